@@ -56,7 +56,7 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
     for cls in sorted(classes, key=lambda one: one.__name__):
         common = next((base.attribute_names() for base in _COMMON.values() if issubclass(cls, base)), frozenset[str]())
         text = _paragraph(inspect.getdoc(cls) or "")
-        arguments = " Arguments can be asked for." if cls.is_call else ""
+        arguments = " Checks can also use its arguments." if cls.is_call else ""
         yield from ("", f"{text}{arguments}")
         rows = [row for row in _attributes(cls, common) if row not in said]
         said.update(rows)

@@ -141,10 +141,10 @@ def test_an_entry_of_messages_alone_is_no_check() -> None:
         ("[' is taken ']", "'xyz'", "21:14: PT-TAKEN: its example has none of its literals"),
         ("      source: logs\n    PT", "    PT", "15:7: EI0099: the key 'source' is missing"),
         ("{en: A port is taken., zh:", "{en: A port is taken., ch:", "15:37: EI0099.cause: unknown key 'ch'"),
-        ("  # expect", "", "31:12: examples[0]: nothing is marked with '# expect'"),
+        ("  # expect", "", "31:12: examples[0]: no line is marked with '# expect'"),
         ("[torch, steps]", "[[torch]]", "32:14: examples[1].good: a line of a log must be text"),
         ("    PT-TAKEN:", "    EI0099:", "19:5: 'EI0099' is given twice (first in line 14)"),
-        (ENTRY, "- a\n", "1:1: the table must be a mapping that is not empty"),
+        (ENTRY, "- a\n", "1:1: the table must be a non-empty mapping"),
     ],
 )  # fmt: skip
 def test_a_mistake_has_its_file_and_line(old: str, new: str, message: str) -> None:

@@ -96,7 +96,7 @@ def test_fixes_of_all_checks_come_to_rest(key: str, catalogue: Catalogue) -> Non
 def test_the_table_says_whether_a_rule_is_made(rule: str) -> None:
     keys = [key for key, shape in SHAPES.items() if shape.rule == rule]
     made = {key in MADE for key in keys}
-    expected = {(): "-", (False,): "a person", (True,): "made", (False, True): "partly"}[tuple(sorted(made))]
+    expected = {(): "–", (False,): "manual", (True,): "automatic", (False, True): "partly"}[tuple(sorted(made))]
     assert ROWS[rule].fix.split(":")[0] == expected
 
 

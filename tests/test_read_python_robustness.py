@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npulint.assemble.build import assemble
+from npulint.assemble.code_facts import CodeFact
 from npulint.facts.code import UNKNOWN, Code, Op, SequenceDisplay, Table, Value
 from npulint.facts.model import FileFacts, Problem
 from npulint.read.python import read_python
@@ -283,7 +284,7 @@ def test_any_program_is_assembled(train: list[str], helper: list[str]) -> None:
     for program in assemble("", files):
         for kind in program.index.kinds():
             for fact in program.index.of_kind(kind):
-                for attribute in [*fact.attrs, "active", "in_input", "in_loop", "in_test", "function", "under"]:
+                for attribute in [*fact.own_attributes(), *CodeFact.attribute_names()]:
                     fact.get(attribute)
                 if fact.args is not None:
                     fact.args.argument_value("config", 0)

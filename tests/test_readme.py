@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from npulint.catalogue.load import load_catalogue
+from npulint.data.releases import torch_releases
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -44,3 +47,14 @@ def test_the_pictures_of_the_readmes_are_there_and_small() -> None:
         found = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / name).read_text(encoding="utf-8"))
         assert len(found) == 1
         assert (ROOT / found[0]).stat().st_size < 200_000
+
+
+def test_the_figures_of_the_readmes_are_those_of_the_tables() -> None:
+    checks = load_catalogue().checks
+    assert len(checks) > 800 and all(check.references for check in checks)
+    assert sum(1 for check in checks if check.fixes) > 200
+    major, minor = torch_releases("kernels")[-1]
+    for name, figures in (("README.md", "than 800 .* than 200 "), ("README.zh.md", "800 多个.*200 多个")):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert re.search(figures, text)
+        assert f"{major}.{minor}" in text

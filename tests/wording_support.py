@@ -13,6 +13,7 @@ import npulint
 from npulint.catalogue.check import Check
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.questions import kinds_found
+from npulint.data.error_patterns import patterns
 from npulint.texts import FAMILIES
 from npulint.texts import TEXTS as MAIN
 
@@ -21,16 +22,22 @@ ROOT = PACKAGE.parent
 RAISING = ("catalogue", "cli", "evaluate", "integrations", "live", "report", "server", "session")
 """The packages whose messages are written where they are raised."""
 
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”")
+DOCUMENTS = sorted(path for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")) if path.name != "CHANGELOG.md")
+"""The pages, in both languages."""
+
+_OUTPUT = re.compile(r"<!-- output.*?<!-- /output -->", re.DOTALL)
+CODE = re.compile(r"`[^`]*`")
+QUOTED = re.compile(rf"{CODE.pattern}|\"[^\"]*\"|“[^”]*”")
 """Code, and messages of other programs: they are quoted verbatim."""
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 with open(Path(__file__).parent / "data" / "banned_phrases.csv", encoding="utf-8", newline="") as _file:
     BANNED = [(re.compile(row["phrase"], re.IGNORECASE), row["instead"]) for row in csv.DictReader(_file)]
 
 
-def banned(text: str) -> list[str]:
-    """What is wrong with the wording of an English text: each banned phrase in it, and what to write instead."""
-    prose = _QUOTED.sub("`_`", _PLACEHOLDER.sub("_", text))
+def banned(text: str, quoted: re.Pattern[str] = QUOTED) -> list[str]:
+    """What is wrong with the wording of an English text: each banned phrase outside of what is `quoted`, and what to
+    write instead."""
+    prose = quoted.sub("`_`", _PLACEHOLDER.sub("_", text))
     return [f"{match[0]!r}: write {instead}" for phrase, instead in BANNED for match in phrase.finditer(prose)]
 
 
@@ -64,16 +71,20 @@ def raised_texts() -> Iterator[tuple[str, str]]:
                 yield from ((place, text) for text in map(_text, ast.walk(node)) if text)
 
 
+def log_message_texts() -> Iterator[tuple[str, str]]:
+    """Name and English text of the causes and fixes of messages in logs."""
+    for pattern in patterns().values():
+        yield from ((pattern.id, part) for part in (pattern.cause[0], pattern.fix[0]))
+
+
 def document_texts() -> Iterator[tuple[str, str]]:
-    """Place and text of each line of the English documents, without their blocks of code."""
-    for path in (*ROOT.glob("README*.md"), *ROOT.glob("docs/**/*.md")):
-        if ".zh." in path.name or "zh" in path.relative_to(ROOT).parts:
-            continue
-        code = False
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            code ^= line.lstrip().startswith(("```", "~~~"))
-            if not code and not line.startswith("    "):
-                yield f"{path.relative_to(ROOT)}:{number}", line
+    """Place and text of each line of the documents in both languages: without the outputs of npulint, and without what
+    the glossary says not to write."""
+    for path in DOCUMENTS:
+        text = _OUTPUT.sub(lambda match: "\n" * match[0].count("\n"), path.read_text(encoding="utf-8"))
+        for number, line in enumerate(text.splitlines(), 1):
+            avoided = path.name == "glossary.md" and line.startswith("| ")
+            yield f"{path.relative_to(ROOT)}:{number}", line.removesuffix("|").rpartition("|")[0] if avoided else line
 
 
 def _parts(check: Check) -> Iterator[tuple[str, str]]:

@@ -31,10 +31,9 @@ class BlockCursor:
     @classmethod
     def of(cls, context: Context, module: Module, block: int) -> Self:
         """The one cursor of a block; block 0 is the module itself."""
-        key = (module.path, block)
-        found: Self | None = context.scopes.get(key)
+        found: Self | None = module.scopes[block]
         if found is None:
-            found = context.scopes[key] = cls(context, module, block)
+            found = module.scopes[block] = cls(context, module, block)
         return found
 
     @property

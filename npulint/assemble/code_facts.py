@@ -68,7 +68,7 @@ class CodeFact(Fact, eq=False, dict=True):
 
     @attribute
     def behind(self) -> Literal["npu", "cuda", "none"]:
-        """The device that a condition around it asks for."""
+        """The device that a condition around it tests for."""
         return surroundings_of(self.scope).behind
 
     @attribute
@@ -78,12 +78,12 @@ class CodeFact(Fact, eq=False, dict=True):
 
     @attribute
     def under(self) -> str:
-        """The canonical names of the ``with`` contexts around it, innermost first, joined by blanks."""
+        """The canonical names of the ``with`` contexts around it, innermost first, joined by spaces."""
         return surroundings_of(self.scope).under
 
 
 class CallFact(CodeFact, eq=False, dict=True):
-    """A fact about a call, whose arguments checks may ask for as well."""
+    """A fact about a call, whose arguments checks may use as well."""
 
     is_call: ClassVar[bool] = True
 

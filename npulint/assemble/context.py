@@ -14,7 +14,6 @@ from npulint.assemble.launches.options import Options
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
-from npulint.assemble.ranks import on_some_ranks
 from npulint.assemble.training import Training
 from npulint.facts.code import Assignment, Call, Op, TorchExpression, Value
 from npulint.facts.model import Fact, GenericFact, Span
@@ -31,6 +30,8 @@ class Context:
 
     def __init__(self, project: Project, torch: str = "") -> None:
         self.project = project
+        for module in project.modules.values():
+            module.forget_cursors()
         self.torch = torch
         self.names = Names(project)
         self.options = Options(self.names)
@@ -38,7 +39,6 @@ class Context:
         self.guards = Guards(self.flow)
         self.reach = Reach(self.flow)
         self.training = Training(self.flow)
-        self.scopes: dict[tuple[str, int], Any] = {}  # by path and block, see `npulint.assemble.cursors`
         self.walks: dict[object, set[object]] = {}  # see `npulint.assemble.walker`
         self._places: dict[tuple[str, int], Place] = {}
         self._worked_out: dict[object, Any] = {}
@@ -144,7 +144,10 @@ class Place:
         if attribute == "behind":
             return context.guards.guarded_by(module, block)
         if attribute == "ranked":
-            return "yes" if on_some_ranks(context.flow, module, block) else "no"
+            from npulint.assemble.cursors import scope_at  # which know this module
+            from npulint.assemble.ranks import on_some_ranks
+
+            return "yes" if on_some_ranks(scope_at(context, module, block)) else "no"
         return context.under(module, block) if attribute == "under" else None
 
 

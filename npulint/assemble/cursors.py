@@ -57,6 +57,10 @@ class Scope(BlockCursor):
         """An expression that stands at `line` of it."""
         return Expr(value, self, line)
 
+    def named(self, written: str, line: int) -> Expr:
+        """The dotted name `written` at `line` of it."""
+        return Expr(Ref(written), self, line)
+
     def call(self, index: int) -> CallSite:
         """Call number `index` of the module."""
         return call_at(self.context, self.module, index)
@@ -84,6 +88,23 @@ class Scope(BlockCursor):
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
         return [assignment_at(self.context, self.module, record) for record in self.module.code.assignments]
+
+    def assignments_to(self, *lasts: str) -> list[AssignmentSite]:
+        """The assignments of its module to dotted names and elements whose last segment is one of `lasts`."""
+        found = [
+            bind for name, binds in self.module.dotted.items() if name.rpartition(".")[2] in lasts for bind in binds
+        ]
+        return [assignment_at(self.context, self.module, bind) for bind in found]
+
+    @property
+    def call_names(self) -> list[str]:
+        """The canonical names of all that its module calls, in text order."""
+        return self.context.names.of_calls(self.module)
+
+    @property
+    def all_returns(self) -> list[Expr]:
+        """What the functions of its module return or yield, each at the line where it stands."""
+        return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
 
     def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
         """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
@@ -157,6 +178,14 @@ class Scope(BlockCursor):
         return Expr(record.defaults[position], around, record.line) if position >= 0 else None
 
     @property
+    def defaults(self) -> list[tuple[str, Expr]]:
+        """The parameters that have defaults, with these."""
+        record = self.record
+        around = self.at(max(record.parent, 0))
+        names = record.params[-len(record.defaults) :] if record.defaults else ()
+        return [(name, Expr(value, around, record.line)) for name, value in zip(names, record.defaults, strict=True)]
+
+    @property
     def callers(self) -> list[CallSite]:
         """The project's calls of a function (those of a class count for its ``__init__``)."""
         found = self.context.flow.callers(self.module, self.block)
@@ -193,20 +222,12 @@ class Scope(BlockCursor):
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):
-    """One call of the code. `index` is its number in the module, `record` the call as read."""
+    """One call of the code. `index` is its number in the module, `record` the call as read. There is one object for
+    each call, so calls are compared by identity. Get one by `call_at`."""
 
     scope: Scope
     index: int
     record: Call
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, CallSite) and self.index == other.index and self.module is other.module
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other  # the one that records have compares identities
-
-    def __hash__(self) -> int:
-        return hash((self.module.path, self.index))
 
     @property
     def context(self) -> Context:
@@ -319,6 +340,13 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         found = self.module.methods.get(self.index)
         return None if found is None else self.scope.call(found[0])
 
+    @property
+    def assignments(self) -> list[AssignmentSite]:
+        """The assignments of its module that keep its very result."""
+        code = self.module.code
+        found = [one for one in code.assignments if isinstance(one.value, CallResult) and one.value.call == self.index]
+        return [assignment_at(self.context, self.module, one) for one in found]
+
 
 class Expr(msgspec.Struct, frozen=True):
     """An expression at its place: `value` as read, in `scope`, at `line`."""
@@ -362,6 +390,12 @@ class Expr(msgspec.Struct, frozen=True):
     def written(self) -> str:
         """The dotted name that stands there; empty for all other expressions."""
         return self.value.name if isinstance(self.value, Ref) else ""
+
+    @property
+    def dotted(self) -> str:
+        """The dotted name that stands there; of an attribute of a computed object ``?`` with the attributes."""
+        attribute = self.attribute
+        return self.written if attribute is None else f"{attribute[0].dotted or '?'}.{attribute[1]}"
 
     @property
     def is_literal(self) -> bool:
@@ -509,6 +543,16 @@ class Expr(msgspec.Struct, frozen=True):
         return None if function < 0 else self.scope.at(function)
 
     @property
+    def passed_to(self) -> Scope | None:
+        """The function around it whose callers may give it its value: it is a parameter's name, which no assignment on
+        the way has certainly replaced; None for everything else."""
+        function = self.parameter_of
+        if function is None:
+            return None
+        found = self.context.flow.bindings(self.module, self.written, self.scope.block, self.line)
+        return function if may_be_passed(self.module, function.block, self.scope.block, found) else None
+
+    @property
     def sources(self) -> list[Expr]:
         """One step back: what is assigned to a name here, and what the project's calls pass for a parameter; for what
         an own function gives, its returned values. Empty for everything else."""
@@ -516,11 +560,9 @@ class Expr(msgspec.Struct, frozen=True):
         if call is not None:
             target = call.target
             return [] if target is None or target.kind == "class" else target.returns
-        function = self.parameter_of
-        assignments = self.assignments
-        found = [one.value for one in assignments]
-        bound = [(one.scope.module, one.record) for one in assignments]
-        if function is not None and may_be_passed(self.module, function.block, self.scope.block, bound):
+        found = [one.value for one in self.assignments]
+        function = self.passed_to
+        if function is not None:
             found += [passed for _, passed in function.passed(self.written) if passed is not None]
         return found
 
@@ -535,6 +577,11 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     def target(self) -> str:
         """What is assigned to, as written (``self.x``, ``op.parameter_map[precision_mode].s``)."""
         return self.record.target
+
+    @property
+    def name(self) -> str:
+        """The canonical name of what is assigned to (``torch.backends.cudnn.benchmark``)."""
+        return self.scope.context.names.of_name(self.scope.module, self.target, self.scope.block, self.line)
 
     @property
     def value(self) -> Expr:
@@ -575,9 +622,12 @@ def scope_named(context: Context, name: str) -> Scope | None:
 
 
 def call_at(context: Context, module: Module, index: int) -> CallSite:
-    """Call number `index` of a module."""
-    record = module.code.calls[index]
-    return CallSite(scope_at(context, module, record.block), index, record)
+    """The one cursor of call number `index` of a module."""
+    site: CallSite | None = module.call_sites[index]
+    if site is None:
+        record = module.code.calls[index]
+        site = module.call_sites[index] = CallSite(Scope.of(context, module, record.block), index, record)
+    return site
 
 
 def assignment_at(context: Context, module: Module, record: Assignment) -> AssignmentSite:

@@ -6,6 +6,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 from npulint.facts.code import (
     Assignment,
@@ -39,6 +40,7 @@ class Module:
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
         self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
         self.settled: dict[tuple[int, str], str] = {}  # names that mean the same on every line of a block
+        self.forget_cursors()
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
         self._chains: dict[int, list[int]] = {}
@@ -57,6 +59,11 @@ class Module:
         self.returns: dict[int, list[Return]] = defaultdict(list)
         self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, starred ones as well
         self._fill()
+
+    def forget_cursors(self) -> None:
+        """Start without cursors of blocks and calls: they belong to one context, which keeps them here."""
+        self.scopes: list[Any] = [None] * max(1, len(self.blocks))
+        self.call_sites: list[Any] = [None] * len(self.code.calls)
 
     def _place(self, index: int, kind: str, parent: int) -> None:
         """Note the nearest scope, function and loop around a block; its parent comes before it."""

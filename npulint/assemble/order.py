@@ -2,122 +2,145 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 import msgspec
 
-from npulint.assemble.flow import Flow, initialiser
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, assignment_at, scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Call, Import, Ref
+from npulint.facts.code import Assignment, Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
 _STEPS = 20_000  # what one walk may come to
 _DEPTH = 40  # functions within functions
 
-Item = tuple[tuple[int, int], Call | Assignment | Import, int]
-"""What is done at a place, ordered by the place; of calls also the index, else -1."""
+Item = tuple[tuple[int, int], Scope, CallSite | AssignmentSite | Import]
+"""What is done at a place, with the block that it stands in."""
 
 
 class ExecutionStep(msgspec.Struct, frozen=True):
-    """A call (`call` is its index, else -1) or an assignment that a walk comes to. `sure`: it happens on every way
-    through the script, no condition and no loop stands around it or around the calls that lead to it."""
+    """A call or an assignment that a walk comes to. `sure`: it happens on every way through the script, no condition
+    and no loop stands around it or around the calls that lead to it."""
 
-    module: Module
-    call: int
-    bind: Assignment | None
+    site: CallSite | AssignmentSite
+    sure: bool
+
+    @property
+    def module(self) -> Module:
+        """The module that it stands in."""
+        return self.site.scope.module
+
+    @property
+    def call(self) -> int:
+        """The index of a call; -1 for an assignment."""
+        return self.site.index if isinstance(self.site, CallSite) else -1
+
+    @property
+    def bind(self) -> Assignment | None:
+        """An assignment as read; None for a call."""
+        return self.site.record if isinstance(self.site, AssignmentSite) else None
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A function that is called, or a module that is imported, in the course of a walk."""
+
+    scope: Scope
     sure: bool
 
 
 class Order:
     """Walks from the beginning of a script into the functions that it calls and the own modules that it imports, each
-    once, in the order of execution. Functions that others call back are left out, and those for which `skips` holds,
-    asked with a module and a function block there."""
+    once, in the order of execution. Functions that others call back are left out, and those for which `skips` holds."""
 
-    def __init__(self, flow: Flow, skips: Callable[[Module, int], bool]) -> None:
-        self._flow = flow
-        self._names = flow.names
+    def __init__(self, context: Context, skips: Callable[[Scope], bool]) -> None:
+        self._context = context
         self._skips = skips
-        self._items: dict[str, dict[int, list[Item]]] = {}
+        self._items: dict[str, dict[Scope, list[Item]]] = {}
 
-    def steps(self, start: Module) -> Iterator[ExecutionStep]:
-        """What `start` does when it is started, at most so much as is worth looking at."""
-        walked: set[tuple[str, int]] = set()
-        for count, step in enumerate(self._walk(start, -1, True, walked, start, 0)):
-            if count >= _STEPS:
-                return
-            yield step
+    def steps(self, start: Scope) -> Iterator[ExecutionStep]:
+        """What a module does when it is started, at most so much as is worth looking at."""
+        return islice(self._walk(start), _STEPS)
 
-    def _walk(
-        self, module: Module, function: int, sure: bool, walked: set[tuple[str, int]], start: Module, depth: int
-    ) -> Iterator[ExecutionStep]:
-        key = (module.path, function)
-        if key in walked or depth > _DEPTH or (function >= 0 and self._skips(module, function)):
-            return
-        walked.add(key)
-        for _, record, index in self._in_order(module, function):
-            happens = _happens(module, record.block, module is start)
+    def _walk(self, start: Scope) -> Iterator[ExecutionStep]:
+        walked = {start}
+        stack = [self._course(start, True, start)]
+        while stack:
+            following = next(stack[-1], None)
+            if following is None:
+                stack.pop()
+            elif isinstance(following, ExecutionStep):
+                yield following
+            elif len(stack) <= _DEPTH and self._is_walked(following.scope, walked):
+                walked.add(following.scope)
+                stack.append(self._course(following.scope, following.sure, start))
+
+    def _is_walked(self, scope: Scope, walked: set[Scope]) -> bool:
+        return scope not in walked and (scope.kind == "module" or not self._skips(scope))
+
+    def _course(self, scope: Scope, sure: bool, start: Scope) -> Iterator[ExecutionStep | _Entry]:
+        """What a function, or a module outside its functions, does directly, and what it enters."""
+        for _, block, site in self._in_order(scope):
+            happens = _happens(block, block.module is start.module)
             if happens is None:
                 continue
             certain = sure and happens
-            if isinstance(record, Import):
-                for inner in self._names.project.imported(module, record):
-                    yield from self._walk(inner, -1, certain, walked, start, depth + 1)
-            elif isinstance(record, Assignment):
-                yield ExecutionStep(module, -1, record, certain)
-            else:
-                yield ExecutionStep(module, index, None, certain)
-                for home, block in self._entered(module, index):
-                    yield from self._walk(home, block, certain, walked, start, depth + 1)
+            if isinstance(site, Import):
+                loaded = self._context.project.imported(scope.module, site)
+                yield from (_Entry(scope_at(self._context, module, 0), certain) for module in loaded)
+                continue
+            yield ExecutionStep(site, certain)
+            if isinstance(site, CallSite):
+                yield from (_Entry(function, certain) for function in _entered(site))
 
-    def _entered(self, module: Module, index: int) -> list[tuple[Module, int]]:
-        """The own function that a call runs; of ``app.run`` the one that it is given."""
-        name = self._names.of_call(module, index)
-        if name in _RUNNERS:
-            call = module.code.calls[index]
-            given = call.args[0] if call.args else Ref("main")
-            return self._flow.functions(module, given, call.block, call.line)
-        target = self._names.function(name) if ":" in name else None
-        if target is None:
-            return []
-        block = initialiser(*target)
-        return [(target[0], block)] if block >= 0 else []
-
-    def _in_order(self, module: Module, function: int) -> list[Item]:
-        """What stands directly in a function (-1: outside functions), as it is executed: arguments before calls."""
-        if module.path not in self._items:
-            found: dict[int, list[Item]] = {}
-            for index, call in enumerate(module.code.calls):
-                _add(found, module, (call.end_line, call.end_column), call, index)
-            for binds in module.dotted.values():
-                for bind in binds:
-                    _add(found, module, (bind.end_line, bind.end_column), bind, -1)
-            for record in module.code.imports:
-                _add(found, module, (record.line, record.column), record, -1)
-            for items in found.values():
-                items.sort(key=lambda item: item[0])
-            self._items[module.path] = found
-        return self._items[module.path].get(function, [])
+    def _in_order(self, scope: Scope) -> list[Item]:
+        """What stands directly in a function or module, as it is executed: arguments before calls."""
+        if scope.path not in self._items:
+            found: dict[Scope, list[Item]] = defaultdict(list)
+            for item in sorted(_items(scope.at(0)), key=lambda item: item[0]):
+                found[item[1].routine].append(item)
+            self._items[scope.path] = found
+        return self._items[scope.path].get(scope, [])
 
 
-def _add(
-    found: dict[int, list[Item]], module: Module, place: tuple[int, int], record: Call | Assignment | Import, index: int
-) -> None:
-    found.setdefault(module.function_of(record.block), []).append((place, record, index))
+def _items(module: Scope) -> Iterator[Item]:
+    """The calls, assignments to attributes and elements, and imports of a module."""
+    for call in module.all_calls:
+        yield (call.record.end_line, call.record.end_column), call.scope, call
+    for bind in (bind for binds in module.module.dotted.values() for bind in binds):
+        yield (
+            (bind.end_line, bind.end_column),
+            module.at(bind.block),
+            assignment_at(module.context, module.module, bind),
+        )
+    for record in module.module.code.imports:
+        yield (record.line, record.column), module.at(record.block), record
 
 
-def _happens(module: Module, block: int, started: bool) -> bool | None:
-    """Whether code in `block` surely runs when its function does; None where it never does: below ``__main__`` of a
+def _entered(call: CallSite) -> list[Scope]:
+    """The own function that a call runs; of ``app.run`` the one that it is given."""
+    if call.name in _RUNNERS:
+        given = call.args[0] if call.args else call.expr(Ref("main"))
+        return given.functions
+    target = call.target if ":" in call.name else None
+    function = None if target is None else target.called_block
+    return [] if function is None else [function]
+
+
+def _happens(scope: Scope, started: bool) -> bool | None:
+    """Whether code in a block surely runs when its function does; None where it never does: below ``__main__`` of a
     module that is only imported."""
     sure = True
-    for around in module.ancestors(block):
-        record = module.blocks[around]
-        if record.kind == "if" and is_main(record.test):
+    for around in scope.ancestors:
+        if around.kind == "if" and is_main(around.record.test):
             if not started:
                 return None
-        elif record.kind not in _SURE:
+        elif around.kind not in _SURE:
             sure = False
-        if record.kind in ("function", "lambda"):
+        if around.kind in ("function", "lambda"):
             break
     return sure

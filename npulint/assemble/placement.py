@@ -7,16 +7,17 @@ flow cannot follow remains unknown.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Literal
 
-from npulint.assemble.bindings import may_be_passed, taker
-from npulint.assemble.flow import Flow, Site, argument, initialiser
-from npulint.assemble.module import Module
-from npulint.assemble.uses import Key, Use, Uses, leaves
-from npulint.facts.code import Assignment, Ref, Value
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, module_scopes
+from npulint.assemble.uses import AnyUse, Assigned, Passed, Returned, Uses, leaves
+from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile
 
-Read = tuple[Module, Value, int, int]
-"""A value with the place where it is read: module, block and line."""
+Place = Literal["path", "edge", "unknown"]
+Before = Literal["model", "given", "unknown", ""]
+"""What a value comes from; empty where the values that it is computed from say it."""
 
 _STEPS = 400  # places that one question looks at
 _MODEL = lazy_compile(
@@ -52,262 +53,254 @@ _FEATURES = frozenset(("features", "labels", "mode", "params"))
 class Placement:
     """Answers about the calls of one project."""
 
-    def __init__(self, flow: Flow) -> None:
-        self._flow = flow
-        self._names = flow.names
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._uses: dict[str, Uses] = {}
 
-    def place(self, module: Module, index: int) -> str:
+    def place(self, call: CallSite) -> Place:
         """``path``: between layers and what trains them; ``edge``: only inputs before it, or only shown or fetched
         after it; else ``unknown``."""
-        before = self._origin(module, index)
+        before = self._origin(call)
         if before == "given":
             return "edge"
-        after = _Forward(self, module, index).end()
+        after = _Forward(self, call).end()
         if after == "shown":
             return "edge"
         return "path" if (before, after) == ("model", "model") else "unknown"
 
-    def uses(self, module: Module) -> Uses:
-        """The uses of a module, collected once."""
-        known = self._uses.get(module.path)
+    def uses(self, scope: Scope) -> Uses:
+        """The uses of the module around a scope, collected once."""
+        known = self._uses.get(scope.path)
         if known is None:
-            known = self._uses[module.path] = Uses(module)
+            known = self._uses[scope.path] = Uses(scope.at(0))
         return known
 
-    def _origin(self, module: Module, index: int) -> str:
+    def _origin(self, call: CallSite) -> Before:
         """What the operands of a call come from: ``model`` if layers or variables are among it, ``given`` if all of
         it is fed, read or constant, else ``unknown``."""
-        call = module.code.calls[index]
-        values = [*call.args, *(value for _, value in call.keywords)]
-        if self._names.of_call(module, index).endswith(_PYTHON):
-            values = [value for value in (argument(call, "inp", 1),) if value is not None]
-        queue: list[Read] = [(module, v, call.block, call.line) for v in values]
+        queue = call.arguments
+        if call.name.endswith(_PYTHON):
+            handed = call.argument("inp", 1)
+            queue = [] if handed is None else [handed]
         seen: set[object] = set()
         sure = True
         while queue and len(seen) < _STEPS:
-            home, value, block, line = queue.pop()
-            for key, _ in leaves(value):
-                mark = (home.path, key, block if isinstance(key, str) else 0, line if isinstance(key, str) else 0)
+            value = queue.pop()
+            for part, _ in leaves(value.value):
+                leaf = value.sibling(part)
+                mark = leaf.call or leaf
                 if mark not in seen:
                     seen.add(mark)
-                    answer, more = self._before(home, key, block, line)
+                    answer, more = self._before(leaf)
                     if answer == "model":
                         return "model"
                     sure = sure and answer != "unknown"
                     queue += more
         return "given" if sure and not queue else "unknown"
 
-    def _before(self, home: Module, key: Key, block: int, line: int) -> tuple[str, list[Read]]:
+    def _before(self, leaf: Expr) -> tuple[Before, list[Expr]]:
         """Where a name or result comes from: an answer, or the values to look at next."""
-        if isinstance(key, tuple):
-            return "given", []
-        if isinstance(key, str):
-            return self._before_name(home, key, block, line)
-        name, call = self._names.of_call(home, key), home.code.calls[key]
+        call = leaf.call
+        if call is None:
+            return ("given", []) if leaf.function is not None else self._before_name(leaf)
+        name = call.name
         if _VARIABLE.search(name) or _MODEL.search(name):
             return "model", []
         if _GIVEN.search(name):
             return "given", []
-        target = self.target(name)
+        target = self.target(call)
         if target is not None:
-            inner = target[0]
-            returns = inner.returns.get(target[1], ()) if inner.blocks[target[1]].kind != "class" else ()
-            return "" if returns else "unknown", [(inner, r.value, r.block, r.line + 1) for r in returns]
+            returns = target.returns if target.kind != "class" else []
+            return "" if returns else "unknown", returns
         if name.startswith("tensorflow.") or name in _PASSING:
-            values = [*call.args, *(value for _, value in call.keywords)]
-            if isinstance(call.callee, Ref) and "()" in name:
-                values.append(Ref(call.callee.name.rpartition(".")[0]))
-            return "", [(home, value, call.block, call.line) for value in values]
+            on = [call.receiver] if call.written and "()" in name and call.receiver is not None else []
+            return "", call.arguments + on
         return "unknown", []
 
-    def _before_callback(self, home: Module, function: int, name: str) -> tuple[str, list[Read]]:
+    def _before_name(self, read: Expr) -> tuple[Before, list[Expr]]:
+        assigned = [one.value for one in read.assignments]
+        function = read.passed_to
+        if function is not None:
+            passed = function.passed(read.written)
+            if not passed and not assigned:
+                return self._before_callback(function, read.written)
+            return "", assigned + [value for _, value in passed if value is not None]
+        if assigned:
+            return "", assigned
+        head = read.written.rpartition(".")[0]
+        if head and read.sibling(Ref(head)).assignments:
+            return "", [read.sibling(Ref(head))]
+        meaning = read.name
+        return ("given" if meaning.startswith(("tensorflow.", "numpy.")) or ":" in meaning else "unknown"), []
+
+    def _before_callback(self, function: Scope, name: str) -> tuple[Before, list[Expr]]:
         """Where a parameter comes from of a function that nobody calls: what it is handed with, else its name."""
-        handed = [home.code.calls[index] for index in self.takers(home, function)]
-        more = [(home, v, c.block, c.line) for c in handed for v in (*c.args, *(v for _, v in c.keywords))]
-        place = home.blocks[function].params.index(name) - 1
-        for caller, index in self.callers(home, function):  # of instances
-            call = caller.code.calls[index]
-            value = argument(call, name, place)
-            more += [(caller, value, call.block, call.line)] if value is not None else []
+        more = [value for taker in self.takers(function) for value in taker.arguments]
+        position = function.parameters.index(name) - 1
+        given = [call.argument(name, position) for call in self.callers(function)]  # of instances
+        more += [value for value in given if value is not None]
         if more:
             return "", more
         return ("given" if name in _FEATURES else "unknown"), []
 
-    def target(self, name: str) -> tuple[Module, int] | None:
-        """The own function or class that a canonical callee is; of an instance that is called its ``call``."""
-        found = self._names.function(name)
-        if found is None or not name.endswith("()") or found[0].blocks[found[1]].kind != "class":
+    def target(self, call: CallSite) -> Scope | None:
+        """The own function or class that a call runs; of an instance that is called its ``call``."""
+        found = call.target
+        if found is None or found.kind != "class" or not call.name.endswith("()"):
             return found
-        inner = max(found[0].definition(found[1], one) for one in _CALLED)
-        return (found[0], inner) if inner >= 0 else None
+        inner = [method for name in _CALLED if (method := found.definition(name)) is not None]
+        return max(inner, key=lambda method: method.block, default=None)
 
-    def callers(self, module: Module, function: int) -> list[Site]:
+    def callers(self, function: Scope) -> list[CallSite]:
         """The project's calls of an own function; of ``call`` also those of the instances."""
-        found = self._flow.callers(module, function)
-        owner, _, last = module.blocks[function].name.rpartition(".")
-        return [*found, *self._instances.get(f"{module.name}:{owner}()", ())] if last in _CALLED else found
+        owner, _, last = function.name.rpartition(".")
+        return [*function.callers, *(self._instance_calls.get(f"{owner}()", ()) if last in _CALLED else ())]
 
     @cached_property
-    def _instances(self) -> dict[str, list[Site]]:
+    def _instance_calls(self) -> dict[str, list[CallSite]]:
         """The calls of instances of the project's classes, by the class."""
-        found: dict[str, list[Site]] = {}
-        for module in self._names.project.modules.values():
-            for index, name in enumerate(self._names.of_calls(module)):
-                if ":" in name and name.endswith("()"):
-                    found.setdefault(name, []).append((module, index))
+        found: dict[str, list[CallSite]] = {}
+        for module in module_scopes(self._context):
+            for call in module.all_calls:
+                if ":" in call.name and call.name.endswith("()"):
+                    found.setdefault(call.name, []).append(call)
         return found
 
-    def takers(self, module: Module, function: int) -> list[int]:
+    def takers(self, function: Scope) -> list[CallSite]:
         """The calls of TensorFlow that are given a function: ``map_fn``, ``cond`` and the like."""
-        uses = list(self.uses(module).of.get((function,), ()))
-        record = module.blocks[function]
-        if record.name and module.blocks[record.parent].kind != "class":
-            uses += self.uses(module).of.get(record.name.rpartition(".")[2], ())
-        return [u.index for u in uses if u.kind == "call" and u.slot != -1 and self._is_framework(module, u.index)]
-
-    def _is_framework(self, module: Module, index: int) -> bool:
-        return self._names.of_call(module, index).startswith("tensorflow.")
-
-    def _before_name(self, home: Module, name: str, block: int, line: int) -> tuple[str, list[Read]]:
-        binds = self._flow.bindings(home, name, block, line)
-        more = [(m, b.value, b.block, b.line) for m, b in binds]
-        function = taker(home, name, block)
-        if function >= 0 and may_be_passed(home, function, block, binds):
-            passed = self._flow.passed(home, function, name)
-            if not passed and not binds:
-                return self._before_callback(home, function, name)
-            for (caller, index), value in passed:
-                call = caller.code.calls[index]
-                if value is not None:
-                    more.append((caller, value, call.block, call.line))
-            return "", more
-        if more:
-            return "", more
-        if "." in name and self._flow.bindings(home, name.rpartition(".")[0], block, line):
-            return "", [(home, Ref(name.rpartition(".")[0]), block, line)]
-        meaning = self._names.of_name(home, name, block, line)
-        return ("given" if meaning.startswith(("tensorflow.", "numpy.")) or ":" in meaning else "unknown"), []
+        known = self.uses(function)
+        uses = list(known.of_functions.get(function.block, ()))
+        name = function.record.name.rpartition(".")[2]
+        if name and function.parent is not None and function.parent.kind != "class":
+            uses += known.of_names.get(name, ())
+        calls = [use.call for use in uses if isinstance(use, Passed) and use.slot != -1]
+        return [call for call in calls if call.name.startswith("tensorflow.")]
 
 
 class _Forward:
     """Follows one result to what becomes of it."""
 
-    def __init__(self, placement: Placement, module: Module, index: int) -> None:
+    def __init__(self, placement: Placement, call: CallSite) -> None:
         self._placement = placement
-        self._flow = placement._flow
-        self._names = placement._names
-        self._queue: list[tuple[Module, Use]] = []
-        self._seen: set[tuple[str, str, int, int | str]] = set()
+        self._queue: list[AnyUse] = []
+        self._seen: set[object] = set()
         self._sure = True
-        self._result(module, index, None)
+        self._follow_result(call, None)
 
-    def end(self) -> str:
+    def end(self) -> Literal["model", "shown", "unknown"]:
         """``model`` if layers or losses get it, ``shown`` if it is only fetched, written or not used at all, else
         ``unknown``."""
         while self._queue and len(self._seen) < _STEPS:
-            module, use = self._queue.pop()
-            mark = (module.path, use.kind, use.index, use.slot)
-            if mark not in self._seen:
-                self._seen.add(mark)
-                if use.kind == "call" and self._trains(module, use):
+            use = self._queue.pop()
+            if use.place not in self._seen:
+                self._seen.add(use.place)
+                if isinstance(use, Passed) and _trains(use):
                     return "model"
-                if use.kind == "call":
-                    self._called(module, use)
-                elif use.kind == "bind":
-                    self._bound(module, module.code.assignments[use.index])
-                else:
-                    self._returned(module, use)
+                self._follow(use)
         return "shown" if self._sure and not self._queue else "unknown"
 
-    def _trains(self, module: Module, use: Use) -> bool:
-        name = self._names.of_call(module, use.index)
-        if name.endswith("EstimatorSpec"):
-            return use.slot in ("loss", "train_op", 2, 3)
-        return bool(_MODEL.search(name) or _TRAINED.search(name))
+    def _follow(self, use: AnyUse) -> None:
+        if isinstance(use, Passed):
+            self._follow_call(use)
+        elif isinstance(use, Returned):
+            self._follow_returned(use)
+        else:
+            self._follow_assignment(use)
 
-    def _result(self, module: Module, index: int, element: int | None) -> None:
-        for use in self._placement.uses(module).of.get(index, ()):
+    def _follow_result(self, call: CallSite, element: int | None) -> None:
+        for use in self._placement.uses(call.scope).of_results.get(call.index, ()):
             if element is None or use.element is None or use.element == element:
-                self._queue.append((module, use))
+                self._queue.append(use)
 
-    def _called(self, module: Module, use: Use) -> None:
-        name = self._names.of_call(module, use.index)
-        target = self._placement.target(name)
+    def _follow_call(self, use: Passed) -> None:
+        call, name = use.call, use.call.name
+        target = self._placement.target(call)
         if target is not None:
-            self._passed(*target, module, use)
+            self._follow_parameter(target, use)
         elif name.endswith("EstimatorSpec") or _SHOWN.search(name):
             return
         elif name.startswith("tensorflow.") or name in _PASSING:
-            self._result(module, use.index, None)
+            self._follow_result(call, None)
         elif name.rpartition(".")[2] in _HELD and use.slot != -1:
-            callee = module.code.calls[use.index].callee
-            if isinstance(callee, Ref):
-                self._held(module, callee.name.rpartition(".")[0], use.block, use.line)
+            if call.written:
+                self._follow_holder(call.callee.sibling(Ref(call.written.rpartition(".")[0])))
         else:
             self._sure = False
 
-    def _passed(self, home: Module, block: int, module: Module, use: Use) -> None:
+    def _follow_parameter(self, target: Scope, use: Passed) -> None:
         """On into the parameter of an own function that takes it."""
-        function = initialiser(home, block)
-        params = home.blocks[function].params if function >= 0 else ()
-        slot = use.slot
-        if isinstance(slot, int) and function >= 0:
-            slot += self._flow.shift(home, function, module, use.index)
-        name = params[slot] if isinstance(slot, int) and 0 <= slot < len(params) else slot
-        if not isinstance(name, str) or name not in params:
+        function = target.called_block
+        name = "" if function is None else _parameter(function, use)
+        if function is None or name not in function.parameters:
             self._sure = False
             return
-        for there in self._placement.uses(home).of.get(name, ()):
-            binds = self._flow.bindings(home, name, there.block, there.line)
-            if taker(home, name, there.block) == function and may_be_passed(home, function, there.block, binds):
-                self._queue.append((home, there))
+        for there in self._placement.uses(function).of_names.get(name, ()):
+            if there.read.sibling(Ref(name)).passed_to is function:
+                self._queue.append(there)
 
-    def _bound(self, module: Module, bind: Assignment) -> None:
-        name = bind.target.partition("[")[0]
-        if name != bind.target:
-            self._held(module, name, bind.block, bind.line)
-            return
-        self._name(module, name, bind)
+    def _follow_assignment(self, use: Assigned) -> None:
+        assignment = use.assignment
+        name = assignment.target.partition("[")[0]
+        if name != assignment.target:
+            self._follow_holder(assignment.value.sibling(Ref(name)))
+        else:
+            self._follow_name(assignment)
 
-    def _held(self, module: Module, name: str, block: int, line: int) -> None:
+    def _follow_holder(self, holder: Expr) -> None:
         """On to where a list or dict that now holds it is used."""
-        binds = self._flow.bindings(module, name, block, line)
-        self._sure = self._sure and bool(binds)
-        for home, bind in binds:
-            self._name(home, bind.target, bind)
+        assignments = holder.assignments
+        self._sure = self._sure and bool(assignments)
+        for assignment in assignments:
+            self._follow_name(assignment)
 
-    def _name(self, module: Module, name: str, bind: Assignment) -> None:
-        places = [(module, name, use) for use in self._placement.uses(module).of.get(name, ())]
+    def _follow_name(self, assignment: AssignmentSite) -> None:
+        name = assignment.target
+        places = [(name, use) for use in self._placement.uses(assignment.scope).of_names.get(name, ())]
         if "." in name:
-            places += self._elsewhere(module, name)
-        for home, written, use in places:
-            binds = self._flow.bindings(home, written, use.block, use.line)
-            if any(b is bind for _, b in binds):
-                self._queue.append((home, use))
-            elif not binds:  # of an object that may be this one
+            places += self._elsewhere(assignment)
+        for written, use in places:
+            assignments = use.read.sibling(Ref(written)).assignments
+            if any(one.record is assignment.record for one in assignments):
+                self._queue.append(use)
+            elif not assignments:  # of an object that may be this one
                 self._sure = False
 
-    def _elsewhere(self, module: Module, name: str) -> list[tuple[Module, str, Use]]:
+    def _elsewhere(self, assignment: AssignmentSite) -> list[tuple[str, AnyUse]]:
         """The uses of an attribute by other names: ``model.loss`` for ``self.loss``."""
+        name, here = assignment.target, assignment.scope
         last = name.rpartition(".")[2]
         found = [
-            (home, written, use)
-            for home in self._names.project.modules.values()
-            for written, use in self._placement.uses(home).by_last.get(last, ())
-            if home is not module or written != name
+            (use.read.written, use)
+            for module in module_scopes(here.context)
+            for use in self._placement.uses(module).by_last.get(last, ())
+            if module.module is not here.module or use.read.written != name
         ]
-        self._sure = self._sure and bool(found or self._placement.uses(module).of.get(name))
+        self._sure = self._sure and bool(found or self._placement.uses(here).of_names.get(name))
         return found
 
-    def _returned(self, module: Module, use: Use) -> None:
-        function = module.function_of(module.code.returns[use.index].block)
-        if function < 0:
+    def _follow_returned(self, use: Returned) -> None:
+        if use.function is None:
             return
-        callers = self._placement.callers(module, function)
-        handed = self._placement.takers(module, function)
-        self._sure = self._sure and bool(callers or handed)
-        for home, index in callers:
-            self._result(home, index, use.slot if isinstance(use.slot, int) else None)
-        for index in handed:
-            self._result(module, index, None)
+        callers, takers = self._placement.callers(use.function), self._placement.takers(use.function)
+        self._sure = self._sure and bool(callers or takers)
+        for call in callers:
+            self._follow_result(call, use.slot if isinstance(use.slot, int) else None)
+        for call in takers:
+            self._follow_result(call, None)
+
+
+def _trains(use: Passed) -> bool:
+    """Whether layers, losses or optimizers are given it."""
+    name = use.call.name
+    if name.endswith("EstimatorSpec"):
+        return use.slot in ("loss", "train_op", 2, 3)
+    return bool(_MODEL.search(name) or _TRAINED.search(name))
+
+
+def _parameter(function: Scope, use: Passed) -> str:
+    """The parameter of a function that takes it; empty if there is none."""
+    if isinstance(use.slot, str):
+        return use.slot
+    call, names = use.call, function.parameters
+    position = use.slot + call.context.flow.shift(function.module, function.block, call.module, call.index)
+    return names[position] if 0 <= position < len(names) else ""

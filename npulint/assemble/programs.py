@@ -8,6 +8,7 @@ from typing import Any
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
@@ -97,7 +98,7 @@ class Programs:
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
-        word = purpose(self.context.project.modules[entry], 0) if entry else "unknown"
+        word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
         attrs = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
         attrs["ranks"] = self._ranks(entry)
         attrs["entry"] = "yes" if entry else "no"

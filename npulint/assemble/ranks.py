@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.assemble.flow import Flow
-from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Const, Op, Ref, Value
+from npulint.assemble.cursors import Expr, Scope
+from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 _NAMED = lazy_compile(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
@@ -13,37 +12,32 @@ _ASKED = lazy_compile(
 )
 _SET = frozenset(("$RANK_ID", "$RANK", "$LOCAL_RANK", "$OMPI_COMM_WORLD_RANK", "$DEVICE_INDEX"))
 _COMPARED = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in"))
-_DEPTH = 6
 
 
-def on_some_ranks(flow: Flow, module: Module, block: int) -> bool:
-    """Whether a condition around `block` compares the rank of the process."""
-    for inner in module.ancestors(block):
-        record = module.blocks[inner]
-        if record.kind in ("if", "else") and _asks(flow, module, record.test, record.parent, record.line):
-            return True
-    return False
+def on_some_ranks(scope: Scope) -> bool:
+    """Whether a condition around a block compares the rank of the process."""
+    return any(_compares_rank(around.test) for around in scope.ancestors if around.kind in ("if", "else"))
 
 
-def _asks(flow: Flow, module: Module, test: Value, block: int, line: int, depth: int = 0) -> bool:
-    """Whether a condition is a comparison of the rank, or holds one."""
-    if not isinstance(test, Op) or depth > _DEPTH:
-        return False
-    if test.op in ("and", "or", "not"):
-        negated = test.op == "not" and _is_rank(flow, module, test.operands[0], block, line)
-        return negated or any(_asks(flow, module, v, block, line, depth + 1) for v in test.operands)
-    return test.op in _COMPARED and any(_is_rank(flow, module, v, block, line) for v in test.operands)
+@walker(depth=8, otherwise=bool)
+def _compares_rank(test: Expr) -> bool:
+    """Whether a condition is a comparison of the rank, or holds one; ``not rank`` as well."""
+    parts = test.operands("and", "or", "not")
+    if parts:
+        negated = test.operator == "not" and _is_rank(parts[0])
+        return negated or any(_compares_rank(part) for part in parts)
+    return test.operator in _COMPARED and any(_is_rank(part) for part in test.operands())
 
 
-def _is_rank(flow: Flow, module: Module, value: Value, block: int, line: int) -> bool:
+@walker(depth=8, otherwise=bool)
+def _is_rank(value: Expr) -> bool:
     """Whether a value is the rank of the process, told by its name, its environment variable or the call that gave
     it; ``rank % n`` as well."""
-    if isinstance(value, Op) and value.op == "%" and not isinstance(value.operands[0], Const):
-        return any(_is_rank(flow, module, v, block, line) for v in value.operands)
-    if not isinstance(value, Ref | CallResult):
+    parts = value.operands("%")
+    if parts:
+        return not parts[0].is_literal and any(_is_rank(part) for part in parts)
+    if not value.written and value.call is None:
         return False
-    if isinstance(value, Ref) and _NAMED.search(value.name):
+    if _NAMED.search(value.written) or value.known.symbol in _SET:
         return True
-    if flow.known(module, value, block, line).symbol in _SET:
-        return True
-    return any(_ASKED.search(flow.names.of_call(home, at)) for home, at in flow.sites(module, value, block, line))
+    return any(_ASKED.search(site.name) for site in value.sites)

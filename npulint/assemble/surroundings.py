@@ -42,17 +42,17 @@ class Surroundings:
 
     @cached_property
     def behind(self) -> Literal["npu", "cuda", "none"]:
-        """The device that a condition around it asks for."""
+        """The device that a condition around it tests for."""
         return self._scope.context.guards.guarded_by(self._scope.module, self._scope.block)
 
     @cached_property
     def ranked(self) -> bool:
         """Whether a condition around it compares the rank of the process."""
-        return on_some_ranks(self._scope.context.flow, self._scope.module, self._scope.block)
+        return on_some_ranks(self._scope)
 
     @cached_property
     def under(self) -> str:
-        """The canonical names of the ``with`` contexts around it, innermost first, joined by blanks."""
+        """The canonical names of the ``with`` contexts around it, innermost first, joined by spaces."""
         return " ".join(scope.test.name for scope in self._scope.ancestors if scope.kind == "with")
 
 

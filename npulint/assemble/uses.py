@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 
 _APART = frozenset(  # what is asked of a tensor without computing with it
@@ -15,70 +15,119 @@ _APART = frozenset(  # what is asked of a tensor without computing with it
     is_compatible_with consumers""".split()
 )
 
-Key = str | int | tuple[int]
-"""A name as written, the index of a call, or the block of a function value (in a tuple)."""
-
 
 class Use(msgspec.Struct, frozen=True):
-    """One place that reads a value: a ``call`` (`index` among the calls), a ``bind`` or a ``return``. `slot` is the
-    position or keyword of a call, -1 for the object whose method is called; of a returned tuple the element.
-    `element` is the part of the value that is read; None for all of it."""
+    """One place that reads a name, a result or a function: `read`, at its place. `element` is the part of a result that
+    is read; None for all of it."""
 
-    kind: str
+    read: Expr
+    element: int | None
+
+
+class Passed(Use, frozen=True):
+    """A call is given it. `slot` is the position or keyword, -1 for the object whose method is called."""
+
+    call: CallSite
+    slot: int | str
+
+    @property
+    def place(self) -> object:
+        """What tells it apart from the uses at other places."""
+        return self.call, self.slot
+
+
+class Assigned(Use, frozen=True):
+    """It is assigned, or something that is computed from it."""
+
+    assignment: AssignmentSite
+
+    @property
+    def place(self) -> object:
+        """What tells it apart from the uses at other places."""
+        return self.assignment
+
+
+class Returned(Use, frozen=True):
+    """A function returns it. `slot` is the element of a returned tuple; ``all`` for a single value."""
+
+    function: Scope | None
+    slot: int | str
     index: int
-    block: int
-    line: int
-    slot: int | str = 0
-    element: int | None = None
+
+    @property
+    def place(self) -> object:
+        """What tells it apart from the uses at other places."""
+        return self.read.scope.path, self.index, self.slot
+
+
+AnyUse = Passed | Assigned | Returned
 
 
 class Uses:
-    """The uses in one module. `by_last` has those of attributes by their last segment, with the names as written."""
+    """The uses in one module: of dotted names as written, of results of calls and of functions by their numbers.
+    `by_last` has those of attributes by their last segment."""
 
-    def __init__(self, module: Module) -> None:
-        self.of: dict[Key, list[Use]] = defaultdict(list)
-        self.by_last: dict[str, list[tuple[str, Use]]] = defaultdict(list)
-        code = module.code
-        for index, call in enumerate(code.calls):
-            owner = _owner(call.callee)
-            if owner is not None:
-                self._add(owner, "call", index, call.block, call.line, -1)
-            given: list[tuple[int | str, Value]] = [*enumerate(call.args), *call.keywords]
-            for slot, value in given:
-                self._add(value, "call", index, call.block, call.line, slot)
-        for index, bind in enumerate(code.assignments):
-            self._add(bind.value, "bind", index, bind.block, bind.line, 0)
-        for index, returned in enumerate(code.returns):
-            values = returned.value.items if isinstance(returned.value, SequenceDisplay) else (returned.value,)
-            slots: list[int | str] = (
-                list(range(len(values))) if isinstance(returned.value, SequenceDisplay) else ["all"]
-            )
-            for slot, value in zip(slots, values, strict=True):
-                self._add(value, "return", index, returned.block, returned.line + 1, slot)
+    def __init__(self, module: Scope) -> None:
+        self.of_names: dict[str, list[AnyUse]] = defaultdict(list)
+        self.of_results: dict[int, list[AnyUse]] = defaultdict(list)
+        self.of_functions: dict[int, list[AnyUse]] = defaultdict(list)
+        self.by_last: dict[str, list[AnyUse]] = defaultdict(list)
+        for uses in (_by_calls(module), _by_assignments(module), _by_returns(module)):
+            for use in uses:
+                self._add(use)
 
-    def _add(self, value: Value, kind: str, index: int, block: int, line: int, slot: int | str) -> None:
-        for key, element in leaves(value):
-            use = Use(kind, index, block, line, slot, element)
-            self.of[key].append(use)
-            if isinstance(key, str) and "." in key:
-                head, _, last = key.rpartition(".")
-                self.by_last[last].append((key, use))
-                if head != "self":
-                    self.of[head].append(use)
+    def _add(self, use: AnyUse) -> None:
+        value = use.read.value
+        if isinstance(value, CallResult):
+            self.of_results[value.call].append(use)
+        elif isinstance(value, Function):
+            self.of_functions[value.block].append(use)
+        elif isinstance(value, Ref):
+            self.of_names[value.name].append(use)
+            head, _, last = value.name.rpartition(".")
+            if head:
+                self.by_last[last].append(use)
+            if head and head != "self":
+                self.of_names[head].append(use)
 
 
-def leaves(value: Value) -> Iterator[tuple[Key, int | None]]:
+def _by_calls(module: Scope) -> Iterator[Passed]:
+    for call in module.all_calls:
+        owner = _owner(call.record.callee)
+        given: list[tuple[int | str, Value]] = [] if owner is None else [(-1, owner)]
+        for slot, value in (*given, *enumerate(call.record.args), *call.record.keywords):
+            for part, element in leaves(value):
+                yield Passed(call.expr(part), element, call, slot)
+
+
+def _by_assignments(module: Scope) -> Iterator[Assigned]:
+    for assignment in module.assignments:
+        value = assignment.value
+        for part, element in leaves(value.value):
+            yield Assigned(value.sibling(part), element, assignment)
+
+
+def _by_returns(module: Scope) -> Iterator[Returned]:
+    for index, record in enumerate(module.module.code.returns):
+        scope = module.at(record.block)
+        slots: Iterable[tuple[int | str, Value]] = (("all", record.value),)
+        if isinstance(record.value, SequenceDisplay):
+            slots = enumerate(record.value.items)
+        for slot, value in slots:
+            for part, element in leaves(value):
+                yield Returned(scope.expr(part, record.line + 1), element, scope.function, slot, index)
+
+
+def leaves(value: Value) -> Iterator[tuple[Value, int | None]]:
     """The names, results and functions that a value is computed from, with the element that is taken of each."""
     queue = [value]
     while queue:
         part = queue.pop()
         if isinstance(part, Ref):
             if part.name.rpartition(".")[2] not in _APART:
-                yield part.name, None
-        elif isinstance(part, CallResult):
-            yield part.call, None
-        elif isinstance(part, Function):
-            yield (part.block,), None
+                yield part, None
+        elif isinstance(part, CallResult | Function):
+            yield part, None
         elif isinstance(part, SequenceDisplay):
             queue += part.items
         elif isinstance(part, Table):
@@ -91,15 +140,16 @@ def leaves(value: Value) -> Iterator[tuple[Key, int | None]]:
                 queue += _operands(part)
 
 
-def _taken(part: Op) -> tuple[Key, int] | None:
+def _taken(part: Op) -> tuple[CallResult, int] | None:
     """``f(x)[0]``, also as ``first, second = f(x)``."""
     if part.op != "[]" or not isinstance(part.operands[0], CallResult) or not isinstance(part.operands[1], Const):
         return None
     element = part.operands[1].value
-    return (part.operands[0].call, element) if isinstance(element, int) else None
+    return (part.operands[0], element) if isinstance(element, int) else None
 
 
 def _operands(part: Op) -> tuple[Value, ...]:
+    """The operands that a tensor is computed from: no conditions, no shapes and names of tensors."""
     if part.op == "if":
         return part.operands[1:]
     if part.op == ".":

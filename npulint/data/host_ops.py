@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 import msgspec
 
 from npulint.data import table
+
+Residence = Literal["host", "older", "mixed"]
+Family = Literal[
+    "python",
+    "string",
+    "parsing",
+    "queue",
+    "fused_cell",
+    "spectral",
+    "special",
+    "sparse",
+    "ragged",
+    "ctc",
+    "dynamic",
+    "padding",
+    "random",
+    "geometry",
+    "gradient",
+]
 
 
 class HostOp(msgspec.Struct, frozen=True, array_like=True):
@@ -15,9 +35,9 @@ class HostOp(msgspec.Struct, frozen=True, array_like=True):
     `family` what they have in common. `argument` (at `position`) decides: its value is among `values`, or it is not
     given if these are ``-``; empty if it holds for every call."""
 
-    where: str
+    where: Residence
     ops: str
-    family: str
+    family: Family
     argument: str
     position: int
     values: tuple[str, ...]

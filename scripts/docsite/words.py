@@ -104,7 +104,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "readiness.otherwise": ("Without evidence", "没有依据时"),
     "readiness.fails": ("When it fails", "何时不通过"),
     "readiness.fails.none": (
-        "The code cannot show that it fails: a person must confirm this item.",
+        "The code cannot show that it fails: confirm this item manually.",
         "仅凭代码无法判定：此项需人工确认。",
     ),
     "readiness.topics": (
@@ -133,7 +133,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "找到相应代码即为通过，出现下述情况为未通过，否则为“无法判断”。",
     ),
     "readiness.decided.person": (
-        "The code cannot show that it is met: *undetermined* until a person has reviewed it, failed by what is listed "
+        "The code cannot show that it is met: *undetermined* until it is reviewed manually, failed by what is listed "
         "below.",
         "代码无法证明其通过：人工核对之前均为“无法判断”，出现下述情况为未通过。",
     ),

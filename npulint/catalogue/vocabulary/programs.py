@@ -2,33 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, call, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kind, Kinds, words
 
 KINDS: Kinds = {
-    "dynamic_shape": call(dims=ANY, inner=FLAG),
-    "device": call(gpu=FLAG, via=ANY, computed=FLAG, tower=FLAG, written=words("literal computed elsewhere")),
-    "distribution": call(
-        stack=words("horovod tf.distribute npu tpu torch"),
-        what=words(
-            "init rank optimizer broadcast strategy allreduce shard other ddp parallel sync_bn collective sampler "
-            "processes local_rank epoch no_sync accumulation"
-        ),
-        wraps_scaled=FLAG,
-        kept=FLAG,
-        device_set=words("given before late after unknown"),
-        at_import=FLAG,
-        timeout=ANY,
-        size_from=ANY,
-        contiguous=FLAG,
-        from_environment=FLAG,
-    ),
-    "debug_aid": call(
-        what=words("anomaly gradcheck profiler dump stop hook tool"),
-        optional=FLAG,
-        limited=words("no steps schedule"),
-        covers=words("step training no"),
-        reads=FLAG,
-    ),
     "program": Kind(
         {
             "trains": FLAG,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, PLACED, PURPOSE, Kinds, call, code, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, PURPOSE, Kinds, call, code, words
 
 KINDS: Kinds = {
     "setting": call(
@@ -85,40 +85,8 @@ KINDS: Kinds = {
         model_dir=words("same differs unknown"),
         trains_file=FLAG,
     ),
-    "small_constant": code(constant=ANY),
-    "input_stage": call(
-        drop_remainder=words("yes no variable unknown missing"),
-        purpose=PURPOSE,
-        repeats=FLAG,
-        callee=ANY,
-        certain=FLAG,
-        held=ANY,
-        shard_by=ANY,
-        shuffled=words("list_files shuffle listing no"),
-        heavy=FLAG,
-        elements=words("names records decoded unknown"),
-    ),
-    "lookup_table": call(),
-    "variable": call(),
     "npu_open": call(
         default=FLAG, reached=FLAG, late=words("variable model none"), first=ANY, first_line=ANY, other=ANY
     ),
     "beside_open": call(what=words("variable model strategy seed threads option"), side=words("before after")),
-    "control_flow": call(implicit=FLAG),
-    "top_k": call(k=ANY, words=ANY, summed=words("named direct no unknown"), into=ANY, over=ANY, count=ANY),
-    "top_k_sum": call(summed=words("direct"), into=ANY, over=ANY, count=ANY),
-    "graph_growth": call(),
-    "py_func": call(shaped=FLAG, place=PLACED),
-    "host_op": call(
-        where=words("host older mixed"),
-        ops=ANY,
-        family=words(
-            "python string parsing queue fused_cell spectral special sparse ragged ctc dynamic padding random geometry "
-            "gradient"
-        ),
-        place=PLACED,
-    ),
-    "dropout": call(noise_shape=FLAG, alternative=FLAG),
-    "half_reduction": call(),
-    "zero_root": call(),
 }

@@ -8,7 +8,7 @@ from typing import Literal, cast
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.host import placed
+from npulint.assemble.recognizers.tensorflow.host import Placed, placed
 from npulint.assemble.recognizers.tensorflow.optional import is_for_tpu, is_optional, is_used
 from npulint.assemble.walker import walker
 from npulint.data.tf_api import Api, find
@@ -45,7 +45,7 @@ class RecordedApi(CallFact):
     @attribute
     def support(self) -> Support:
         """How the adapter supports it: no, newer (only operator packages later than the recorded list of 2022 have the
-        operator), static_shape (the shape of its result depends on data), manual (to be ported by hand), deprecated,
+        operator), static_shape (the shape of its result depends on data), manual (to be ported manually), deprecated,
         or no_effect."""
         return cast(Support, self._api.support)
 
@@ -77,8 +77,8 @@ class RecordedApi(CallFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the call may be left out or fail: it is tried, chosen, or stands in code for TPUs (of
-        a TPU's interface)."""
+        """Whether the call may be skipped or may fail: it is inside try, in one arm of a condition, or (of a TPU's
+        interface) in code for TPUs."""
         return is_optional(self.call) or (self._api.reason == "tpu" and is_for_tpu(self.scope))
 
     @attribute
@@ -87,10 +87,9 @@ class RecordedApi(CallFact):
         return is_used(self.scope)
 
     @attribute
-    def place(self) -> Literal["input", "path", "edge", "unknown"]:
+    def place(self) -> Placed:
         """Where it stands: in the input pipeline, between layers and what trains them, or at the edge of the graph."""
-        place = placed(self.call.context, self.call.module, self.call.index)
-        return cast(Literal["input", "path", "edge", "unknown"], place)
+        return placed(self.call)
 
 
 @recognizes(matching=lambda name: bool(find(name)))

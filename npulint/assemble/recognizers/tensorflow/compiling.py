@@ -7,7 +7,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.functions import functions_of
+from npulint.assemble.recognizers.tensorflow.functions import compiled
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.values import PossibleValues, merge
@@ -63,7 +63,7 @@ def _rounds(modules: list[Scope]) -> list[PossibleValues]:
         function = call.scope.function
         if function is None or call.name != "tensorflow.range" or not _is_looped_over(call):
             continue
-        if functions_of(call.context).compiled(function.module, call.scope.block) == "yes":
+        if compiled(call.scope) == "yes":
             found.append(_limit(call, function))
     return found
 

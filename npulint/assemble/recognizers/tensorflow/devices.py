@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import call_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
 from npulint.assemble.recognizers.tensorflow.towers import is_repeated
 from npulint.assemble.used_results import consumed
-from npulint.facts.code import Const, Op, Value
-from npulint.facts.model import Fact
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
-_DEVICE_CALLS = frozenset(("tensorflow.device", "tensorflow.train.replica_device_setter", "tensorflow.Graph().device"))
+# By what asks for a device, the keyword and the position of the device.
+_DEVICE_CALLS = {
+    "tensorflow.device": ("device_name_or_function", 0),
+    "tensorflow.Graph().device": ("device_name_or_function", 0),
+    "tensorflow.train.replica_device_setter": ("worker_device", 2),
+}
 _GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
-_STACKS = (
+Stack = Literal["horovod", "tf.distribute", "npu", "tpu"]
+_STACKS: tuple[tuple[Stack, re.Pattern[str]], ...] = (
     ("horovod", lazy_compile(r"^horovod\.")),
     (
         "tf.distribute",
-        re.compile(
+        lazy_compile(
             r"^tensorflow\.(?:contrib\.)?distribute\.|^tensorflow\.train\.(?:SyncReplicasOptimizer|Server|ClusterSpec)$"
         ),
     ),
@@ -34,7 +42,8 @@ _STACKS = (
     ("tpu", lazy_compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
 _STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
-_WHAT = (
+What = Literal["init", "rank", "optimizer", "broadcast", "strategy", "allreduce", "other"]
+_WHAT: tuple[tuple[What, re.Pattern[str]], ...] = (
     ("optimizer", lazy_compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
     ("broadcast", lazy_compile(r"roadcast")),
     ("init", lazy_compile(r"init|shutdown")),
@@ -44,87 +53,88 @@ _WHAT = (
 )
 
 
-def matches(name: str) -> bool:
-    """Device scopes and members of the distribution stacks."""
-    if not name.startswith(_STACKED) and not name.endswith(".TPUClusterResolver"):
-        return False
-    return name in _DEVICE_CALLS or any(pattern.search(name) for _, pattern in _STACKS)
+@fact_kind("device")
+class DeviceText(CallFact):
+    """A text names the device for operations; the name is the text, of several the texts with slashes between."""
+
+    computed: bool
+    """Whether the text is computed."""
+    written: Literal["literal", "computed", "elsewhere"]
+    """Where the text stands: in the call as a literal, there as literal parts that say GPU, or elsewhere."""
+
+    @attribute
+    def via(self) -> str:
+        """The canonical name of what is given the text."""
+        return self.call.name
+
+    @attribute
+    def gpu(self) -> bool:
+        """Whether it means a GPU."""
+        return _GPU.search(self.name) is not None
+
+    @attribute
+    def tower(self) -> bool:
+        """Whether it stands around one of several towers."""
+        return is_repeated(self.call)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``device`` and ``distribution`` facts."""
-    if name in _DEVICE_CALLS:
-        return _device(context, module, index, name)
-    for stack, pattern in _STACKS:
-        if pattern.search(name):
-            last = name.rpartition(".")[2]
-            what = next((w for w, p in _WHAT if p.search(last)), "other")
-            return [
-                context.call_fact(
-                    "distribution",
-                    name,
-                    module,
-                    index,
-                    stack=stack,
-                    what=what,
-                    wraps_scaled=lambda: _wraps_scaled(context, module, index),
-                    kept=lambda: "yes" if index in _consumed(context, module) else "no",
-                )
-            ]
-    return []
-
-
-def _consumed(context: Context, module: Module) -> set[int]:
-    found: set[int] = context.memoize(("consumed", module.path), lambda: consumed(module))
-    return found
-
-
-def _wraps_scaled(context: Context, module: Module, index: int) -> str:
-    """Whether the first argument is an optimizer that scales the loss already."""
-    inner = wrapped(call_at(context, module, index))
-    return "yes" if inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS) else "no"
-
-
-def _device(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    call = module.code.calls[index]
-    value = argument(call, "device_name_or_function", 0) or argument(call, "worker_device", 1)
-    if name.endswith("replica_device_setter"):
-        value = argument(call, "worker_device", 2)
+@recognizes(*_DEVICE_CALLS)
+def device_texts(call: CallSite) -> Iterator[DeviceText]:
+    """Devices that are given as texts, be they computed in part."""
+    value = call.argument(*_DEVICE_CALLS[call.name])
     if value is None:
-        return []
-    known = context.known(module, value, call)
-    literal = _texts(context, module, value, 0)
-    texts = [str(v) for v in known.values if isinstance(v, str)] or literal
-    if not texts:
-        return []
-    text = " / ".join(texts)
-    return [
-        context.call_fact(
-            "device",
-            text,
-            module,
-            index,
-            gpu="yes" if _GPU.search(text) else "no",
-            via=name,
-            computed="no" if known.exact else "yes",
-            written="literal"
-            if isinstance(value, Const)
-            else "computed"
-            if _GPU.search(" ".join(literal))
-            else "elsewhere",
-            tower=lambda: "yes" if is_repeated(call_at(context, module, index)) else "no",
-        )
-    ]
+        return
+    known, parts = value.known, _texts(value)
+    texts = [text for text in known.values if isinstance(text, str)] or parts
+    if texts:
+        computed: Literal["computed", "elsewhere"] = "computed" if _GPU.search(" ".join(parts)) else "elsewhere"
+        yield DeviceText(call, " / ".join(texts), not known.exact, "literal" if value.is_literal else computed)
 
 
-def _texts(context: Context, module: Module, value: Value, depth: int) -> list[str]:
+@fact_kind("distribution")
+class DistributionCall(CallFact):
+    """A member of a stack for distributed training is called; the name is its canonical name."""
+
+    stack: Stack
+    """The stack: horovod, tf.distribute, the NPU's own, or that for TPUs."""
+
+    @attribute
+    def what(self) -> What:
+        """What it is for."""
+        last = self.name.rpartition(".")[2]
+        return next((what for what, pattern in _WHAT if pattern.search(last)), "other")
+
+    @attribute
+    def wraps_scaled(self) -> bool:
+        """Whether it is given an optimizer that scales the loss already."""
+        inner = wrapped(self.call)
+        return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
+
+    @attribute
+    def kept(self) -> bool:
+        """Whether something is done with its result."""
+        module = self.call.module
+        used: set[int] = self.call.context.memoize(("consumed", module.path), lambda: consumed(module))
+        return self.call.index in used
+
+
+def _is_distributed(name: str) -> bool:
+    may_be = name.startswith(_STACKED) or name.endswith(".TPUClusterResolver")
+    return may_be and name not in _DEVICE_CALLS and any(pattern.search(name) for _, pattern in _STACKS)
+
+
+@recognizes(matching=_is_distributed)
+def distribution_calls(call: CallSite) -> list[DistributionCall]:
+    """Members of the distribution stacks."""
+    name = call.name
+    return [DistributionCall(call, name, next(stack for stack, pattern in _STACKS if pattern.search(name)))]
+
+
+@walker(depth=7, otherwise=list)
+def _texts(value: Expr) -> list[str]:
     """The literal parts of a computed text (``'/gpu:%d' % i``, f-strings, ``.format``)."""
-    if isinstance(value, Const):
-        return [value.value] if isinstance(value.value, str) else []
-    if isinstance(value, Op) and depth < 6:
-        return [t for v in value.operands for t in _texts(context, module, v, depth + 1)]
-    if hasattr(value, "call"):
-        callee = module.code.calls[value.call].callee
-        if isinstance(callee, Op) and callee.op == ".":
-            return _texts(context, module, callee.operands[0], depth + 1)
-    return []
+    if value.is_literal:
+        return [value.text] if isinstance(value.literal, str) else []
+    call = value.call
+    parts = value.operands() if call is None else call.callee.operands(".")[:1]
+    return [text for part in parts for text in _texts(part)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.summed import described, sum_of
-from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.summed import Summation, Summed, sum_of, summation
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _CONTROL = frozenset(
@@ -52,134 +56,159 @@ _DYNAMIC = frozenset(
 _PLACEHOLDERS = frozenset(
     ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
 )
+# Constants wherever the shape is static.
+_FOLDED = ("tensorflow.data.", "tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")
+_TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
+_RECURRENT = ("dynamic_rnn", "bidirectional_dynamic_rnn")
+K = Literal["constant", "tensor", "unknown"]
 
 
-_BUILDING = _CONTROL | _WITHIN | _BESIDE | _UNROLLED | _PHASED.keys()
-_WANTED = _BUILDING | _DYNAMIC | _PLACEHOLDERS | {"tensorflow.where", "tensorflow.nn.top_k"}
+@fact_kind("control_flow")
+class ControlFlow(CallFact):
+    """Loops or branches are built into the graph; the name is the canonical name of what builds them."""
+
+    implicit: bool
+    """Whether it builds them beside its own work: a layer that a placeholder switches, a stepwise learning rate, an
+    assertion."""
 
 
-def matches(name: str) -> bool:
-    """Control flow and causes of dynamic shapes."""
-    return name in _WANTED
+@fact_kind("dynamic_shape")
+class DynamicShape(CallFact):
+    """A tensor gets a shape that is not known before the graph runs; the name is what makes it."""
+
+    inner: bool
+    """Whether a dimension other than the first is unknown."""
+    dims: str
+    """What is unknown: the number of dimensions, or rank, or what decides about them (data, k)."""
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``control_flow`` and ``dynamic_shape`` facts."""
-    found = []
-    if name in _CONTROL or _loops(context, module, index, name):
-        found.append(context.call_fact("control_flow", name, module, index, implicit="no"))
-    elif name in _BESIDE or _phased(context, module, index, name):
-        found.append(context.call_fact("control_flow", name, module, index, implicit="yes"))
-    if name in _PLACEHOLDERS:
-        found += _placeholder(context, module, index)
-    elif name in _DYNAMIC or (name == "tensorflow.where" and _one_argument(module, index)):
-        found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="data"))
-    elif name == "tensorflow.nn.top_k":
-        kind = k_kind(context, module, index)
-        if kind == "tensor":
-            found.append(context.call_fact("dynamic_shape", name, module, index, inner="yes", dims="k"))
-        found += _top_k(context, module, index, name, kind)
-    return found
+class _SummedValues(CallFact):
+    record: Summation = Summation()
+
+    @attribute
+    def summed(self) -> Summed:
+        """What becomes of the values: they get a name that is summed once and used nowhere else (named), are summed
+        where they are computed (direct), or are used otherwise; unknown where k is no tensor."""
+        return self.record.summed
+
+    @attribute
+    def into(self) -> str | None:
+        """The name that the values get, or unknown."""
+        return self.record.into
+
+    @attribute
+    def over(self) -> str | None:
+        """What the values are taken of, where that is a name."""
+        return self.record.over
+
+    @attribute
+    def count(self) -> str | None:
+        """What is given for k, where that is a name."""
+        return self.record.count
 
 
-def _top_k(context: Context, module: Module, index: int, name: str, kind: str) -> list[Fact]:
-    """The ``top_k`` fact, and a ``top_k_sum`` at the call that sums its values where they are computed."""
-    use = described(context, module, index) if kind == "tensor" else {"summed": "unknown"}
-    found = [context.call_fact("top_k", name, module, index, k=kind, words=lambda: _k_words(module, index), **use)]
-    if use["summed"] == "direct":
-        found.append(context.call_fact("top_k_sum", name, module, sum_of(context, module, index), **use))
-    return found
+@fact_kind("top_k")
+class TopK(_SummedValues):
+    """The largest values of a tensor are taken (``top_k``)."""
+
+    k: K = "unknown"
+    """What its k is: a constant, or a tensor that the graph computes."""
+
+    @attribute
+    def words(self) -> str:
+        """The names in its k, lower case, joined by blanks."""
+        value = self.call.argument("k", 1)
+        return " ".join([] if value is None else _names(value))
 
 
-def _loops(context: Context, module: Module, index: int, name: str) -> bool:
-    """Whether a call builds a loop or branch under another name; recurrent layers do unless they are unrolled."""
-    if name not in _UNROLLED:
-        return name in _WITHIN
-    call = module.code.calls[index]
-    unroll = argument(call, "unroll", -1)
-    return unroll is None or context.known(module, unroll, call).single is False
+@fact_kind("top_k_sum")
+class SumOfTopK(_SummedValues):
+    """The values of a ``top_k`` are summed where they are computed."""
 
 
-def _phased(context: Context, module: Module, index: int, name: str) -> bool:
-    """Whether a layer is told by a placeholder whether it trains: both ways are then in the graph."""
-    if name not in _PHASED:
-        return False
-    call = module.code.calls[index]
-    flag = argument(call, *_PHASED[name])
-    sites = [] if flag is None else context.flow.sites(module, flag, call.block, call.line)
-    return bool(sites) and all(context.names.of_call(home, at) in _PLACEHOLDERS for home, at in sites)
+@recognizes(*_CONTROL, *_WITHIN)
+def control_flow(call: CallSite) -> list[ControlFlow]:
+    """What always builds loops or branches."""
+    return [ControlFlow(call, call.name, False)]
 
 
-def _one_argument(module: Module, index: int) -> bool:
-    call = module.code.calls[index]
-    return len(call.args) == 1 and not any(k in ("x", "y", "**") for k, _ in call.keywords)
+@recognizes(*_UNROLLED)
+def recurrent_layers(call: CallSite) -> list[ControlFlow]:
+    """Recurrent layers build loops unless they are unrolled."""
+    unroll = call.argument("unroll")
+    return [ControlFlow(call, call.name, False)] if unroll is None or unroll.single is False else []
 
 
-def _placeholder(context: Context, module: Module, index: int) -> list[Fact]:
-    call = module.code.calls[index]
-    value = argument(call, "shape", 1)
-    if value is None or (isinstance(value, Const) and value.value is None):
-        return (
-            [context.call_fact("dynamic_shape", "placeholder", module, index, inner="yes", dims="rank")]
-            if value is None
-            else []
-        )
-    shapes = (
-        [value] if isinstance(value, SequenceDisplay) else context.flow.displays(module, value, call.block, call.line)
-    )
-    for shape in shapes:
-        if isinstance(shape, SequenceDisplay):
-            unknown = [i for i, d in enumerate(shape.items) if _is_none(context, module, d, call.block, call.line)]
-            if unknown:
-                inner = "yes" if any(i > 0 for i in unknown) else "no"
-                return [
-                    context.call_fact(
-                        "dynamic_shape", "placeholder", module, index, inner=inner, dims=str(len(unknown))
-                    )
-                ]
+@recognizes(*_BESIDE, *_PHASED)
+def implied_control_flow(call: CallSite) -> list[ControlFlow]:
+    """What builds branches beside its own work, also layers that a placeholder switches between training and
+    inference: both ways are then in the graph."""
+    name = call.name
+    switch = call.argument(*_PHASED[name]) if name in _PHASED else None
+    sites = [] if switch is None else switch.sites
+    phased = bool(sites) and all(site.name in _PLACEHOLDERS for site in sites)
+    return [ControlFlow(call, name, True)] if phased or name in _BESIDE else []
+
+
+@recognizes(matching=lambda name: name.endswith(_RECURRENT) and ":" in name and not name.startswith("?"))
+def copied_recurrent_loops(call: CallSite) -> list[ControlFlow]:
+    """The loop of a recurrent network that the project keeps a copy of."""
+    last = call.name.replace(":", ".").rpartition(".")[2]
+    return [ControlFlow(call, last, False)] if last in _RECURRENT else []
+
+
+@recognizes(*_DYNAMIC, "tensorflow.where")
+def shapes_by_data(call: CallSite) -> list[DynamicShape]:
+    """What gives as many elements as the data say; ``where`` does so with a condition alone."""
+    name = call.name
+    is_choice = len(call.args) != 1 or any(call.has_keyword(key) for key in ("x", "y", "**"))
+    return [] if name == "tensorflow.where" and is_choice else [DynamicShape(call, name, True, "data")]
+
+
+@recognizes(*_PLACEHOLDERS)
+def placeholders(call: CallSite) -> list[DynamicShape]:
+    """Placeholders without a shape, or with unknown dimensions."""
+    value = call.argument("shape", 1)
+    if value is None:
+        return [DynamicShape(call, "placeholder", True, "rank")]
+    for shape in value.displays:
+        unknown = [at for at, dimension in enumerate(shape.items) if _is_none(dimension)]
+        if unknown:
+            return [DynamicShape(call, "placeholder", any(unknown), str(len(unknown)))]
     return []
 
 
-def _is_none(context: Context, module: Module, value: Value, block: int, line: int) -> bool:
-    known = context.flow.known(module, value, block, line)
+@recognizes("tensorflow.nn.top_k")
+def top_k(call: CallSite) -> Iterator[CallFact]:
+    """Calls of ``top_k``, the sums of their values where they are computed, and the shapes that depend on k."""
+    kind = k_kind(call)
+    if kind != "tensor":
+        yield TopK(call, call.name, k=kind)
+        return
+    yield DynamicShape(call, call.name, True, "k")
+    use = summation(call)
+    yield TopK(call, call.name, use, kind)
+    total = sum_of(call) if use.summed == "direct" else None
+    if total is not None:
+        yield SumOfTopK(total, call.name, use)
+
+
+def k_kind(call: CallSite) -> K:
+    """What top_k's k is: constant, tensor (computed in the graph) or unknown."""
+    value = call.argument("k", 1)
+    if value is None or value.known.values:
+        return "constant"
+    name = value.name
+    return "tensor" if _TENSOR.match(name) and not name.startswith(_FOLDED) else "unknown"
+
+
+def _is_none(value: Expr) -> bool:
+    known = value.known
     return known.values == (None,) and not known.symbol and known.exact
 
 
-_FOLDED = (
-    "tensorflow.shape",
-    "tensorflow.size",
-    "tensorflow.convert_to_tensor",
-)  # constants wherever the shape is static
-_TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
-
-
-def k_kind(context: Context, module: Module, index: int) -> str:
-    """What top_k's k is: constant, tensor (computed in the graph) or unknown."""
-    call = module.code.calls[index]
-    value = argument(call, "k", 1)
-    if value is None:
-        return "constant"
-    if context.known(module, value, call).values:
-        return "constant"
-    name = context.names.of_value(module, value, call.block, call.line)
-    if _TENSOR.match(name) and not name.startswith(("tensorflow.data.", *_FOLDED)):
-        return "tensor"
-    return "unknown"
-
-
-def _k_words(module: Module, index: int) -> str:
-    """The names in top_k's k, lower case, joined by spaces."""
-    value = argument(module.code.calls[index], "k", 1)
-    queue = [] if value is None else [value]
-    words = []
-    for _ in range(32):
-        if not queue:
-            break
-        part = queue.pop(0)
-        if isinstance(part, Ref):
-            words.append(part.name.lower())
-        elif isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, CallResult):
-            queue += module.code.calls[part.call].args
-    return " ".join(words)
+@walker(depth=8, otherwise=list)
+def _names(value: Expr) -> list[str]:
+    """The names in an expression and in the positional arguments of its calls, lower case."""
+    parts = value.operands() if value.call is None else value.call.args
+    return [value.written.lower()] if value.written else [name for part in parts for name in _names(part)]

@@ -2,63 +2,71 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.data.host_ops import HostOp, host_ops
-from npulint.facts.model import Fact
+from npulint.assemble.cursors import CallSite
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.surroundings import surroundings_of
+from npulint.data.host_ops import Family, HostOp, Residence, host_ops
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 
 if TYPE_CHECKING:
     from npulint.assemble.placement import Placement
 
-_CELLS = "fused_cell"  # made once, used by the loop around it
+Placed = Literal["input", "path", "edge", "unknown"]
 
 
-def matches(name: str) -> bool:
-    """Interfaces whose operators may stay on the host."""
-    return name in host_ops()
+@fact_kind("host_op")
+class HostOperation(CallFact):
+    """An interface builds operators that the adapter leaves on the host; the name is its canonical name."""
+
+    where: Residence
+    """When they stay there: always, with an older operator package, or in mixed computing only."""
+    ops: str
+    """The types of the operators."""
+    family: Family
+    """What the operators have in common."""
+
+    @attribute
+    def place(self) -> Placed:
+        """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
+        before it, or only what is shown or fetched behind it)."""
+        if self.family == "fused_cell":  # made once, used by the loop around it
+            return "path" if self.active == "yes" else "unknown"
+        return placed(self.call)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """The ``host_op`` fact of a call."""
-    for op in host_ops()[name]:
-        if _holds(context, module, index, op):
-            place = partial(_place, context, module, index, op.family == _CELLS)
-            attrs = {"where": op.where, "ops": op.ops, "family": op.family, "place": place}
-            return [context.call_fact("host_op", name, module, index, **attrs)]
-    return []
+@recognizes(matching=lambda name: name in host_ops())
+def host_operations(call: CallSite) -> list[HostOperation]:
+    """What the first entry of the table says whose argument fits."""
+    name = call.name
+    fitting = [op for op in host_ops()[name] if _fits(call, op)]
+    return [HostOperation(call, name, op.where, op.ops, op.family) for op in fitting[:1]]
 
 
-def _place(context: Context, module: Module, index: int, cell: bool) -> str:
-    """Where a call stands; a cell surely in the middle if it is made by default."""
-    if not cell:
-        return placed(context, module, index)
-    return "path" if context.guards.active(module, module.code.calls[index].block) == "yes" else "unknown"
-
-
-def placed(context: Context, module: Module, index: int) -> str:
+def placed(call: CallSite) -> Placed:
     """``input`` for a call of the input pipeline, else where it stands in the graph."""
-    if context.reach.in_input(module, module.code.calls[index].block) == "yes":
+    if surroundings_of(call.scope).in_input == "yes":
         return "input"
-    placement = context.memoize("placement", partial(_placement, context))
-    return context.memoize(("place", module.path, index), lambda: placement.place(module, index))
+    context = call.context
+    placement = context.memoize("placement", lambda: _placement(context))
+    return context.memoize(("place", call), lambda: placement.place(call))
 
 
 def _placement(context: Context) -> Placement:
     from npulint.assemble.placement import Placement  # few projects ask
 
-    return Placement(context.flow)
+    return Placement(context)
 
 
-def _holds(context: Context, module: Module, index: int, op: HostOp) -> bool:
+def _fits(call: CallSite, op: HostOp) -> bool:
     """Whether the argument that decides is as it must be."""
     if not op.argument:
         return True
-    call = module.code.calls[index]
-    value = argument(call, op.argument, op.position)
+    value = call.argument(op.argument, op.position)
     if op.values == ("-",):
-        return value is None and not any(key == "**" for key, _ in call.keywords)
-    return value is not None and context.known(module, value, call).single in op.values
+        return value is None and not call.has_keyword("**")
+    return value is not None and value.single in op.values

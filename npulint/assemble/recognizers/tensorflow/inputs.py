@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, module_scopes
 from npulint.assemble.input_reachability import is_stage, looks_like_dataset
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.stages import elements, heavy, repeats, shuffled
-from npulint.assemble.script_role import purpose
-from npulint.facts.code import Assignment, CallResult, Op, Ref
-from npulint.facts.model import Fact
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.stages import (
+    Elements,
+    ShardOrder,
+    elements,
+    heavy,
+    repeats,
+    shuffled,
+)
+from npulint.assemble.script_role import Purpose, purpose
+from npulint.assemble.surroundings import surroundings_of
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _STAGES = frozenset(
@@ -21,178 +34,182 @@ _ONLY_DATASETS = frozenset(
     ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
 )
 _CHAINED = 24  # stages of one chain
+_FOLLOWING = 8  # stages that tell whether an object is a data set
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = lazy_compile(
     r"^tensorflow\.(?:contrib\.lookup|lookup(?:\.experimental)?)\.(?:HashTable|MutableHashTable|MutableDenseHashTable|"
     r"index_table_from_\w+|index_to_string_table_from_\w+|StaticHashTable|StaticVocabularyTable|DenseHashTable|IdTableWithHashBuckets)$"
 )
-_VARIABLES = frozenset(
-    (
-        "tensorflow.Variable",
-        "tensorflow.get_variable",
-        "tensorflow.contrib.framework.model_variable",
-        "tensorflow.contrib.slim.model_variable",
-    )
+_VARIABLES = (
+    "tensorflow.Variable",
+    "tensorflow.get_variable",
+    "tensorflow.contrib.framework.model_variable",
+    "tensorflow.contrib.slim.model_variable",
 )
+InInput = Literal["yes", "maybe", "no"]
 
 
-def matches(name: str) -> bool:
-    """Stages, tables and variables."""
-    return name.rpartition(".")[2] in _STAGES or name in _VARIABLES or bool(_TABLE.match(name))
+@fact_kind("input_stage")
+class InputStage(CallFact):
+    """A stage of an input pipeline of tf.data; the name is the method (``map``, ``batch``, ``shard`` …)."""
+
+    @attribute
+    def callee(self) -> str:
+        """The canonical name of what is called."""
+        return self.call.name
+
+    @attribute
+    def purpose(self) -> Purpose:
+        """What the code around it is for, told by the names of its function, class and file."""
+        return purpose(self.scope)
+
+    @attribute
+    def held(self) -> str:
+        """The names that the data set has in the code: where its chain of stages begins, and where it is kept."""
+        first = _first_of_chain(self.call)
+        names = [first.written.rpartition(".")[0]] if first.written else []
+        for stage in (self.call, *islice(_stages_after(self.call), _CHAINED)):
+            names += [one.target for one in stage.assignments]
+        return " ".join(names) or "-"
+
+    @attribute
+    def certain(self) -> bool:
+        """Whether it is certainly a stage: a method of TensorFlow's, or one that only data sets have follows."""
+        return self.call.name.startswith("tensorflow.") or _is_followed_by_dataset_method(self.call)
+
+    @attribute
+    def drop_remainder(self) -> Literal["yes", "no", "variable", "unknown", "missing"]:
+        """Whether a stage that makes batches drops a short last one; variable if that is computed."""
+        if self.name not in _BATCHES:
+            return "yes" if self.name == "batch_and_drop_remainder" else "missing"
+        known = self.call.argument_value("drop_remainder", _BATCHES[self.name])
+        if known is None:
+            return "unknown" if self.call.has_keyword("**") else "missing"
+        if known.symbol or not isinstance(known.single, bool):
+            return "variable"
+        return "yes" if known.single else "no"
+
+    @attribute
+    def repeats(self) -> bool:
+        """Whether the data set is repeated without end before it."""
+        return repeats(self.call)
+
+    @attribute
+    def shard_by(self) -> str:
+        """The canonical name of what gives ``shard`` its index, ``$DEVICE_ID`` for an environment variable; empty for
+        other stages."""
+        value = self.call.argument("index", 1) if self.name == "shard" else None
+        if value is None:
+            return ""
+        symbol = value.known.symbol
+        return symbol if symbol.startswith("$") else value.name
+
+    @attribute
+    def shuffled(self) -> ShardOrder:
+        """What gave the elements, before ``shard``, an order that other processes do not share: list_files or shuffle
+        without a seed, or the listing of a folder."""
+        return shuffled(self.call) if self.name == "shard" else "no"
+
+    @attribute
+    def elements(self) -> Elements:
+        """What ``shuffle`` gets: names (or other listed values), records of files, or decoded images and the like."""
+        return elements(self.call) if self.name == "shuffle" else "unknown"
+
+    @attribute
+    def heavy(self) -> Flag:
+        """Whether the function given to ``map`` decodes, parses or changes images."""
+        return heavy(self.call) if self.name == "map" else "unknown"
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``input_stage``, ``lookup_table`` and ``variable`` facts."""
-    last = name.rpartition(".")[2]
-    if last in _STAGES and (is_stage(name) or _may_be_stage(context, module, index, name)):
-        return [_stage(context, module, index, name, last)]
-    if _TABLE.match(name):
-        return [
-            context.call_fact(
-                "lookup_table", name, module, index, in_input=lambda: _table_in_input(context, module, index)
-            )
-        ]
-    if name in _VARIABLES:
-        return [
-            context.call_fact(
-                "variable", name, module, index, in_input=lambda: _variable_in_input(context, module, index)
-            )
-        ]
-    return []
+@recognizes(matching=lambda name: name.rpartition(".")[2] in _STAGES)
+def input_stages(call: CallSite) -> Iterator[InputStage]:
+    """Stages of tf.data, and methods of something unknown that look like such."""
+    name = call.name
+    if is_stage(name) or _may_be_stage(call, name):
+        yield InputStage(call, name.rpartition(".")[2])
 
 
-def _chained(name: str) -> bool:
-    return looks_like_dataset(name.rpartition(".")[0])
+@recognizes(matching=lambda name: bool(_TABLE.match(name)))
+@fact_kind("lookup_table")
+class LookupTable(CallFact):
+    """A lookup table is made; the name is its canonical constructor. Its `in_input` is also yes where the input
+    pipeline looks something up in it."""
+
+    @attribute
+    def in_input(self) -> InInput:
+        """Whether the input pipeline looks something up in this table; maybe if it does so in one that is unknown."""
+        if surroundings_of(self.scope).in_input == "yes":
+            return "yes"
+        context = self.call.context
+        known, unsure = context.memoize("lookups", lambda: _tables_of_pipeline(context))
+        return "yes" if self.call in known else "maybe" if unsure else "no"
 
 
-def _may_be_stage(context: Context, module: Module, index: int, name: str) -> bool:
+@recognizes(*_VARIABLES)
+@fact_kind("variable")
+class Variable(CallFact):
+    """A variable is made; the name is its canonical constructor. Its `in_input` is also yes where the input pipeline
+    reads it from around itself."""
+
+    @attribute
+    def in_input(self) -> InInput:
+        """Whether a function of the input pipeline makes this variable, or reads it from around itself."""
+        here = surroundings_of(self.scope).in_input
+        readers = self.call.context.reach.readers(self.call.module)
+        if here == "yes" or not readers:
+            return here
+        for kept in self.call.assignments:
+            if any(_is_seen(kept, self.scope.at(block)) for block in readers.get(kept.target, ())):
+                return "yes"
+        return here
+
+
+def _may_be_stage(call: CallSite, name: str) -> bool:
     """Whether a method of something unknown is a stage, by its receiver's name or by what follows."""
     if name.startswith("?"):
-        return _chained(name) or _followed(module, index)
-    return ":" in name and context.names.function(name) is None and _followed(module, index)
+        return looks_like_dataset(name.rpartition(".")[0]) or _is_followed_by_dataset_method(call)
+    return ":" in name and call.target is None and _is_followed_by_dataset_method(call)
 
 
-def _followed(module: Module, index: int) -> bool:
+def _stages_after(call: CallSite) -> Iterator[CallSite]:
+    """The methods that are called on the result of a call, further and further down the chain."""
+    following = call.method
+    while following is not None:
+        yield following
+        following = following.method
+
+
+def _is_followed_by_dataset_method(call: CallSite) -> bool:
     """Whether a method that only datasets have is called on the result, here or further down the chain."""
-    table = module.methods
-    for _ in range(8):
-        following = table.get(index)
-        if following is None:
-            return False
-        index, method = following
-        if method in _ONLY_DATASETS:
-            return True
-    return False
+    return any(following.last in _ONLY_DATASETS for following in islice(_stages_after(call), _FOLLOWING))
 
 
-def _stage(context: Context, module: Module, index: int, name: str, last: str) -> Fact:
-    call = module.code.calls[index]
-    return context.call_fact(
-        "input_stage",
-        last,
-        module,
-        index,
-        callee=name,
-        purpose=purpose(module, call.block),
-        held=lambda: _held(module, index),
-        certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
-        drop_remainder=lambda: _drop_remainder(context, module, index, last),
-        repeats=lambda: "yes" if repeats(context, module, index) else "no",
-        shard_by=lambda: _shard_by(context, module, index, last),
-        shuffled=lambda: shuffled(context, module, index) if last == "shard" else "no",
-        elements=lambda: elements(context, module, index) if last == "shuffle" else "unknown",
-        heavy=lambda: heavy(context, module, index) if last == "map" else "unknown",
-    )
-
-
-def _held(module: Module, index: int) -> str:
-    """The names that a stage's data set has in the code: where its chain of stages begins, and where it is kept."""
-    calls = module.code.calls
-    start = index
+def _first_of_chain(call: CallSite) -> CallSite:
+    """The call that a chain of methods begins with."""
     for _ in range(_CHAINED):
-        callee = calls[start].callee
-        if not (isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[0], CallResult)):
+        before = call.receiver.call if call.receiver is not None else None
+        if before is None:
             break
-        start = callee.operands[0].call
-    callee = calls[start].callee
-    names = [callee.name.rpartition(".")[0]] if isinstance(callee, Ref) else []
-    ends = {index}
-    for _ in range(_CHAINED):
-        following = module.methods.get(index)
-        if following is None:
-            break
-        index = following[0]
-        ends.add(index)
-    names += [b.target for b in module.code.assignments if isinstance(b.value, CallResult) and b.value.call in ends]
-    return " ".join(names) or "-"
+        call = before
+    return call
 
 
-def _shard_by(context: Context, module: Module, index: int, last: str) -> str:
-    """The canonical name of what gives ``Dataset.shard`` its index, ``$DEVICE_ID`` for an environment variable; empty
-    for other stages."""
-    call = module.code.calls[index]
-    value = argument(call, "index", 1) if last == "shard" else None
-    if value is None:
-        return ""
-    symbol = context.known(module, value, call).symbol
-    return symbol if symbol.startswith("$") else context.names.of_value(module, value, call.block, call.line)
+def _is_seen(kept: AssignmentSite, reader: Scope) -> bool:
+    """Whether what an assignment keeps is what code in a block reads under that name."""
+    if "." in kept.target:
+        return kept.scope.owner is not None and kept.scope.owner is reader.owner
+    return reader.is_inside(kept.scope.namespace)
 
 
-def _drop_remainder(context: Context, module: Module, index: int, last: str) -> str:
-    if last not in _BATCHES:
-        return "yes" if last == "batch_and_drop_remainder" else "missing"
-    call = module.code.calls[index]
-    value = argument(call, "drop_remainder", _BATCHES[last])
-    if value is None:
-        return "unknown" if any(k == "**" for k, _ in call.keywords) else "missing"
-    known = context.known(module, value, call)
-    if known.symbol:
-        return "variable"
-    single = known.single
-    return "yes" if single is True else "no" if single is False else "variable"
-
-
-def _variable_in_input(context: Context, module: Module, index: int) -> str:
-    """Whether a function of the input pipeline makes this variable, or reads it from around itself."""
-    here = context.reach.in_input(module, module.code.calls[index].block)
-    readers = context.reach.readers(module)
-    if here == "yes" or not readers:
-        return here
-    for bind in module.code.assignments:
-        made_here = isinstance(bind.value, CallResult) and bind.value.call == index
-        if made_here and any(_sees(module, bind, block) for block in readers.get(bind.target, ())):
-            return "yes"
-    return here
-
-
-def _sees(module: Module, bind: Assignment, block: int) -> bool:
-    """Whether what an assignment binds is what code in a block reads under that name."""
-    if "." in bind.target:
-        return module.class_of(bind.block) == module.class_of(block) >= 0
-    return module.scope[bind.block] in module.ancestors(block)
-
-
-def _table_in_input(context: Context, module: Module, index: int) -> str:
-    """Whether the input pipeline looks something up in this table (or in any, when that cannot be told)."""
-    if context.reach.in_input(module, module.code.calls[index].block) == "yes":
-        return "yes"
-    known, unsure = context.memoize("lookups", lambda: _lookups(context))
-    return "yes" if (module.path, index) in known else "maybe" if unsure else "no"
-
-
-def _lookups(context: Context) -> tuple[set[tuple[str, int]], bool]:
+def _tables_of_pipeline(context: Context) -> tuple[set[CallSite], bool]:
     """The tables that the input pipeline looks something up in, and whether there are others unknown."""
-    known: set[tuple[str, int]] = set()
+    known: set[CallSite] = set()
     unsure = False
-    for home in context.project.modules.values():
-        for at, call in enumerate(home.code.calls):
-            if not context.names.of_call(home, at).endswith(".lookup"):
-                continue
-            if context.reach.in_input(home, call.block) != "yes":
-                continue
-            receiver = Ref(call.callee.name.rpartition(".")[0]) if isinstance(call.callee, Ref) else None
-            sites = context.flow.sites(home, receiver, call.block, call.line) if receiver else []
-            known.update((m.path, i) for m, i in sites)
-            unsure = unsure or not sites
+    for module in module_scopes(context):
+        for call in module.all_calls:
+            if call.name.endswith(".lookup") and surroundings_of(call.scope).in_input == "yes":
+                made = call.receiver.sites if call.written and call.receiver is not None else []
+                known.update(made)
+                unsure = unsure or not made
     return known, unsure

@@ -7,10 +7,11 @@ import re
 import msgspec
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.order import ExecutionStep, Order
-from npulint.assemble.recognizers.tensorflow.functions import functions_of
+from npulint.assemble.recognizers.tensorflow.functions import is_compiled
 from npulint.facts.code import Assignment, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -162,9 +163,9 @@ def _covers(line: int, column: int, inner_line: int, inner_column: int) -> bool:
 def _opened(context: Context, sites: list[tuple[Module, int]]) -> _Opened:
     found = _Opened()
     wanted = {(module.path, index) for module, index in sites}
-    order = Order(context.flow, functions_of(context).is_compiled)
+    order = Order(context, is_compiled)
     for start in _starts(context, sites)[:_STARTS]:
-        _look(context, found, wanted, list(order.steps(start)))
+        _look(context, found, wanted, list(order.steps(scope_at(context, start, 0))))
     return found
 
 

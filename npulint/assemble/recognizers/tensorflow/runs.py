@@ -21,7 +21,7 @@ class SessionRun(CallFact):
 
     @attribute
     def fetches(self) -> str:
-        """The names that it fetches, as written, joined by blanks."""
+        """The names that it fetches, as written, joined by spaces."""
         return " ".join(fetched_names(self.call))
 
     @attribute
@@ -52,7 +52,7 @@ class SessionRun(CallFact):
 
     @attribute
     def traced(self) -> Flag:
-        """Whether it is given RunOptions that ask for a trace, and nothing else."""
+        """Whether it is given RunOptions that request a trace, and nothing else."""
         value = self.call.argument("options", 2)
         if value is None:
             return "no"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.tensorflow.closing import closed
@@ -82,7 +83,7 @@ class Sessions:
         value = argument(call, keyword, position)
         starred = any(k == "**" for k, _ in call.keywords)
         npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
-        role = purpose(module, call.block)
+        role = purpose(scope_at(self.context, module, call.block))
         ends = partial(closed, self.context, module, index, name)
         return self.context.call_fact(
             "session",
@@ -127,7 +128,7 @@ class Sessions:
         value = argument(call, "config", -1 if what == "canned" else 2)
         config = self._run_config(module, value, index)
         npu = "yes" if own or config in ("npu", "wrapped") else "unknown" if config == "unknown" else "no"
-        role = purpose(module, call.block)
+        role = purpose(scope_at(self.context, module, call.block))
         folder = partial(self._model_dir, module, index)
         return self.context.call_fact(
             "estimator", name, module, index, npu=npu, what=what, config=config, purpose=role, model_dir=folder

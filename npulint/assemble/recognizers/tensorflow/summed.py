@@ -2,127 +2,107 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+import msgspec
+
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr
+from npulint.facts.code import CallResult, Const, Op, Ref, Value
+from npulint.facts.walk import nested
 from npulint.lazy_regex import lazy_compile
 
 _SUM = "tensorflow.reduce_sum"
 _NAME = lazy_compile(r"[A-Za-z_]\w*\Z")
 _PLAIN = lazy_compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
 _AXES = ("axis", "reduction_indices")
+_ARGUMENTS = frozenset(("input_tensor", "name", *_AXES))
+Summed = Literal["named", "direct", "no", "unknown"]
 
 
-def described(context: Context, module: Module, index: int) -> dict[str, str]:
+class Summation(msgspec.Struct, frozen=True):
+    """How the values of a call of top_k are summed. `into` is the name that they get, `over` and `count` what top_k is
+    given, where these are names."""
+
+    summed: Summed = "unknown"
+    into: str | None = None
+    over: str | None = None
+    count: str | None = None
+
+
+def summation(top_k: CallSite) -> Summation:
     """Of a call of top_k `summed`: named (its values get a name that is summed once and used nowhere else), direct
-    (they are summed where they are computed), no; `into` is that name, `over` and `count` what top_k is given, where
-    these are names."""
-    into = _named(context, module, index)
-    direct = not into and sum_of(context, module, index) >= 0
-    call = module.code.calls[index]
-    given = {"over": argument(call, "input", 0), "count": argument(call, "k", 1)}
-    plain = {word: value.name for word, value in given.items() if isinstance(value, Ref) and _PLAIN.match(value.name)}
-    if into and plain.get("count", into).partition(".")[0] == into:
-        into = ""  # the number would be read when the name holds something else
-    return {"summed": "named" if into else "direct" if direct else "no", "into": into or "unknown", **plain}
+    (they are summed where they are computed), no."""
+    into = _summed_name(top_k)
+    over, count = _plain_name(top_k.argument("input", 0)), _plain_name(top_k.argument("k", 1))
+    if into and (count or into).partition(".")[0] == into:
+        return Summation("no", "unknown", over, count)  # the number would be read when the name holds something else
+    if into:
+        return Summation("named", into, over, count)
+    return Summation("no" if sum_of(top_k) is None else "direct", "unknown", over, count)
 
 
-def sum_of(context: Context, module: Module, index: int) -> int:
-    """The call that sums the values of a call of top_k where they are computed, or -1."""
-    values = _values(index)
-    found = [at for at in module.calls_of("reduce_sum") if argument(module.code.calls[at], "input_tensor", 0) in values]
-    return found[0] if len(found) == 1 and _sums_last(context, module, found[0]) else -1
+def sum_of(top_k: CallSite) -> CallSite | None:
+    """The call that sums the values of a call of top_k where they are computed."""
+    values = _values(top_k)
+    calls = top_k.scope.calls_named("reduce_sum")
+    found = [call for call in calls if (tensor := call.argument("input_tensor", 0)) and tensor.value in values]
+    return found[0] if len(found) == 1 and _sums_last_axis(found[0]) else None
 
 
-def _values(index: int) -> tuple[Value, Value]:
+def _plain_name(given: Expr | None) -> str | None:
+    return given.written if given is not None and _PLAIN.match(given.written) else None
+
+
+def _values(top_k: CallSite) -> tuple[Value, Value]:
     """The two ways to take the values out of a result."""
-    return Op("[]", (CallResult(index), Const(0))), Op(".", (CallResult(index), Const("values")))
+    result = CallResult(top_k.index)
+    return Op("[]", (result, Const(0))), Op(".", (result, Const("values")))
 
 
-def _sums_last(context: Context, module: Module, index: int) -> bool:
+def _sums_last_axis(call: CallSite) -> bool:
     """Whether a call sums everything, or along the last axis, which is the one that top_k sorts."""
-    call = module.code.calls[index]
-    if context.names.of_call(module, index) != _SUM or len(call.args) > 2:
+    if call.name != _SUM or len(call.args) > 2 or not _ARGUMENTS.issuperset(call.keywords):
         return False
-    if any(key not in ("input_tensor", "name", *_AXES) for key, _ in call.keywords):
-        return False
-    axis = next((v for v in (argument(call, key, 1) for key in _AXES) if v is not None), Const(-1))
-    return context.known(module, axis, call).single in (-1, None) if isinstance(axis, Const) else False
+    axis = next((found for key in _AXES if (found := call.argument(key, 1)) is not None), None)
+    return axis is None or (axis.is_literal and axis.literal in (-1, None))
 
 
-def _named(context: Context, module: Module, index: int) -> str:
-    """The name under which the values are summed, and nothing else is done with them."""
-    binds = [b for b in module.code.assignments if _is_part(b.value, index)]
-    kept = [b for b in binds if b.value in _values(index)]
-    if len(kept) != 1 or not _NAME.match(kept[0].target):
+def _summed_name(top_k: CallSite) -> str:
+    """The name under which the values are summed, and nothing else is done with them; empty if there is none."""
+    result = CallResult(top_k.index)
+    parts = [one for one in top_k.scope.assignments if one.value.operands("[]", ".")[:1] == [one.value.sibling(result)]]
+    kept = [one for one in parts if one.value.value in _values(top_k)]
+    if len(kept) != 1 or not _NAME.match(kept[0].target) or any(_reads(one) for one in parts if one is not kept[0]):
         return ""
-    bind = kept[0]
-    if any(b is not bind and _uses(module, b) for b in binds):
-        return ""
-    uses = _uses(module, bind)
-    if len(uses) != 1 or uses[0] < 0 or not _sums_last(context, module, uses[0]):
-        return ""
-    summed = module.code.calls[uses[0]]
-    same = module.function_of(summed.block) == module.function_of(bind.block)
-    return bind.target if same and argument(summed, "input_tensor", 0) == Ref(bind.target) else ""
+    reads = _reads(kept[0])
+    sums = [call for call in top_k.scope.calls_named("reduce_sum") if [call.argument("input_tensor", 0)] == reads]
+    is_plain = len(sums) == 1 and reads[0].written == kept[0].target
+    same = is_plain and sums[0].scope.function is kept[0].scope.function
+    return kept[0].target if same and _sums_last_axis(sums[0]) else ""
 
 
-def _is_part(value: Value, index: int) -> bool:
-    return isinstance(value, Op) and value.op in ("[]", ".") and value.operands[0] == CallResult(index)
-
-
-def _uses(module: Module, bind: Assignment) -> list[int]:
-    """The calls that are given what a name holds after an assignment, -1 for another use. Uses below the next
+def _reads(kept: AssignmentSite) -> list[Expr]:
+    """The expressions that read what a name holds after an assignment, as often as they do. Those below the next
     assignment of the same block do not count, those above in the same loop do."""
-    function = module.function_of(bind.block)
-    later = [
-        b.line
-        for b in module.code.assignments
-        if b.target == bind.target and b.block == bind.block and b is not bind and b.line > bind.line
-    ]
-    last = min(later, default=1 << 62)
-    first = 0 if module.loop_of(bind.block) >= 0 else bind.line
+    name, function = kept.target, kept.scope.function
+    others = [one for one in kept.scope.assignments if one.record is not kept.record]
+    later = [one.line for one in others if one.target == name and one.scope is kept.scope and one.line > kept.line]
+    first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
+    changed = [one.scope.expr(Ref(root), one.line) for one in others if (root := _root(one.target)) != one.target]
     found = []
-    for block, line, call, value in _expressions(module):
-        inside = function < 0 or function in module.ancestors(block)
-        if inside and first < line <= last and line != bind.line:
-            found += [call] * _count(value, bind.target)
+    for read in (*kept.scope.expressions, *changed):
+        inside = function is None or read.scope.is_inside(function)
+        if inside and first < read.line <= last and read.line != kept.line:
+            found += [read] * _count(read.value, name)
     return found
 
 
-def _expressions(module: Module) -> Iterator[tuple[int, int, int, Value]]:
-    """Every expression of a module with its block, line, and the call that is given it (-1: none)."""
-    for at, call in enumerate(module.code.calls):
-        for value in (*call.args, *(v for _, v in call.keywords)):
-            yield call.block, call.line, at, value
-        yield call.block, call.line, -1, call.callee
-    for bind in module.code.assignments:
-        yield bind.block, bind.line, -1, bind.value
-        root = bind.target.partition(".")[0].partition("[")[0]
-        if root != bind.target:
-            yield bind.block, bind.line, -1, Ref(root)
-    for returned in module.code.returns:
-        yield returned.block, returned.line, -1, returned.value
-    for number, block in enumerate(module.blocks):
-        for value in (block.test, *block.defaults, *block.decorators):
-            yield number, block.line, -1, value
+def _root(target: str) -> str:
+    """The object of which an attribute or element is assigned; a plain name itself."""
+    return target.partition(".")[0].partition("[")[0]
 
 
 def _count(value: Value, name: str) -> int:
     """How often an expression, without the calls in it, reads a name."""
-    queue: list[Value | None] = [value]
-    count = 0
-    while queue:
-        part = queue.pop()
-        if isinstance(part, Ref):
-            count += part.name == name or part.name.startswith((f"{name}.", f"{name}["))
-        elif isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, SequenceDisplay):
-            queue += part.items
-        elif isinstance(part, Table):
-            queue += [*part.keys, *part.values]
-    return count
+    names = [part.name for part in nested(value) if isinstance(part, Ref)]
+    return sum(one == name or one.startswith((f"{name}.", f"{name}[")) for one in names)

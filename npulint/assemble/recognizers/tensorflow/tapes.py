@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Scope, call_at
+from npulint.assemble.cursors import CallSite, Scope
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.functions import functions_of
+from npulint.assemble.recognizers.tensorflow.functions import compiled, is_compiled, users
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
@@ -25,21 +24,21 @@ class GradientTape(CallFact):
     @attribute
     def compiled(self) -> Flag:
         """Whether it runs within a function of tf.function, or one that Keras compiles; no: eagerly."""
-        return _compiled(self.scope)
+        return compiled(self.scope)
 
     @attribute
     def trains(self) -> bool:
         """Whether its function, or one that calls it, applies gradients."""
         function = self.scope.function
-        users = [] if function is None else _users(function)
-        return _applies(self.scope.routine) or any(_applies(call.scope.routine) for call in users)
+        callers = [] if function is None else users(function)
+        return _applies(self.scope.routine) or any(_applies(call.scope.routine) for call in callers)
 
     @attribute
     def looped(self) -> bool:
         """Whether a loop stands around it, or around a call of its function."""
         function = self.scope.function
-        users = [] if function is None else _users(function)
-        return self.scope.loop is not None or any(call.scope.loop is not None for call in users)
+        callers = [] if function is None else users(function)
+        return self.scope.loop is not None or any(call.scope.loop is not None for call in callers)
 
 
 @fact_kind("step_call")
@@ -101,21 +100,11 @@ def _loop_calls(scope: Scope) -> list[CallSite]:
         function = place.function
         if function is None or hops > _HOPS or (place.loop is not None and not outside):
             continue
-        compiled = outside or functions_of(scope.context).is_compiled(function.module, function.block)
-        for call in _users(function):
-            leaves = compiled and _compiled(call.scope) == "no"
+        came_out = outside or is_compiled(function)
+        for call in users(function):
+            leaves = came_out and compiled(call.scope) == "no"
             if leaves and call.scope.loop is not None:
                 found[call] = None
             else:
                 queue.append((call.scope, leaves, hops + 1))
     return list(found)
-
-
-def _compiled(scope: Scope) -> Flag:
-    return cast(Flag, functions_of(scope.context).compiled(scope.module, scope.block))
-
-
-def _users(function: Scope) -> list[CallSite]:
-    """The calls that run a function."""
-    users = functions_of(function.context).users(function.module, function.block)
-    return [call_at(function.context, home, index) for home, index in users]

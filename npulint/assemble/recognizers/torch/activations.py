@@ -43,7 +43,7 @@ Found = tuple[Form, CallSite] | None
 @fact_kind("affinity")
 class ActivationFormula(FusibleCode, kw_only=True):
     """An activation function is written out as a formula. The name is ``quick_gelu`` for the sigmoid approximation of
-    GELU, which only torch_npu has, else ``activation``."""
+    GELU, which only torch_npu has, otherwise ``activation``."""
 
     form: Form
     _formula: Expr
@@ -55,8 +55,8 @@ class ActivationFormula(FusibleCode, kw_only=True):
 
     @attribute
     def tensor(self) -> str:
-        """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name; else
-        unknown."""
+        """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name;
+        otherwise unknown."""
         whole = self._formula.value
         if not any(one.value is whole for one in values_in(self.scope.routine)):
             return "unknown"

@@ -54,8 +54,8 @@ class _RecordedApi:
 
     @attribute
     def kernel(self) -> Kernel:
-        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is no operator);
-        no_gradient if the kernel gives none."""
+        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an
+        operator); no_gradient if the kernel gives none."""
         return cast("Kernel", kernel(self._api, self.scope.context.torch))
 
     @attribute
@@ -113,7 +113,7 @@ class TorchApiCall(CallFact, _RecordedApi):
 @fact_kind("torch_api")
 class TorchApiMention(PlaceFact, _RecordedApi):
     """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of
-    a class, or handed on (`what`). The name is its public spelling."""
+    a class, or passed on (`what`). The name is its public spelling."""
 
     _api: Api
     what: Literal["base", "mention"]

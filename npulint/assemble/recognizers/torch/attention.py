@@ -80,7 +80,7 @@ class WrittenOutAttention(_BySoftmax, kw_only=True):
 
     @attribute
     def conditions(self) -> str:
-        """What the fused call has to be given as well, in words."""
+        """What the fused call needs in addition, in words."""
         words = [f"{self.mask} mask"] if self.mask != "none" else []
         return ", ".join([*words, *(["dropout"] if "dropout" in self._weights.passed else [])])
 

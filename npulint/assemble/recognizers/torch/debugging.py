@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Iterator
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Const, Op, Ref, Table, Value
+from npulint.assemble.code_facts import AssignmentFact, CallFact
+from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Const
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
+from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
 
-_AIDS = {
+Aid = Literal["anomaly", "gradcheck", "profiler", "dump", "stop", "hook", "tool"]
+_AIDS: dict[str, Aid] = {
     "torch.autograd.set_detect_anomaly": "anomaly",
     "torch.autograd.detect_anomaly": "anomaly",
     "torch.autograd.anomaly_mode.set_detect_anomaly": "anomaly",
@@ -64,150 +71,147 @@ _COUNTER = lazy_compile(
 _READS = frozenset(("cpu", "numpy", "item", "tolist", "print", "save", "save_image", "imwrite", "info", "write"))
 
 
-def matches(name: str) -> bool:
-    """Profilers, dumps, breakpoints, hooks and options of the device."""
-    return (
-        name in _AIDS
-        or name in _OPTIONS
-        or name.endswith(_HOOKS)
-        or (_TOOL.match(name) is not None if "." in name else False)
-    )
+@fact_kind("debug_aid")
+class DebugAid(CallFact):
+    """Something that is there for debugging only is called; the name is its canonical name."""
+
+    @attribute
+    def what(self) -> Aid:
+        """What it does: looks for anomalies, checks gradients, profiles, dumps, stops in a debugger, hooks into a
+        module, or is one of Ascend's tools."""
+        return _AIDS.get(self.name) or ("hook" if self.name.endswith(_HOOKS) else "tool")
+
+    @attribute
+    def optional(self) -> bool:
+        """Whether what surrounds the call says that it is for debugging only: a condition, a function's name, the
+        file's; or whether the call itself is a choice (``a if debug else b``)."""
+        return _is_optional(self.call)
+
+    @attribute
+    def limited(self) -> Literal["no", "steps", "schedule"]:
+        """Whether a profiler has a schedule, or stands below a condition that holds in a few steps only."""
+        schedule = self.call.argument("schedule")
+        if schedule is not None and schedule.value != Const(None):
+            return "schedule"
+        around = (block for place in _places(self.call) for block in place.ancestors if block.kind == "if")
+        return "steps" if any(_holds_in_few_steps(block.test) for block in around) else "no"
+
+    @attribute
+    def covers(self) -> Literal["step", "training", "no"]:
+        """Whether a profiler sees a training step, or as the context of a ``with`` a whole training loop."""
+        return _covered(self.call) if self.what == "profiler" else "no"
+
+    @attribute
+    def reads(self) -> bool:
+        """Whether the function of a hook prints, saves or fetches what it is given."""
+        hook = self.call.argument("hook", 0) if self.what == "hook" else None
+        return hook is not None and any(call.last in _READS for one in hook.functions for call in one.calls)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``debug_aid`` for each; a ``device_option`` for each option that is set."""
-    if name in _OPTIONS:
-        return _options(context, module, index)
-    what = _AIDS.get(name) or ("hook" if name.endswith(_HOOKS) else "tool")
-    return [
-        context.call_fact(
-            "debug_aid",
-            name,
-            module,
-            index,
-            what=what,
-            optional=partial(_optional, context, module, index),
-            limited=partial(_limited, module, index),
-            covers=partial(_covers, context, module, index) if what == "profiler" else "no",
-            reads=partial(_reads, context, module, index) if what == "hook" else "no",
-        )
-    ]
+@fact_kind("device_option")
+class DeviceOption(CallFact):
+    """An option of the device is set by a dict that is passed; the name is the option's."""
+
+    _expression: Expr
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What it is set to."""
+        return self._expression.known
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """A ``switch`` for each assignment to a switch of precision or determinism."""
-    found = []
-    for target, binds in module.dotted.items():
-        start = _SWITCHES.get(target.rpartition(".")[2])
-        for bind in binds if start else ():
-            name = context.names.of_name(module, target, bind.block, bind.line)
-            if start and name.startswith(start):
-                found.append(context.bind_fact("switch", name, module, bind))
-    return found
+@fact_kind("device_option")
+class AssignedDeviceOption(AssignmentFact):
+    """An option of the device is put into the dict that is passed; the name is the option's."""
 
 
-def _optional(context: Context, module: Module, index: int) -> str:
-    """Whether what stands around the call says that it is for debugging only: a condition, a function's name, the
-    file's; or whether the call itself is a choice (``a if debug else b``)."""
-    call = module.code.calls[index]
-    if _ASIDE_FILE.search(module.path):
-        return "yes"
-    for block in _places(module, index):
-        around = [module.blocks[b].name.rpartition(".")[2] for b in module.ancestors(block)]
-        if any(map(_ASIDE.search, (*context.guards.words(module, block), *around))):
-            return "yes"
-    enabled = argument(call, "enabled", 0 if context.names.of_call(module, index) == _AUTOGRAD_PROFILER else -1)
-    if enabled is not None and enabled != Const(True):
-        return "yes"
-    chosen = [b.value for b in module.code.assignments if b.line <= call.line <= b.end_line and isinstance(b.value, Op)]
-    chosen += [r.test for r in module.blocks if r.kind == "with" and r.line == call.line and isinstance(r.test, Op)]
-    return "yes" if any(_chooses(value, index) for value in chosen) else "no"
+@fact_kind("switch")
+class Switch(AssignmentFact):
+    """A switch of precision or determinism is set; the name is its canonical name."""
 
 
-def _chooses(value: Value, index: int) -> bool:
-    return isinstance(value, Op) and value.op in ("if", "and", "or") and CallResult(index) in value.operands
+def _is_aid(name: str) -> bool:
+    return name in _AIDS or name.endswith(_HOOKS) or ("." in name and _TOOL.match(name) is not None)
 
 
-def _limited(module: Module, index: int) -> str:
-    """Whether a profiler has a schedule, or stands below a condition that holds in a few steps only."""
-    schedule = [value for key, value in module.code.calls[index].keywords if key == "schedule"]
-    if schedule and schedule != [Const(None)]:
-        return "schedule"
-    around = [module.blocks[b] for block in _places(module, index) for b in module.ancestors(block)]
-    return "steps" if any(record.kind == "if" and _few(record.test) for record in around) else "no"
+@recognizes(matching=_is_aid)
+def debug_aids(call: CallSite) -> list[DebugAid]:
+    """Profilers, dumps, breakpoints and hooks."""
+    return [DebugAid(call, call.name)]
 
 
-def _places(module: Module, index: int) -> list[int]:
-    """The blocks of a call, and of the calls of ``start`` on its result."""
-    call = module.code.calls[index]
-    names = [b.target for b in module.code.assignments if b.value == CallResult(index)]
-    starts = [i for name in names for i in module.calls_of("start", "__enter__") if _on(module, i, name)]
-    return [call.block, *(module.code.calls[i].block for i in starts)]
-
-
-def _covers(context: Context, module: Module, index: int) -> str:
-    """Whether a profiler sees a training step, or as the context of a ``with`` a whole training loop."""
-    steps = {context.training.step(module, block) for block in _places(module, index)}
-    if steps & {"yes", "gated"}:
-        return "step"
-    opened = [b for b, record in enumerate(module.blocks) if record.kind == "with" and record.test == CallResult(index)]
-    loops = context.training.loops
-    if any(path == module.path and set(opened) & set(module.ancestors(loop)) for path, loop in loops):
-        return "training"
-    holders = {(path, context.project.modules[path].function_of(loop)) for path, loop in loops}
-    for inner, call in enumerate(module.code.calls) if opened else ():
-        if set(opened) & set(module.ancestors(call.block)):
-            target = context.names.function(context.names.of_call(module, inner))
-            if target is not None and (target[0].path, target[1]) in holders:
-                return "training"
-    return "no"
-
-
-def _on(module: Module, index: int, name: str) -> bool:
-    callee = module.code.calls[index].callee
-    return isinstance(callee, Ref) and callee.name.rpartition(".")[0] == name
-
-
-def _few(test: Value, depth: int = 0) -> bool:
-    if not isinstance(test, Op) or depth > 6:
-        return False
-    if test.op in ("==", "<", "<=", "in", "%") and len(test.operands) > 1:
-        counter, bound = test.operands[0], test.operands[1]
-        if isinstance(counter, Op) and counter.op == "%":
-            return True
-        if isinstance(counter, Ref) and _COUNTER.search(counter.name):
-            return not isinstance(bound, Const) or not isinstance(bound.value, str)
-    return any(_few(operand, depth + 1) for operand in test.operands)
-
-
-def _reads(context: Context, module: Module, index: int) -> str:
-    """Whether the function of a hook prints, saves or fetches what it is given."""
-    call = module.code.calls[index]
-    value = argument(call, "hook", 0)
-    targets = [] if value is None else context.flow.functions(module, value, call.block, call.line)
-    for home, block in targets:
-        inner = home.calls_in.get(block, ())
-        if any(home.callee_name(i) in _READS for i in inner):
-            return "yes"
-    return "no"
-
-
-def _options(context: Context, module: Module, index: int) -> list[Fact]:
+@recognizes(*_OPTIONS)
+def device_options(call: CallSite) -> Iterator[Fact]:
     """The options of ``set_option``: of a display, or of a dict that is filled before."""
-    call = module.code.calls[index]
-    value = argument(call, "option", 0)
-    tables = [value] if isinstance(value, Table) else []
-    found = []
-    if isinstance(value, Ref):
-        binds = module.names.get(module.scope[call.block], {}).get(value.name, ())
-        tables = [bind.value for bind in binds if isinstance(bind.value, Table)]
-        for target, assigned in module.dotted.items():
-            root, bracket, key = target.partition("[")
-            if root == value.name and bracket and key.endswith("]"):
-                found += [context.bind_fact("device_option", key[:-1], module, b) for b in assigned]
+    given = call.argument("option", 0)
+    if given is None:
+        return
+    tables = [given]
+    if given.written:
+        tables = call.scope.at(call.module.scope[call.scope.block]).assigned(given.written)
+        for assignment in call.scope.assignments:
+            root, bracket, key = assignment.target.partition("[")
+            if root == given.written and bracket and key.endswith("]"):
+                yield AssignedDeviceOption(assignment, key[:-1])
     for table in tables:
-        for entry, item in zip(table.keys, table.values, strict=True):
-            if isinstance(entry, Const) and isinstance(entry.value, str):
-                known = context.known(module, item, call)
-                found.append(context.call_fact("device_option", entry.value, module, index, value=known))
-    return found
+        for entry, item in table.entries:
+            if entry is not None and entry.text:
+                yield DeviceOption(call, entry.text, call.expr(item.value))
+
+
+@recognizes_in_modules
+def switches(module: Scope) -> Iterator[Switch]:
+    """Assignments to switches of precision and determinism."""
+    for assignment in module.assignments_to(*_SWITCHES):
+        name = assignment.name
+        if name.startswith(_SWITCHES[assignment.target.rpartition(".")[2]]):
+            yield Switch(assignment, name)
+
+
+def _is_optional(call: CallSite) -> bool:
+    if _ASIDE_FILE.search(call.path):
+        return True
+    for place in _places(call):
+        names = [block.record.name.rpartition(".")[2] for block in place.ancestors]
+        if any(map(_ASIDE.search, (*place.context.guards.words(place.module, place.block), *names))):
+            return True
+    enabled = call.argument("enabled", 0 if call.name == _AUTOGRAD_PROFILER else -1)
+    if enabled is not None and enabled.value != Const(True):
+        return True
+    chosen = [one.value for one in call.scope.assignments if one.line <= call.line <= one.record.end_line]
+    chosen += [block.test for block in call.scope.blocks_of("with") if block.record.line == call.line]
+    return any(part.value == call.result.value for one in chosen for part in one.operands("if", "and", "or"))
+
+
+def _places(call: CallSite) -> list[Scope]:
+    """The blocks of a call, and of the calls of ``start`` on its result."""
+    names = {one.target for one in call.scope.assignments if one.record.value == call.result.value}
+    starts = call.scope.calls_named("start", "__enter__") if names else []
+    return [call.scope, *(start.scope for start in starts if start.written.rpartition(".")[0] in names)]
+
+
+def _covered(call: CallSite) -> Literal["step", "training", "no"]:
+    if any(surroundings_of(place).step in ("yes", "gated") for place in _places(call)):
+        return "step"
+    opened = [block for block in call.scope.blocks_of("with") if block.test.value == call.result.value]
+    if not opened:
+        return "no"
+    modules = call.context.project.modules
+    loops = [scope_at(call.context, modules[path], loop) for path, loop in call.context.training.loops]
+    inner = (one for one in call.scope.all_calls if any(map(one.scope.is_inside, opened)))
+    holders = {loop.function for loop in loops} - {None}
+    within = any(loop.is_inside(block) for loop in loops for block in opened)
+    return "training" if within or any(one.target in holders for one in inner) else "no"
+
+
+@walker(depth=7, otherwise=bool)
+def _holds_in_few_steps(test: Expr) -> bool:
+    """Whether a condition compares a counter (``i % 100 == 0``, ``step < 20``)."""
+    operands = test.operands()
+    if len(operands) > 1 and test.operator in ("==", "<", "<=", "in", "%"):
+        counter, bound = operands[:2]
+        if counter.operator == "%":
+            return True
+        if counter.written and _COUNTER.search(counter.written):
+            return not isinstance(bound.literal, str)
+    return any(map(_holds_in_few_steps, operands))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
+import re
+from typing import Literal
+
+from npulint.assemble.cursors import Scope
 from npulint.assemble.guards import is_main
-from npulint.assemble.module import Module
+from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
 CUDA = "torch.cuda."
@@ -27,7 +30,8 @@ _OTHERWISE = {
     "CUDAPluggableAllocator": "torch_npu.npu.NPUPluggableAllocator",
     "DoubleTensor": "torch.npu.FloatTensor",
 }
-_GROUPS = (
+Group = Literal["amp", "random", "memory", "stream", "profiler", "other"]
+_GROUPS: tuple[tuple[Group, re.Pattern[str]], ...] = (
     ("amp", lazy_compile(r"^amp\b")),
     ("random", lazy_compile(r"seed|rng_state")),
     ("memory", lazy_compile(r"memory|^empty_cache$|^ipc_collect$")),
@@ -59,43 +63,43 @@ def counterpart(name: str) -> str:
     return "none" if member in _MISSING else f"torch.npu.{name.removeprefix(CUDA)}"
 
 
-def covered(name: str) -> str:
+def covered(name: str) -> Flag:
     """Whether transfer_to_npu replaces a member of torch.cuda."""
     member = part(name)
     return "no" if member in _MISSING else "unknown" if member.startswith("_") else "yes"
 
 
-def breaks(name: str) -> str:
+def breaks(name: str) -> Flag:
     """Whether calling a member of torch.cuda raises where torch has no CUDA."""
     member = part(name)
     return "no" if member in _HARMLESS else "unknown" if member.startswith("_") or "()" in name else "yes"
 
 
-def group(name: str) -> str:
+def group(name: str) -> Group:
     """What a member of torch.cuda is for: amp, random, memory, stream, profiler or other."""
     rest = name.removeprefix(CUDA)
     return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
 
 
-def ported(context: Context, module: Module) -> str:
+def ported(scope: Scope) -> bool:
     """Whether a file names the NPU anywhere: then its author has been through it."""
-    return context.memoize(("ported", module.path), lambda: "yes" if _names_npu(context, module) else "no")
+    return scope.context.memoize(("ported", scope.path), lambda: _names_npu(scope))
 
 
-def script(context: Context, module: Module) -> str:
+def script(scope: Scope) -> bool:
     """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
 
-    def look() -> str:
-        guards = context.guards
-        started = any(block.kind == "if" and is_main(block.test) for block in module.blocks)
-        if started:
-            return "no" if guards.tests_itself(module) else "yes"
-        return "no" if module.path in guards.imported() else "yes"
+    def look() -> bool:
+        guards = scope.context.guards
+        if any(is_main(block.record.test) for block in scope.blocks_of("if")):
+            return not guards.tests_itself(scope.module)
+        return scope.path not in guards.imported()
 
-    return context.memoize(("script", module.path), look)
+    return scope.context.memoize(("script", scope.path), look)
 
 
-def _names_npu(context: Context, module: Module) -> bool:
-    if module.calls_of("npu") or any(r.module.startswith(("torch_npu", "torch.npu")) for r in module.code.imports):
+def _names_npu(scope: Scope) -> bool:
+    imported = (record.module for record in scope.module.code.imports)
+    if scope.module.calls_of("npu") or any(name.startswith(("torch_npu", "torch.npu")) for name in imported):
         return True
-    return any(name.startswith(("torch.npu.", "torch_npu.")) for name in context.names.of_calls(module))
+    return any(name.startswith(("torch.npu.", "torch_npu.")) for name in scope.call_names)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from typing import Literal
 
+from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
 from npulint.assemble.guards import is_main
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.device_strings import is_device_name, leaves
-from npulint.data.names import canonical
-from npulint.facts.code import Call, CallResult, Const, Import, Op, Ref, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.recognizers.torch.device_texts import is_device_name, leaves
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
@@ -30,163 +31,163 @@ _FACTORIES = frozenset(
 )
 _MODULES = frozenset(f"torch.cuda.{n}" for n in "amp comm nccl nvtx random profiler streams memory".split())
 _OPTIMIZER = lazy_compile(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
-_MOVES = ("npu", "cuda", "to")
+Move = Literal["npu", "cuda", "to"]
+_MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]
 """Path -> (line and name bound by an import) -> the entry that comes to it before the patch."""
 
 
-def early_bindings(context: Context, module: Module) -> Iterator[Fact]:
-    """An ``early_binding`` for each patched name that is imported before transfer_to_npu is."""
-    found = context.memoize("early_bindings", partial(_early, context)).get(module.path)
-    for record in module.code.imports if found else ():
-        entry = found.get((record.line, record.alias)) if found else None
-        if entry is not None:
-            span = Span(record.line, record.column, record.line, record.end_column)
-            attrs = {"after": entry}
-            yield GenericFact(
-                "early_binding", _full(record), module.path, span, attrs, None, context.around(module, record.block)
-            )
+@fact_kind("early_binding")
+class EarlyBinding(PlaceFact):
+    """A name is imported before transfer_to_npu replaces it in its module; the name is its canonical name."""
+
+    after: str
+    """The entry script whose imports come to it."""
+
+
+@fact_kind("late_move")
+class LateMove(CallFact):
+    """An optimizer is built before its model moves to the device; the name is the model, as written."""
+
+    by: Move
+    """The method that moves the model."""
+    line: str
+    """The line on which it moves."""
+
+
+@recognizes_in_modules
+def early_bindings(module: Scope) -> list[EarlyBinding]:
+    """The patched names that are imported before transfer_to_npu is."""
+    context = module.context
+    early = context.memoize("early_bindings", lambda: _early(context)).get(module.path)
+    if not early:
+        return []
+    found = [(one, early.get((one.record.line, one.record.alias))) for one in imports(module)]
+    return [EarlyBinding(one.scope, one.span, one.name, entry) for one, entry in found if entry is not None]
 
 
 def _early(context: Context) -> Early:
-    modules = context.project.modules
-    patching = {path for path, module in modules.items() if any(_patches(r) for r in module.code.imports)}
+    """The imports that come before the patch, on the way from a module that nothing imports or that is one to start."""
+    modules = module_scopes(context)
     found: Early = {}
-    if not patching:
+    if not any(_patches(one) for module in modules for one in imports(module)):
         return found
-    imported = {t.path for m in modules.values() for r in m.code.imports for t in context.project.imported(m, r)}
-    for path, module in modules.items():
-        if path not in imported or any(b.kind == "if" and is_main(b.test) for b in module.blocks):
-            seen: list[tuple[Module, Import]] = []
-            if _run(context, module, set(), seen):
-                for home, record in seen:
-                    found.setdefault(home.path, {})[(record.line, record.alias)] = path
+    imported = {path for module in modules for one in imports(module) for path in _imported(one)}
+    for module in modules:
+        if module.path not in imported or any(is_main(block.record.test) for block in module.blocks_of("if")):
+            seen: list[ImportPlace] = []
+            if _reaches_patch(module, set(), seen):
+                for one in seen:
+                    found.setdefault(one.scope.path, {})[one.record.line, one.record.alias] = module.path
     return found
 
 
-def _run(context: Context, module: Module, done: set[str], seen: list[tuple[Module, Import]]) -> bool:
+def _imported(place: ImportPlace) -> dict[str, Scope]:
+    """The modules of the project that an import runs, by their paths."""
+    context = place.scope.context
+    found = context.project.imported(place.scope.module, place.record)
+    return {one.path: scope_at(context, one, 0) for one in found}
+
+
+def _reaches_patch(module: Scope, done: set[str], seen: list[ImportPlace]) -> bool:
     """Go through the imports that running a module runs, in order; whether the patch is among them."""
     done.add(module.path)
-    for record in sorted(module.code.imports, key=lambda r: (r.line, r.column)):
-        if module.function_of(record.block) >= 0 or _is_apart(module, record):
+    for one in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
+        if one.scope.function is not None or _is_for_type_checkers(one.scope):
             continue
-        if _patches(record):
+        if _patches(one):
             return True
-        for target in context.project.imported(module, record):
-            if target.path not in done and _run(context, target, done, seen):
+        for path, target in _imported(one).items():
+            if path not in done and _reaches_patch(target, done, seen):
                 return True
-        if _keeps_original(context, module, record):
-            seen.append((module, record))
+        if _keeps_original(one):
+            seen.append(one)
     return False
 
 
-def _is_apart(module: Module, record: Import) -> bool:
-    """Whether an import stands below a condition that only type checkers meet."""
-    tests = [module.blocks[b].test for b in module.ancestors(record.block) if module.blocks[b].kind == "if"]
-    return any(isinstance(t, Ref) and t.name.rpartition(".")[2] == "TYPE_CHECKING" for t in tests)
+def _is_for_type_checkers(scope: Scope) -> bool:
+    """Whether code stands below a condition that only type checkers meet."""
+    tests = (around.test.written for around in scope.ancestors if around.kind == "if")
+    return any(written.rpartition(".")[2] == "TYPE_CHECKING" for written in tests)
 
 
-def _patches(record: Import) -> bool:
-    return record.module.startswith("torch_npu.contrib") and _TRANSFER in (record.module, _full(record))
+def _patches(place: ImportPlace) -> bool:
+    module = place.record.module
+    return module.startswith("torch_npu.contrib") and _TRANSFER in (module, place.name)
 
 
-def _full(record: Import) -> str:
-    return canonical(f"{record.module}.{record.name}") if record.name else record.module
-
-
-def _keeps_original(context: Context, module: Module, record: Import) -> bool:
+def _keeps_original(place: ImportPlace) -> bool:
+    record, name = place.record, place.name
     if not record.name or record.level or not record.module.startswith("torch"):
         return False
-    name = _full(record)
     if name in _REPLACED:
         return True
     if name in _FACTORIES:
-        return _asked_for_device(context, module, name)
-    last = name.rpartition(".")[2]
-    return name.startswith("torch.cuda.") and name not in _MODULES and not last[:1].isupper()
+        return _is_asked_for_device(place.scope, name)
+    return name.startswith("torch.cuda.") and name not in _MODULES and not name.rpartition(".")[2][:1].isupper()
 
 
-def _asked_for_device(context: Context, module: Module, name: str) -> bool:
+def _is_asked_for_device(scope: Scope, name: str) -> bool:
     """Whether the module passes a device to a factory function: else its original does as well."""
-    for index in module.calls_of(name.rpartition(".")[2]):
-        keys = [key for key, _ in module.code.calls[index].keywords]
-        if any(is_device_name(key) for key in keys) and context.names.of_call(module, index) == name:
-            return True
-    return False
+    calls = scope.calls_named(name.rpartition(".")[2])
+    return any(any(map(is_device_name, call.keywords)) and call.name == name for call in calls)
 
 
-def late_moves(context: Context, module: Module) -> Iterator[Fact]:
-    """A ``late_move`` for each optimizer whose model moves to the device after it in the same function."""
-    listed = module.calls_of("parameters")
-    moves = [(name, i) for i in module.calls_of(*_MOVES) if (name := _moved(module, i))] if listed else []
+@recognizes_in_modules
+def late_moves(module: Scope) -> Iterator[LateMove]:
+    """The optimizers whose model moves to the device after them in the same function."""
+    listed = module.calls_named("parameters")
+    moves = [(name, call) for call in module.calls_named(*_MOVES) if (name := _moved(call))] if listed else []
     if not moves:
         return
-    owners = {i: head for i in listed if (head := _head(module.code.calls[i]))}
-    for index, call in enumerate(module.code.calls):
-        holder = next((owners[v.call] for v in _arguments(call) if isinstance(v, CallResult) and v.call in owners), "")
-        if (
-            holder
-            and _OPTIMIZER.search(context.names.of_call(module, index))
-            and not _there(context, module, call, holder)
-        ):
-            late = _late(module, index, [i for name, i in moves if name == holder])
-            if late >= 0:
-                yield context.call_fact(
-                    "late_move",
-                    holder,
-                    module,
-                    index,
-                    by=module.callee_name(late),
-                    line=str(module.code.calls[late].line),
-                )
+    owners = {call: owner for call in listed if (owner := _receiver(call))}
+    for call in module.all_calls:
+        model = next((owners[one.call] for one in call.arguments if one.call in owners), "")
+        if model and _OPTIMIZER.search(call.name) and not _is_on_device(call, model):
+            late = _late(call, [move for name, move in moves if name == model])
+            if late is not None:
+                by = next(move for move in _MOVES if move == late.last)
+                yield LateMove(call, model, by, str(late.line))
 
 
-def _there(context: Context, module: Module, call: Call, holder: str) -> bool:
+def _is_on_device(call: CallSite, model: str) -> bool:
     """Whether the model was made on the device (``Net().npu()``)."""
-    bound = context.flow.bindings(module, holder, call.block, call.line)
-    return any(isinstance(b.value, CallResult) and home.callee_name(b.value.call) in _MOVES for home, b in bound)
+    made = (one.value.call for one in call.scope.named(model, call.line).assignments)
+    return any(one is not None and one.last in _MOVES for one in made)
 
 
-def _arguments(call: Call) -> list[Value]:
-    return [*call.args, *(value for _, value in call.keywords)]
-
-
-def _late(module: Module, index: int, moves: list[int]) -> int:
-    """The first move after call `index` on its way, if none comes before it; else -1."""
-    call = module.code.calls[index]
-    around = set(module.ancestors(call.block))
+def _late(call: CallSite, moves: list[CallSite]) -> CallSite | None:
+    """The first move after a call on its way, if none comes before it."""
     for move in moves:
-        other = module.code.calls[move]
-        if module.function_of(other.block) != module.function_of(call.block):
+        if move.scope.function is not call.scope.function:
             continue
-        if other.line <= call.line:
-            return -1
-        if other.block in around or call.block in module.ancestors(other.block):
-            return -1 if _made_anew(module, index, move) else move
-    return -1
+        if move.line <= call.line:
+            return None
+        if call.scope.is_inside(move.scope) or move.scope.is_inside(call.scope):
+            return None if _is_made_anew(call, move) else move
+    return None
 
 
-def _made_anew(module: Module, index: int, move: int) -> bool:
+def _is_made_anew(call: CallSite, move: CallSite) -> bool:
     """Whether the name that is moved means another object by then."""
-    first, last = module.code.calls[index].line, module.code.calls[move].line
-    name = _head(module.code.calls[move])
-    binds = module.dotted.get(name, []) if "." in name else [b for t in module.names.values() for b in t.get(name, ())]
-    return any(first < bind.line < last for bind in binds)
+    name = _receiver(move)
+    return any(one.target == name and call.line < one.line < move.line for one in call.scope.assignments)
 
 
-def _moved(module: Module, index: int) -> str:
+def _moved(call: CallSite) -> str:
     """The name that a move is called on; empty for another call, as ``x.to(torch.float16)``."""
-    call = module.code.calls[index]
-    if module.callee_name(index) != "to":
-        return _head(call)
-    value = call.args[0] if call.args else dict(call.keywords).get("device")
-    if isinstance(value, Ref):
-        return _head(call) if is_device_name(value.name) else ""
-    if isinstance(value, Const | Op) and any(text.startswith(("npu", "cuda")) for text in leaves(module, value)):
-        return _head(call)
-    return ""
+    if call.last != "to":
+        return _receiver(call)
+    value = call.args[0] if call.args else call.keywords.get("device")
+    if value is None:
+        return ""
+    named = value.is_literal or value.operator
+    texts = leaves(value) if named else []
+    device = is_device_name(value.written) or any(text.startswith(("npu", "cuda")) for text in texts)
+    return _receiver(call) if device else ""
 
 
-def _head(call: Call) -> str:
-    return call.callee.name.rpartition(".")[0] if isinstance(call.callee, Ref) else ""
+def _receiver(call: CallSite) -> str:
+    """The dotted name that a method is called on; empty for anything else."""
+    return call.written.rpartition(".")[0]

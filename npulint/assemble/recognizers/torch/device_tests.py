@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.device_names import TENSOR_TYPE
-from npulint.facts.code import CallResult, Const, Op, Ref, SequenceDisplay, TorchExpression, Value
-from npulint.facts.model import Fact
+from npulint.assemble.code_places import ExpressionPlace, expressions, imports_package, written_values
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch.device_moves import Move, has_kernels, is_given_here
+from npulint.assemble.recognizers.torch.device_names import CAPABILITY, TENSOR_TYPE
+from npulint.assemble.recognizers.torch.device_uses import CudaUse
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.code import Ref, Value
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _FIELDS = frozenset(
@@ -22,138 +27,230 @@ _TEXT = lazy_compile(r"^(?:torch\.)?cuda(?:$|[:.])")
 _NPU = lazy_compile(r"^(?:torch\.)?npu")
 _CHOICE = lazy_compile(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
 _BACKEND = lazy_compile(r"backend", re.IGNORECASE)
-_GPU_LIBRARIES = frozenset(("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt"))
-_DEPTH = 8
+_GPU_LIBRARIES = ("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt")
+Compared = Literal["tensor", "type", "device", "backend", "choice", "other"]
 
 
-def tests(context: Context, module: Module) -> Iterator[Fact]:
-    """The ``cuda`` facts of the forms ``compare``, ``is_cuda`` and ``capability`` (a field) of a module."""
-    for note in module.code.torch_expressions:
-        if note.kind == "attribute":
-            yield from _attribute(context, module, note)
-        elif note.kind == "compare" and isinstance(note.value, Op):
-            yield from _compare(context, module, note, note.value)
-    for index in module.calls_of("startswith"):
-        call = module.code.calls[index]
-        text = _text(call.args[0]) if call.args else ""
-        subject = _receiver(call.callee)
-        if text and subject is not None:
-            attrs = {**_compared(_subject(module, subject), [text]), "subject": _written(subject), "within": "0"}
-            yield context.call_fact("cuda", text, module, index, **attrs)
+@fact_kind("cuda")
+class CapabilityQuestion(CudaUse):
+    """The compute capability or the properties of a device are queried; the name is the function that is called."""
+
+    form: Literal["capability"] = "capability"
+    """How CUDA is used."""
+
+    @attribute
+    def use(self) -> Literal["apart", "compared", "shown", "properties"]:
+        """What becomes of a capability: taken ``apart``, ``compared``, or only ``shown``; ``properties``: of these."""
+        return "properties" if self._asks_properties or self.call is None else _use(self.call)
+
+    @attribute
+    def covered(self) -> bool:
+        """Whether transfer_to_npu replaces it so that the answer makes sense."""
+        return self._asks_properties
+
+    @attribute
+    def breaks(self) -> Flag:
+        """Whether it raises where torch has no CUDA."""
+        return "yes" if self.name.startswith("torch.cuda.") else "unknown"
+
+    @attribute
+    def counterpart(self) -> str:
+        """The NPU's name for it."""
+        return self.name.replace("torch.cuda", "torch.npu", 1)
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        return "name" if self.use in ("shown", "properties") else "none"
+
+    @property
+    def _asks_properties(self) -> bool:
+        return not self.name.endswith("capability")
 
 
-def capability(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``cuda`` fact for a call that asks for the compute capability or the properties of a device."""
-    use = partial(_use, module, index) if name.endswith("capability") else "properties"
-    return [
-        context.call_fact(
-            "cuda",
-            name,
-            module,
-            index,
-            form="capability",
-            use=use,
-            covered="no" if name.endswith("capability") else "yes",
-            breaks="yes" if name.startswith("torch.cuda.") else "unknown",
-            counterpart=name.replace("torch.cuda", "torch.npu", 1),
-        )
-    ]
+@fact_kind("cuda")
+class DeviceProperty(CudaUse):
+    """A field of a device's properties is read that has another meaning for the NPU, or none; the name is its
+    canonical name."""
+
+    form: Literal["capability"] = "capability"
+    """How CUDA is used."""
+    use: Literal["field"] = "field"
+    """What becomes of a capability."""
+    covered: bool = False
+    """Whether transfer_to_npu replaces it."""
+    breaks: bool = True
+    """Whether it raises where torch has no CUDA."""
 
 
-def _attribute(context: Context, module: Module, note: TorchExpression) -> Iterator[Fact]:
-    written = note.value.name if isinstance(note.value, Ref) else ""
-    last = _last(note.value)
-    if last == "is_cuda":
-        yield context.note_fact(
-            "cuda", "is_cuda", module, note, form="is_cuda", covered="yes", breaks="no", counterpart="is_npu"
-        )
-    elif last in _FIELDS:
-        if written:
-            name = context.names.of_name(module, written, note.block, note.line)
-        else:
-            name = context.names.of_value(module, note.value, note.block, note.line)
-        if _PROPERTIES.match(name):
-            yield context.note_fact(
-                "cuda", name, module, note, form="capability", use="field", covered="no", breaks="yes"
+@fact_kind("cuda")
+class IsCuda(CudaUse):
+    """``is_cuda`` of a tensor is read."""
+
+    form: Literal["is_cuda"] = "is_cuda"
+    """How CUDA is used."""
+    covered: bool = True
+    """Whether transfer_to_npu replaces it."""
+    breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
+    counterpart: str = "is_npu"
+    """The NPU's name for it."""
+
+    @property
+    def is_choice(self) -> bool:
+        """See `CudaUse.is_choice`."""
+        return True
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        return "none" if has_kernels(self.scope) else "name"
+
+
+@fact_kind("cuda")
+class CudaComparison(CudaUse, kw_only=True):
+    """Something is compared with a CUDA device or backend; the name is the text that it is compared with."""
+
+    form: Literal["compare"] = "compare"
+    """How CUDA is used."""
+    breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
+    of: Compared
+    """What is compared: the device of a tensor, a type of tensors, a device, a backend, or what somebody chose."""
+    beside_npu: bool
+    """Whether the NPU is named next to it."""
+    subject: str
+    """What is compared, as written."""
+    within: str | None
+    """The argument or value in which the text stands, as the verb retext wants it."""
+    _test: Expr | None = None
+
+    @attribute
+    def covered(self) -> Flag:
+        """Whether transfer_to_npu makes it come true."""
+        return "no" if self.of in ("tensor", "type", "backend") else "unknown"
+
+    @attribute
+    def gpu_only(self) -> bool:
+        """Whether it only keeps CUDA functions from being called elsewhere, or stands in code for TensorRT."""
+        return self._test is not None and _lets_cuda_in(self._test)
+
+    @property
+    def is_choice(self) -> bool:
+        """See `CudaUse.is_choice`."""
+        return True
+
+    @property
+    def may_be_key(self) -> bool:
+        """See `CudaUse.may_be_key`."""
+        return self.of == "choice"
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`: a text is compared with what is certainly a device, or with a name that this project
+        gives a device's text."""
+        if self.within is None:
+            return "none"
+        if self.of in ("tensor", "type", "device"):
+            return "text"
+        if self.of != "choice":
+            return "none"
+        known = self.subject.endswith(".type") or is_given_here(self.scope, self.subject, self.span.line)
+        return "text" if known else "none"
+
+
+@recognizes(*CAPABILITY)
+def capability_questions(call: CallSite) -> list[CudaUse]:
+    """Calls that ask for the compute capability or the properties of a device."""
+    return [CapabilityQuestion(call.scope, call.span, call.name, call)]
+
+
+@recognizes_in_modules
+def device_tests(module: Scope) -> Iterator[CudaUse]:
+    """``is_cuda``, fields of device properties, and comparisons with CUDA."""
+    for place in expressions(module, "attribute"):
+        yield from _of_attribute(place)
+    for place in expressions(module, "compare"):
+        yield from _of_comparison(place)
+    for call in module.calls_named("startswith"):
+        text = call.args[0].text if call.args else ""
+        if call.receiver is not None and _TEXT.match(text):
+            of = _compared(call.receiver)
+            written = call.receiver.dotted
+            yield CudaComparison(
+                call.scope, call.span, text, call, of=of, beside_npu=_has_npu([text]), subject=written, within="0"
             )
 
 
-def _compare(context: Context, module: Module, note: TorchExpression, value: Op) -> Iterator[Fact]:
-    left, right = value.operands
+def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
+    last = place.expression.dotted.rpartition(".")[2]
+    if last == "is_cuda":
+        yield IsCuda(place.scope, place.span, "is_cuda")
+    elif last in _FIELDS:
+        name = place.expression.name
+        if _PROPERTIES.match(name):
+            yield DeviceProperty(place.scope, place.span, name)
+
+
+def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
+    comparison = place.expression
+    left, right = comparison.operands()
     for text_side, subject in ((right, left), (left, right)):
         texts = _texts(text_side)
         cuda = next((text for text in texts if _TEXT.match(text) or text.lower() == "nccl"), "")
         if cuda:
-            of = "backend" if cuda.lower() == "nccl" else _subject(module, subject)
-            attrs = _compared(of, texts)
-            attrs["gpu_only"] = partial(_lets_cuda_in, context, module, note.line, note.value)
-            attrs["subject"] = _written(subject)
-            if isinstance(text_side, Ref):
-                attrs.pop("within")
-            yield context.note_fact("cuda", cuda, module, note, **attrs, op=value.op)
+            yield CudaComparison(
+                place.scope,
+                place.span,
+                cuda,
+                of="backend" if cuda.lower() == "nccl" else _compared(subject),
+                beside_npu=_has_npu(texts),
+                subject=subject.dotted,
+                within=None if text_side.written else "value",
+                _test=comparison,
+            )
             return
 
 
-def _lets_cuda_in(context: Context, module: Module, line: int, test: Value) -> str:
-    """Whether a comparison only keeps CUDA functions from being called elsewhere, or stands in code for TensorRT."""
-    if any(record.module.partition(".")[0] in _GPU_LIBRARIES for record in module.code.imports):
-        return "yes"
-    names = context.names.of_calls(module)
-    branches = {i for i, b in enumerate(module.blocks) if b.kind == "if" and b.line == line and _contains(b.test, test)}
-    inner = [
-        n for n, c in zip(names, module.code.calls, strict=True) if branches.intersection(module.ancestors(c.block))
-    ]
-    if not branches:
-        inner = [
-            n for n, c in zip(names, module.code.calls, strict=True) if c.line == line and n.startswith("torch.cuda.")
-        ]
-    return "yes" if inner and all(name.startswith("torch.cuda.") for name in inner) else "no"
+def _has_npu(texts: list[str]) -> bool:
+    return any(_NPU.match(text) or text.lower() == "hccl" for text in texts)
 
 
-def _contains(value: Value, part: Value, depth: int = 0) -> bool:
-    if value == part:
+def _lets_cuda_in(test: Expr) -> bool:
+    if imports_package(test.scope, *_GPU_LIBRARIES):
         return True
-    return isinstance(value, Op) and depth < _DEPTH and any(_contains(v, part, depth + 1) for v in value.operands)
+    tests = (block for block in test.scope.blocks_of("if") if block.record.line == test.line)
+    branches = [block for block in tests if _contains(block.test, test.value)]
+    if branches:
+        inner = [call.name for call in test.scope.all_calls if any(map(call.scope.is_inside, branches))]
+        return bool(inner) and all(name.startswith("torch.cuda.") for name in inner)
+    return any(call.line == test.line and call.name.startswith("torch.cuda.") for call in test.scope.all_calls)
 
 
-def _compared(of: str, texts: list[str]) -> dict[str, object]:
-    return {
-        "form": "compare",
-        "of": of,
-        "covered": "no" if of in ("tensor", "type", "backend") else "unknown",
-        "breaks": "no",
-        "beside_npu": "yes" if any(_NPU.match(text) or text.lower() == "hccl" for text in texts) else "no",
-        "gpu_only": "no",
-        "within": "value",
-    }
+@walker(depth=9, otherwise=bool)
+def _contains(value: Expr, part: Value) -> bool:
+    return value.value == part or any(_contains(one, part) for one in value.operands())
 
 
-def _texts(value: Value) -> list[str]:
+def _texts(value: Expr) -> list[str]:
     """The texts that an operand holds: its own, those of a display, a tensor type."""
-    if isinstance(value, SequenceDisplay):
+    if value.is_display:
         return [text for item in value.items for text in _texts(item)]
-    if isinstance(value, Const):
-        return [value.value] if isinstance(value.value, str) else []
-    if isinstance(value, Ref):
-        return [value.name] if TENSOR_TYPE.match(value.name) else []
-    return []
+    if isinstance(value.literal, str):
+        return [value.literal]
+    return [value.written] if TENSOR_TYPE.match(value.written) else []
 
 
-def _text(value: Value) -> str:
-    return value.value if isinstance(value, Const) and isinstance(value.value, str) and _TEXT.match(value.value) else ""
-
-
-def _subject(module: Module, value: Value) -> str:
+def _compared(value: Expr) -> Compared:
     """What is compared: the device of a tensor, a device, a tensor's type, a backend, or what somebody chose."""
-    if isinstance(value, CallResult):
-        call = module.code.calls[value.call]
-        last = module.callee_name(value.call)
-        if call.callee == Ref("str") and call.args:
-            return _subject(module, call.args[0])
-        if last in ("type", "typename") and not (isinstance(call.callee, Ref) and call.callee.name == "type"):
+    call = value.call
+    if call is not None:
+        if call.written == "str" and call.args:
+            return _compared(call.args[0])
+        if call.last in ("type", "typename") and call.written != "type":
             return "type"
-        return "backend" if _BACKEND.search(last) else "other"
-    written = _written(value)
+        return "backend" if _BACKEND.search(call.last) else "other"
+    written = value.dotted
     if not written:
         return "other"
     if written.endswith((".device.type", ".device")) and not _holds_choices(written):
@@ -169,44 +266,21 @@ def _holds_choices(written: str) -> bool:
     return holder in ("self", "cls", "") or _CHOICE.search(f"{holder}.") is not None
 
 
-def _written(value: Value) -> str:
-    """A name as written; of an attribute of a computed object ``?`` with the attributes."""
-    if isinstance(value, Ref):
-        return value.name
-    if isinstance(value, Op) and value.op == "." and isinstance(value.operands[1], Const):
-        return f"{_written(value.operands[0]) or '?'}.{value.operands[1].value}"
-    return ""
-
-
-def _last(value: Value) -> str:
-    return _written(value).rpartition(".")[2]
-
-
-def _receiver(callee: Value) -> Value | None:
-    if isinstance(callee, Ref):
-        head = callee.name.rpartition(".")[0]
-        return Ref(head) if head else None
-    return callee.operands[0] if isinstance(callee, Op) and callee.op == "." else None
-
-
-def _use(module: Module, index: int) -> str:
+def _use(call: CallSite) -> Literal["apart", "compared", "shown"]:
     """What becomes of a capability: taken apart, compared, or only shown."""
-    wanted = CallResult(index)
-    names = {b.target for b in module.code.assignments if b.value == wanted}
-    holders: list[Value] = [wanted, *(Ref(name) for name in names)]
-    values = [b.value for b in module.code.assignments] + [b.test for b in module.blocks]
-    values += [r.value for r in module.code.returns]
-    values += [v for call in module.code.calls for v in (*call.args, *(w for _, w in call.keywords))]
-    found = {use for value in values if (use := _part_use(value, holders, 0))}
-    return "apart" if "apart" in found else "compared" if found else "shown"
+    result = call.result.value
+    names = {one.target for one in call.scope.assignments if one.record.value == result}
+    holders: list[Value] = [result, *(Ref(name) for name in names)]
+    found = {_part_use(value, holders) for value in written_values(call.scope)}
+    return "apart" if "apart" in found else "compared" if "compared" in found else "shown"
 
 
-def _part_use(value: Value, holders: list[Value], depth: int) -> str:
-    if not isinstance(value, Op) or depth > _DEPTH:
-        return ""
-    if any(operand in holders for operand in value.operands):
-        if value.op == "[]":
+@walker(depth=9, otherwise=str)
+def _part_use(value: Expr, holders: list[Value]) -> str:
+    operands = value.operands()
+    if any(one.value in holders for one in operands):
+        if value.operator == "[]":
             return "apart"
-        if value.op in ("<", "<=", ">", ">=", "+", "-", "*"):
+        if value.operator in ("<", "<=", ">", ">=", "+", "-", "*"):
             return "compared"
-    return next((use for operand in value.operands if (use := _part_use(operand, holders, depth + 1))), "")
+    return next((use for one in operands if (use := _part_use(one, holders))), "")

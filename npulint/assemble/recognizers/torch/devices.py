@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch import device_moves, device_order, device_strings, device_tests
+from npulint.assemble.code_places import NamePlace, names_used
+from npulint.assemble.cursors import CallSite, Scope, scope_named
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names as known
-from npulint.facts.code import Call, Op, Ref
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.assemble.recognizers.torch.device_moves import Move, may_be_own_method, move_of_member
+from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _FOREIGN = ("numba.", "cupy.", "cupyx.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "taichi.")
 _FLAGS = ("torch.backends.cudnn", "torch.backends.cuda")
-_FLAG_NAMES = frozenset(
+_FLAG_NAMES = (
     "benchmark enabled deterministic allow_tf32 fastest benchmark_limit verbose allow_fp16_reduced_precision_reduction "
     "allow_bf16_reduced_precision_reduction max_size".split()
 )
@@ -23,188 +25,244 @@ _VERSION = "torch.version.cuda"
 _METHODS = frozenset(("torch.Tensor.cuda", "torch.nn.Module.cuda"))
 _STORAGE = lazy_compile(r"[sS]torage\w*(?:\(\))?\.cuda$")
 _PARSERS = frozenset(("float", "int", "LooseVersion", "StrictVersion", "Version", "parse", "parse_version"))
+_PARTS = ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")  # modules of torch.cuda
 
 
-def matches(name: str) -> bool:
-    """Members of torch.cuda and of the cuDNN flags, ``.cuda()`` of anything, the NPU's capability."""
+@fact_kind("cuda")
+class CudaMethod(CudaUse):
+    """``Tensor.cuda`` or ``Module.cuda`` is passed on or kept; the name is its canonical name."""
+
+    form: Literal["method"] = "method"
+    """How CUDA is used."""
+    breaks: bool = True
+    """Whether it raises where torch has no CUDA."""
+    counterpart: str = "npu"
+    """The NPU's name for it."""
+
+    @attribute
+    def covered(self) -> bool:
+        """Whether transfer_to_npu replaces it."""
+        return True
+
+    @attribute
+    def receiver(self) -> Literal["module", "tensor", "storage", "unknown"]:
+        """What the method belongs to."""
+        return "tensor"
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is tried, stands in what a conditional expression gives on CUDA, or in an own ``cuda`` method."""
+        return is_guarded(self.scope, self.span)
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        return "name"
+
+
+@fact_kind("cuda")
+class CudaMethodCall(CudaMethod):
+    """``.cuda()`` is called; the name is ``cuda``."""
+
+    @attribute
+    def holder(self) -> str:
+        """The canonical name of what it is called on."""
+        return "" if self.call is None else self.call.name.removesuffix(".cuda")
+
+    @attribute
+    def covered(self) -> bool:
+        """Whether transfer_to_npu replaces it."""
+        return self.receiver != "storage"
+
+    @attribute
+    def receiver(self) -> Literal["module", "tensor", "storage", "unknown"]:
+        """What it is called on."""
+        if _STORAGE.search(f"{self.holder}.cuda"):
+            return "storage"
+        if self.holder.startswith("torch.nn.") or (":" in self.holder and not self.holder.startswith("?")):
+            return "module"
+        return "tensor" if self.holder.startswith("torch.") else "unknown"
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is tried, stands in what a conditional expression gives on CUDA, or in an own ``cuda`` method."""
+        return self.call is not None and is_guarded(self.scope, self.call.span)
+
+    @attribute
+    def ported(self) -> bool:
+        """Whether its file names the NPU anywhere."""
+        return known.ported(self.scope)
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        return "none" if self.receiver == "unknown" and may_be_own_method(self.scope, self.holder) else "name"
+
+
+@fact_kind("cuda")
+class CudaMemberCall(CudaUse):
+    """A member of torch.cuda is called; the name is its canonical name."""
+
+    @attribute
+    def form(self) -> Literal["available", "type", "api"]:
+        """How CUDA is used: a question whether there is any, a type of tensors, or another member."""
+        return "available" if self.name in known.AVAILABLE else "type" if known.TENSOR_TYPE.match(self.name) else "api"
+
+    @attribute
+    def counterpart(self) -> str:
+        """The NPU's name for it, or ``none``."""
+        return known.counterpart(self.name)
+
+    @attribute
+    def covered(self) -> Flag:
+        """Whether transfer_to_npu replaces it."""
+        if self.form == "type":
+            return "no" if "Double" in self.name else "yes"
+        return known.covered(self.name)
+
+    @attribute
+    def breaks(self) -> Flag:
+        """Whether it raises where torch has no CUDA."""
+        return known.breaks(self.name)
+
+    @attribute
+    def group(self) -> known.Group:
+        """What it is for."""
+        return known.group(self.name)
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is tried, stands in what a conditional expression gives on CUDA, or in an own ``cuda`` method, or
+        is called by a name that stands for one of several."""
+        return (self.call is not None and _is_of_choice(self.call)) or is_guarded(self.scope, self.span)
+
+    @attribute
+    def ported(self) -> bool:
+        """Whether its file names the NPU anywhere."""
+        return known.ported(self.scope)
+
+    @property
+    def is_choice(self) -> bool:
+        """See `CudaUse.is_choice`."""
+        return self.form == "available"
+
+    @property
+    def may_be_key(self) -> bool:
+        """See `CudaUse.may_be_key`."""
+        return self.form == "available"
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        return "none" if self.covered != "yes" else move_of_member(self.name)
+
+
+@fact_kind("cuda")
+class CudaMention(CudaMemberCall):
+    """A member of torch.cuda is passed on or kept instead of called; the name is its canonical name."""
+
+    @attribute
+    def breaks(self) -> Flag:
+        """Whether it raises where torch has no CUDA: not before it is called."""
+        return "no"
+
+    @attribute
+    def mentioned(self) -> bool:
+        """Whether it is passed on or kept instead of called."""
+        return True
+
+
+@fact_kind("cuda")
+class CudaFlag(CudaUse):
+    """A flag of cuDNN is set or one of its functions called; the name is its canonical name."""
+
+    form: Literal["flag"] = "flag"
+    """How CUDA is used."""
+    breaks: bool = False
+    """Whether it raises where torch has no CUDA."""
+
+
+@fact_kind("cuda")
+class CudaVersion(CudaUse):
+    """``torch.version.cuda`` is used."""
+
+    form: Literal["version"] = "version"
+    """How CUDA is used."""
+    use: Literal["parsed", "read"] = "read"
+    """What becomes of a version."""
+
+    @attribute
+    def breaks(self) -> bool:
+        """Whether it raises where torch has no CUDA."""
+        return self.use == "parsed"
+
+
+def _uses_cuda(name: str) -> bool:
+    """Members of torch.cuda and of the cuDNN flags, ``.cuda()`` of anything."""
     if name.endswith(".cuda"):
         return not name.startswith(_FOREIGN)
-    return name.startswith((known.CUDA, *_FLAGS, _VERSION)) or name in known.CAPABILITY
+    return name.startswith((known.CUDA, *_FLAGS, _VERSION)) and name not in known.CAPABILITY
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``cuda`` fact for a call that needs a CUDA device or asks for one."""
-    return _with_place(context, module, _of_call(context, module, index, name))
-
-
-def _with_place(context: Context, module: Module, facts: list[Fact]) -> list[Fact]:
-    """The facts, each told whether its file is a script to start, and texts whether something guards them."""
-    for fact in facts:
-        if fact.kind == "cuda":
-            fact.attrs["script"] = partial(known.script, context, module)
-            fact.attrs["move"] = partial(device_moves.move, context, module, fact)
-            fact.attrs["torch"] = partial(device_moves.imports_torch, module)
-            if fact.attrs.get("form") == "text" and fact.around is not None:
-                place = (fact.around.block, fact.span.line, fact.span.column)
-                fact.attrs.setdefault("guarded", partial(_guarded, module, *place))
-    return facts
-
-
-def _of_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    call = module.code.calls[index]
+@recognizes(matching=_uses_cuda)
+def cuda_calls(call: CallSite) -> list[CudaUse]:
+    """A fact for a call that needs a CUDA device or asks for one."""
+    name = call.name
     if name.endswith(".cuda"):
-        return [] if context.names.function(name) else [_method(context, module, index, name)]
+        return [] if scope_named(call.context, name) else [_method(call)]
     if name.startswith(_VERSION):
-        use = "read" if _never_called(context, module, call.block) else "parsed"
-        breaks = "yes" if use == "parsed" else "no"
-        return [context.call_fact("cuda", _VERSION, module, index, form="version", use=use, breaks=breaks)]
-    if name in known.CAPABILITY:
-        return device_tests.capability(context, module, index, name)
+        use: Literal["parsed", "read"] = "read" if _is_never_called(call) else "parsed"
+        return [CudaVersion(call.scope, call.span, _VERSION, call, use=use)]
     if name.startswith(_FLAGS):
-        return [context.call_fact("cuda", name, module, index, form="flag", breaks="no")]
-    if "(" in name:
-        return []
-    chosen = _of_choice(context, module, call)
-    guarded = "yes" if chosen else _guarded(module, call.block, call.line, call.column)
-    return [context.call_fact("cuda", name, module, index, **_member(context, module, call.block, name, guarded))]
+        return [CudaFlag(call.scope, call.span, name, call)]
+    return [] if "(" in name else [CudaMemberCall(call.scope, call.span, name, call)]
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``cuda`` facts that are no calls of a known name, ``early_binding`` and ``late_move`` facts."""
-    found = [
-        *device_strings.texts(context, module),
-        *device_tests.tests(context, module),
-        *_mentions(context, module),
-        *_flags(context, module),
-    ]
-    return [
-        *_with_place(context, module, found),
-        *device_order.early_bindings(context, module),
-        *device_order.late_moves(context, module),
-    ]
-
-
-def _never_called(context: Context, module: Module, block: int) -> bool:
-    """Whether code stands in a function of a module that nobody in the project calls or names."""
-    function = module.function_of(block)
-    if function < 0 or module.class_of(block) >= 0 or context.flow.callers(module, function):
-        return False
-    name = module.blocks[function].name
-    return not any(
-        m.name.rpartition(".")[2] == name for home in context.project.modules.values() for m in home.code.name_uses
-    )
-
-
-def _method(context: Context, module: Module, index: int, name: str) -> Fact:
-    call = module.code.calls[index]
-    receiver = partial(_receiver, context, module, name)
-    fact = context.call_fact(
-        "cuda",
-        "cuda",
-        module,
-        index,
-        form="method",
-        covered="no" if _STORAGE.search(name) else "yes",
-        breaks="yes",
-        counterpart="npu",
-        receiver=receiver,
-        holder=name.removesuffix(".cuda"),
-        guarded=_guarded(module, call.block, call.line, call.column),
-        ported=partial(known.ported, context, module),
-    )
-    return fact if call.end_line == call.line or call.args else device_strings.at_end(fact, len(".cuda()"))
-
-
-def _receiver(context: Context, module: Module, name: str) -> str:
-    """What ``.cuda()`` is called on: module, tensor, storage or unknown."""
-    holder = name.removesuffix(".cuda")
-    if _STORAGE.search(name):
-        return "storage"
-    if holder.startswith("torch.nn.") or (":" in holder and not holder.startswith("?")):
-        return "module"
-    return "tensor" if holder.startswith("torch.") else "unknown"
-
-
-def _member(context: Context, module: Module, block: int, name: str, guarded: str) -> dict[str, object]:
-    """The attributes of the use of a member of torch.cuda."""
-    attrs: dict[str, object] = {
-        "counterpart": known.counterpart(name),
-        "covered": known.covered(name),
-        "breaks": known.breaks(name),
-        "group": known.group(name),
-        "guarded": guarded,
-        "ported": partial(known.ported, context, module),
-    }
-    if name in known.AVAILABLE:
-        attrs["form"] = "available"
-    elif known.TENSOR_TYPE.match(name):
-        attrs["form"] = "type"
-        attrs["covered"] = "no" if "Double" in name else "yes"
-    else:
-        attrs["form"] = "api"
-    return attrs
-
-
-def _guarded(module: Module, block: int, line: int, column: int) -> str:
-    """Whether code is tried, is what a conditional expression gives on CUDA, or is an own ``cuda`` method."""
-    tried = any(module.blocks[b].kind in ("try", "except") for b in module.ancestors(block))
-    if tried or module.qualname(block).rpartition(".")[2] == "cuda":
-        return "yes"
-    here = (line, column)
-    chosen = (n for n in module.code.torch_expressions if n.kind == "choice")
-    return "yes" if any((n.line, n.column) <= here < (n.end_line, n.end_column) for n in chosen) else "no"
-
-
-def _of_choice(context: Context, module: Module, call: Call) -> bool:
-    """Whether the name that is called stands for one of several: ``kind = torch.cuda.X if cuda else torch.X``."""
-    name = call.callee.name if isinstance(call.callee, Ref) else ""
-    binds = context.flow.bindings(module, name, call.block, call.line) if name and "." not in name else []
-    return any(isinstance(bind.value, Op) and bind.value.op in ("if", "or") for _, bind in binds)
-
-
-def _mentions(context: Context, module: Module) -> Iterator[Fact]:
-    """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called."""
-    parsed: set[tuple[int, int]] = set()
-    for record in module.code.name_uses:
-        name = module.plain.get(record.name) or context.names.of_name(module, record.name, record.block, record.line)
-        if not name.startswith("torch.") or "(" in name or name in (known.CUDA[:-1], *_FLAGS):
+@recognizes_in_modules
+def cuda_mentions(module: Scope) -> Iterator[CudaUse]:
+    """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called, and flags."""
+    for use in names_used(module, "torch."):
+        name = use.name
+        if "(" in name or name in (known.CUDA[:-1], *_FLAGS):
             continue
         if name == _VERSION:
-            parsed = parsed or _parsed(module, record.name)
-            use = "parsed" if (record.line, record.block) in parsed else "read"
-            attrs: dict[str, object] = {"form": "version", "use": use, "breaks": "yes" if use == "parsed" else "no"}
+            yield CudaVersion(use.scope, use.span, name, use="parsed" if _is_parsed(module, use) else "read")
         elif name in _METHODS:
-            attrs = {"form": "method", "covered": "yes", "breaks": "yes", "counterpart": "npu", "receiver": "tensor"}
-            attrs["guarded"] = _guarded(module, record.block, record.line, record.column)
-        elif name.startswith(known.CUDA) and _is_member(name):
-            guarded = _guarded(module, record.block, record.line, record.column)
-            attrs = {**_member(context, module, record.block, name, guarded), "breaks": "no", "mentioned": "yes"}
-        else:
-            continue
-        span = Span(record.line, record.column, record.line, record.end_column)
-        yield GenericFact("cuda", name, module.path, span, attrs, None, context.around(module, record.block))
+            yield CudaMethod(use.scope, use.span, name)
+        elif name.startswith(known.CUDA) and name.removeprefix(known.CUDA) not in _PARTS:
+            yield CudaMention(use.scope, use.span, name)
+    for assignment in module.assignments_to(*_FLAG_NAMES):
+        name = assignment.name
+        if "." in assignment.target and name.startswith(_FLAGS):
+            yield CudaFlag(assignment.scope, assignment.span, name, assignment=assignment)
 
 
-def _is_member(name: str) -> bool:
-    """Whether a name is more than a module of torch.cuda."""
-    return name.removeprefix(known.CUDA) not in ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")
+def _method(call: CallSite) -> CudaMethodCall:
+    """The fact of ``x.cuda()``; of a call of several lines at its end."""
+    span = call.span
+    if span.line != span.end_line and not call.args:
+        span = end_of(span, ".cuda()")
+    return CudaMethodCall(call.scope, span, "cuda", call)
 
 
-def _parsed(module: Module, written: str) -> set[tuple[int, int]]:
-    """The lines and blocks where ``torch.version.cuda`` is handed to something that takes a version apart."""
-    return {
-        (call.line, call.block)
-        for index, call in enumerate(module.code.calls)
-        if module.callee_name(index) in _PARSERS and Ref(written) in call.args
-    }
+def _is_never_called(call: CallSite) -> bool:
+    """Whether code stands in a function of a module that nobody in the project calls or names."""
+    function = call.scope.function
+    if function is None or call.scope.owner is not None or function.callers:
+        return False
+    modules = call.context.project.modules.values()
+    return not any(
+        use.name.rpartition(".")[2] == function.record.name for module in modules for use in module.code.name_uses
+    )
 
 
-def _flags(context: Context, module: Module) -> Iterator[Fact]:
-    """``torch.backends.cudnn.benchmark = True`` and its like."""
-    for target, binds in module.dotted.items():
-        root, _, last = target.rpartition(".")
-        if last in _FLAG_NAMES and root:
-            for bind in binds:
-                name = context.names.of_name(module, target, bind.block, bind.line)
-                if name.startswith(_FLAGS):
-                    yield context.bind_fact("cuda", name, module, bind, form="flag", breaks="no")
+def _is_of_choice(call: CallSite) -> bool:
+    """Whether the name that is called stands for one of several: ``kind = torch.cuda.X if cuda else torch.X``."""
+    name = call.written
+    return name != "" and "." not in name and any(one.value.operator in ("if", "or") for one in call.callee.assignments)
+
+
+def _is_parsed(module: Scope, use: NamePlace) -> bool:
+    """Whether ``torch.version.cuda`` is handed to something that takes a version apart."""
+    calls = (call for call in module.calls_named(*_PARSERS) if call.line == use.line and call.scope is use.scope)
+    return any(one.written == use.record.name for call in calls for one in call.args)

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import options_named, written_values
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.guards import is_main
-from npulint.assemble.module import Module
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.data_loading import ancestry
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
+What = Literal[
+    "init",
+    "ddp",
+    "parallel",
+    "sync_bn",
+    "collective",
+    "sampler",
+    "processes",
+    "epoch",
+    "no_sync",
+    "accumulation",
+    "rank",
+]
+DeviceChosen = Literal["given", "before", "late", "after", "unknown"]
 _DDP = frozenset(
     (
         "torch.nn.parallel.DistributedDataParallel",
@@ -48,8 +64,13 @@ _PROCESSES = lazy_compile(
     r"^(?:torch\.)?multiprocessing\.(?:spawn|Process|Pool|set_start_method|get_context)$|^os\.fork$"
 )
 _SAMPLER = lazy_compile(r"(?:^torch\.utils\.data\.distributed\.|[.:])Distributed\w*Sampler$")
-_INIT = "torch.distributed.init_process_group"
-_OTHER_INIT = frozenset(("deepspeed.init_distributed", "mmcv.runner.init_dist", "mmengine.dist.init_dist"))
+_STARTS = (
+    "torch.distributed.init_process_group",
+    "deepspeed.init_distributed",
+    "mmcv.runner.init_dist",
+    "mmengine.dist.init_dist",
+)
+_RANKS = ("torch.distributed.get_rank", "torch.distributed.get_world_size")
 _OWN = lazy_compile(r":(?:\w+\.)*[A-Z]\w*$")
 _VIEWS = frozenset(("t", "transpose", "permute", "expand", "expand_as", "swapaxes", "movedim", "narrow"))
 _SET_DEVICE = frozenset(("torch.npu.set_device", "torch.cuda.set_device"))
@@ -58,22 +79,88 @@ _UNITS = {"days": 86400, "seconds": 1, "milliseconds": 0.001, "minutes": 60, "ho
 _ORDER = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours")
 _LOCAL = "local_rank"
 _OPTIMIZER = lazy_compile(r"(?:optim\w*|opt|scaler|amp)(?:\.\w+)*(?:\(\))?\.step$", re.IGNORECASE)
+_CALLS: dict[str, What] = {
+    **dict.fromkeys(_STARTS, "init"),
+    **dict.fromkeys(_DDP, "ddp"),
+    **dict.fromkeys(_PARALLEL, "parallel"),
+    **dict.fromkeys(_SYNC, "sync_bn"),
+    **dict.fromkeys(_RANKS, "rank"),
+}
 
 
-def matches(name: str) -> bool:
-    """Members of torch.distributed and of what stands beside it."""
-    return _what(name) != "" or bool(_OWN.search(name))
+@fact_kind("distribution")
+class Distribution(CallFact):
+    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base."""
+
+    what: What
+    """Which part it is."""
+    stack: Literal["torch"] = "torch"
+    """What distributes the training."""
 
 
-def _what(name: str) -> str:
-    if name == _INIT or name in _OTHER_INIT:
-        return "init"
-    if name in _DDP:
-        return "ddp"
-    if name in _PARALLEL:
-        return "parallel"
-    if name in _SYNC:
-        return "sync_bn"
+@fact_kind("distribution")
+class ProcessStart(Distribution):
+    """Processes are started."""
+
+    @attribute
+    def size_from(self) -> str:
+        """The device count that certainly gives the number of processes; otherwise empty."""
+        return _device_count(self.call)
+
+
+@fact_kind("distribution")
+class ProcessGroupStart(ProcessStart):
+    """A process group is started."""
+
+    @attribute
+    def device_set(self) -> DeviceChosen:
+        """When the process chooses its device: ``given`` to the call, ``before`` it, ``late`` (after it and after a
+        collective), ``after`` it, or ``unknown``."""
+        return _device_chosen(self.call)
+
+    @attribute
+    def at_import(self) -> bool:
+        """Whether it runs when the module is imported, not only when it is started as a script."""
+        scope = self.call.scope
+        if scope.function is not None or scope.owner is not None:
+            return False
+        return not any(around.kind == "if" and is_main(around.record.test) for around in scope.ancestors)
+
+    @attribute
+    def timeout(self) -> float | None:
+        """The timeout in seconds, where it is written as a ``timedelta`` of numbers."""
+        return _seconds(self.call.argument("timeout", 2))
+
+
+@fact_kind("distribution")
+class Collective(Distribution):
+    """A collective communicates a tensor."""
+
+    @attribute
+    def contiguous(self) -> Literal["no", "unknown"]:
+        """Whether the tensor is contiguous in memory."""
+        return "no" if _is_view(self.call) else "unknown"
+
+
+@fact_kind("distribution")
+class LocalRankOption(PlaceFact):
+    """A script takes its local rank as a command line option."""
+
+    stack: Literal["torch"] = "torch"
+    """What distributes the training."""
+    what: Literal["local_rank"] = "local_rank"
+    """Which part it is."""
+
+    @attribute
+    def from_environment(self) -> bool:
+        """Whether the project also reads the variable that torchrun sets."""
+        context = self.scope.context
+        return context.memoize("local rank", lambda: any(map(_reads_local_rank, module_scopes(context))))
+
+
+def _what(name: str) -> What | None:
+    if name in _CALLS:
+        return _CALLS[name]
     if _COLLECTIVE.match(name):
         return "collective"
     if _SAMPLER.search(name):
@@ -82,198 +169,134 @@ def _what(name: str) -> str:
         return "processes"
     if name.endswith((".set_epoch", ".no_sync")):
         return "epoch" if name.endswith("h") else "no_sync"
-    if name.endswith(".step") and _OPTIMIZER.search(name):
-        return "accumulation"
-    return "rank" if name in ("torch.distributed.get_rank", "torch.distributed.get_world_size") else ""
+    return "accumulation" if name.endswith(".step") and _OPTIMIZER.search(name) else None
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """``distribution`` facts; own classes derived from a data parallel one count as that."""
-    what = _what(name)
-    if not what:
-        name = next((base for base in ancestry(context, name) if base in _DDP or base in _PARALLEL), "")
-        what = _what(name)
-    attrs: dict[str, Any] = {"stack": "torch", "what": what}
-    call = module.code.calls[index]
-    if what == "accumulation" and not _accumulates(context, module, call):
+def _may_distribute(name: str) -> bool:
+    return _what(name) is not None or _OWN.search(name) is not None
+
+
+@recognizes(matching=_may_distribute)
+def distributions(call: CallSite) -> list[Distribution]:
+    """Members of torch.distributed and the like; own classes derived from a data parallel one count as that."""
+    name: str | None = call.name
+    what = _what(call.name)
+    if what is None:
+        name = next((base for base in ancestry(call.context, call.name) if base in _DDP or base in _PARALLEL), None)
+        what = _what(name) if name is not None else None
+    if name is None or what is None or (what == "accumulation" and not _accumulates(call)):
         return []
-    if what == "init":
-        attrs["device_set"] = lambda: _device_set(context, module, call)
-        attrs["at_import"] = "yes" if _at_import(module, call.block) else "no"
-        attrs["timeout"] = lambda: _timeout(context, module, call)
-    if what in ("init", "processes"):
-        attrs["size_from"] = lambda: _size_from(context, module, call)
-    if what == "collective":
-        attrs["contiguous"] = lambda: "no" if _is_view(context, module, call) else "unknown"
-    return [context.call_fact("distribution", name, module, index, **attrs)] if what else []
+    return [_CLASSES.get(what, Distribution)(call, name, what)]
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """An option for the local rank, with whether the project also reads the variable that torchrun sets."""
-    found: list[Fact] = []
-    for option in context.options.table.get(_LOCAL, ()):
-        if option.module is module:
-            call = option.call
-            attrs = {
-                "stack": "torch",
-                "what": "local_rank",
-                "from_environment": lambda: context.memoize("local rank", lambda: _reads_local_rank(context)),
-            }
-            span = Span(call.line, call.column, call.end_line, call.end_column)
-            around = context.around(module, call.block)
-            found.append(GenericFact("distribution", _LOCAL, module.path, span, attrs, None, around))
-    return found
+_CLASSES: dict[str, type[Distribution]] = {
+    "init": ProcessGroupStart,
+    "processes": ProcessStart,
+    "collective": Collective,
+}
 
 
-def _reads_local_rank(context: Context) -> str:
-    """Whether any module reads LOCAL_RANK from its environment."""
-    for module in context.project.modules.values():
-        values = [bind.value for bind in module.code.assignments] + [r.value for r in module.code.returns]
-        for call in module.code.calls:
-            values += call.args
-            values += [value for _, value in call.keywords]
-        values += [block.test for block in module.blocks]
-        if any(_names_variable(value, 0) for value in values):
-            return "yes"
-    return "no"
+@recognizes_in_modules
+def local_rank_options(module: Scope) -> list[LocalRankOption]:
+    """Options for the local rank."""
+    options = options_named(module.context, _LOCAL)
+    return [LocalRankOption(one.scope, one.span, _LOCAL) for one in options if one.scope.module is module.module]
 
 
-def _names_variable(value: Value, depth: int) -> bool:
-    if isinstance(value, Const):
-        return value.value == "LOCAL_RANK"
-    if isinstance(value, Op | SequenceDisplay) and depth < 6:
-        return any(_names_variable(v, depth + 1) for v in (value.operands if isinstance(value, Op) else value.items))
-    return False
+def _reads_local_rank(module: Scope) -> bool:
+    """Whether a module reads LOCAL_RANK from its environment."""
+    return any(map(_names_variable, written_values(module)))
 
 
-def _accumulates(context: Context, module: Module, call: Call) -> bool:
+@walker(depth=7, otherwise=bool)
+def _names_variable(value: Expr) -> bool:
+    return value.literal == "LOCAL_RANK" or any(map(_names_variable, value.operands() or value.items))
+
+
+def _accumulates(call: CallSite) -> bool:
     """Whether an optimizer steps only in every n-th round of its training loop."""
-    loop = context.training.train_loop(module, call.block)
-    inner = module.ancestors(call.block)
-    around = inner[: inner.index(loop)] if loop in inner else []
-    for block in around:
-        record = module.blocks[block]
-        if record.kind == "if" and _every_few(context, module, record.test, record.parent, record.line):
-            return True
-    return False
+    loop = call.scope.train_loop
+    around = list(call.scope.ancestors) if loop is not None else []
+    inner = around[: around.index(loop)] if loop in around else []
+    return any(block.kind == "if" and _every_few(block.test) for block in inner)
 
 
-def _every_few(context: Context, module: Module, test: Value, block: int, line: int) -> bool:
+def _every_few(test: Expr) -> bool:
     """``(i + 1) % n == 0`` with an n that is not 1."""
-    if not isinstance(test, Op):
-        return False
-    if test.op == "%" and len(test.operands) == 2:
-        return context.flow.known(module, test.operands[1], block, line).single != 1
-    return any(_every_few(context, module, operand, block, line) for operand in test.operands)
+    operands = test.operands()
+    if test.operator == "%" and len(operands) == 2:
+        return operands[1].single != 1
+    return any(map(_every_few, operands))
 
 
-def _at_import(module: Module, block: int) -> bool:
-    """Whether code runs when the module is imported, not only when it is started as a script."""
-    if module.function_of(block) >= 0 or module.class_of(block) >= 0:
-        return False
-    return not any(is_main(module.blocks[b].test) for b in module.ancestors(block) if module.blocks[b].kind == "if")
-
-
-def _device_set(context: Context, module: Module, call: Call) -> str:
-    """When the process chooses its device: ``given`` to the call, ``before`` it, ``late`` (after it and after a
-    collective), ``after`` it, or ``unknown``."""
-    if any(key in ("device_id", "**") for key, _ in call.keywords):
+def _device_chosen(call: CallSite) -> DeviceChosen:
+    if call.has_keyword("device_id") or call.has_keyword("**"):
         return "given"
-    function = module.function_of(call.block)
-    lines = _chooses(context, module, function)
-    if any(line < call.line for line in lines) or _set_by_callers(context, module, function):
+    function = call.scope.routine
+    lines = _choices(function)
+    if any(line < call.line for line in lines) or _chosen_by_callers(function):
         return "before"
     following = [line for line in lines if line > call.line]
     if not following:
         return "unknown"
-    first = min(following)
-    between = [
-        index
-        for index in module.calls_in.get(function, ())
-        if call.end_line < module.code.calls[index].line < first
-        and _what(context.names.of_call(module, index)) in ("collective", "ddp")
-    ]
-    return "late" if between else "after"
+    between = (one for one in function.calls if call.record.end_line < one.line < min(following))
+    return "late" if any(_what(one.name) in ("collective", "ddp") for one in between) else "after"
 
 
-def _chooses(context: Context, module: Module, function: int) -> list[int]:
+def _choices(function: Scope) -> list[int]:
     """The lines on which a function chooses the device, itself or by an own function."""
-    calls = module.calls_in.get(function, ())
-    return [module.code.calls[i].line for i in calls if _sets_device(context, context.names.of_call(module, i))]
+    return [call.line for call in function.calls if _sets_device(call)]
 
 
-def _sets_device(context: Context, name: str) -> bool:
-    if name in _SET_DEVICE:
+def _sets_device(call: CallSite) -> bool:
+    if call.name in _SET_DEVICE:
         return True
-    target = context.names.function(name)
-    if target is None or target[0].blocks[target[1]].kind == "class":
-        return False
-    home, block = target
-    return any(context.names.of_call(home, index) in _SET_DEVICE for index in home.calls_in.get(block, ()))
+    target = call.target
+    return target is not None and target.kind != "class" and any(one.name in _SET_DEVICE for one in target.calls)
 
 
-def _set_by_callers(context: Context, module: Module, function: int) -> bool:
-    """Whether what calls the function has chosen the device before."""
-    for home, index in context.flow.callers(module, function) if function >= 0 else ():
-        call = home.code.calls[index]
-        outer = home.function_of(call.block)
-        if any(line < call.line for line in _chooses(context, home, outer)):
-            return True
-    return False
+def _chosen_by_callers(function: Scope) -> bool:
+    """Whether what calls a function has chosen the device before."""
+    callers = function.callers if function.kind != "module" else []
+    return any(line < caller.line for caller in callers for line in _choices(caller.scope.routine))
 
 
-def _timeout(context: Context, module: Module, call: Call) -> float | None:
-    """The timeout in seconds, where it is written as a ``timedelta`` of numbers."""
-    value = argument(call, "timeout", 2)
-    if value is None:
-        return None
-    for home, index in context.flow.sites(module, value, call.block, call.line):
-        made = home.code.calls[index]
-        if context.names.of_call(home, index).rpartition(".")[2] == "timedelta":
-            named = [*zip(_ORDER, made.args, strict=False), *made.keywords]
-            numbers = [(_UNITS.get(unit, 0), context.known(home, v, made).single) for unit, v in named]
-            if all(isinstance(n, int | float) for _, n in numbers):
-                return sum(unit * float(str(n)) for unit, n in numbers)
+def _seconds(timeout: Expr | None) -> float | None:
+    for made in timeout.sites if timeout is not None else ():
+        if made.name.rpartition(".")[2] == "timedelta":
+            units = [*zip(_ORDER, made.args, strict=False), *made.keywords.items()]
+            numbers = [(_UNITS.get(unit, 0), value.single) for unit, value in units]
+            if all(isinstance(number, int | float) for _, number in numbers):
+                return sum(unit * float(str(number)) for unit, number in numbers)
     return None
 
 
-def _size_from(context: Context, module: Module, call: Call) -> str:
-    """The device count that certainly gives the number of processes; else an empty text."""
-    value = argument(call, "world_size", 3) or argument(call, "nprocs", 2)
-    if isinstance(value, CallResult):
-        return _count(context, module, value)
-    if not isinstance(value, Ref):
+def _device_count(call: CallSite) -> str:
+    size = call.argument("world_size", 3) or call.argument("nprocs", 2)
+    if size is None:
         return ""
-    bound = context.flow.bindings(module, value.name, call.block, call.line)
-    counts = {_count(context, home, bind.value) if isinstance(bind.value, CallResult) else "" for home, bind in bound}
+    made = [one.value.call for one in size.assignments] if size.written else [size.call]
+    counts = {call.name if call is not None and call.name in _COUNT else "" for call in made}
     return counts.pop() if len(counts) == 1 else ""
 
 
-def _count(context: Context, module: Module, value: CallResult) -> str:
-    name = context.names.of_call(module, value.call)
-    return name if name in _COUNT else ""
-
-
-def _is_view(context: Context, module: Module, call: Call) -> bool:
+def _is_view(call: CallSite) -> bool:
     """Whether the tensor that a collective is given is a view that skips over memory."""
-    value = argument(call, "tensor", 0) or argument(call, "input_tensor", 1)
-    name = context.names.of_value(module, call.callee, call.block, call.line)
-    if name.endswith(("all_gather", "all_gather_into_tensor")):
-        value = argument(call, "tensor", 1) or argument(call, "input_tensor", 1)
-    if isinstance(value, Ref) and "." not in value.name:
-        bound = context.flow.bindings(module, value.name, call.block, call.line)
-        if len(bound) != 1 or bound[0][0] is not module:
+    gathers = call.callee.name.endswith(("all_gather", "all_gather_into_tensor"))
+    tensor = call.argument("tensor", 1 if gathers else 0) or call.argument("input_tensor", 1)
+    if tensor is not None and tensor.written and "." not in tensor.written:
+        assignments = tensor.assignments
+        if len(assignments) != 1 or assignments[0].scope.module is not call.module:
             return False
-        value = bound[0][1].value
-    return value is not None and _skips(module, value)
+        tensor = assignments[0].value
+    return tensor is not None and _skips(tensor)
 
 
-def _skips(module: Module, value: Value) -> bool:
-    if isinstance(value, CallResult):
-        call = module.code.calls[value.call]
-        method = call.callee.name.rpartition(".")[0] if isinstance(call.callee, Ref) else "?"
-        return module.callee_name(value.call) in _VIEWS and method not in ("", "np", "numpy")
-    if isinstance(value, Op) and value.op == "[]" and isinstance(value.operands[1], SequenceDisplay):
-        keys = value.operands[1].items
-        return len(keys) > 1 and not isinstance(keys[0], Const) and isinstance(keys[-1], Const)
-    return isinstance(value, Op) and value.op == "." and value.operands[1] in (Const("T"), Const("mT"))
+def _skips(value: Expr) -> bool:
+    call = value.call
+    if call is not None:
+        return call.last in _VIEWS and (not call.written or call.written.rpartition(".")[0] not in ("", "np", "numpy"))
+    if value.subscript is not None:
+        keys = value.subscript[1].items
+        return len(keys) > 1 and not keys[0].is_literal and keys[-1].is_literal
+    return value.attribute is not None and value.attribute[1] in ("T", "mT")

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import ImportPlace, imports, imports_package, names_used
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.torch.execution_order import placed
-from npulint.facts.code import Call, Import, Op, Ref, SequenceDisplay, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch.execution_order import Placed, placed
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
 _HOME = "torch.utils.cpp_extension."
-_WHAT = {
-    _HOME + "CUDAExtension": "build",
+_BUILDER = _HOME + "CUDAExtension"
+_BUILDS: dict[str, Literal["build", "load", "inline", "ffi"]] = {
+    _BUILDER: "build",
     _HOME + "load": "load",
     _HOME + "load_inline": "inline",
     "torch.utils.ffi.create_extension": "ffi",
@@ -20,162 +28,171 @@ _WHAT = {
 _KERNELS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CUDA_FILE = (".cu", ".cuh")
 _BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
-_DEPTH = 6
 
 
-def matches(name: str) -> bool:
-    """Builders of extensions."""
-    return name in _WHAT
+@fact_kind("cuda_extension")
+class BuilderCall(CallFact):
+    """An extension is built, or compiled at run time; the name is the function that does it."""
+
+    @attribute
+    def what(self) -> Literal["build", "load", "inline", "ffi"]:
+        """How it is built: by a setup script, at run time from files or from texts, or by torch.utils.ffi."""
+        return _BUILDS[self.name]
+
+    @attribute
+    def cuda(self) -> Flag:
+        """Whether there is CUDA in it."""
+        return "yes" if self.what == "build" else _has_cuda(self.call, self.what)
+
+    @attribute
+    def placed(self) -> Placed:
+        """Whether it runs whenever its file is loaded, or what surrounds it."""
+        return placed(self.scope)
+
+    @attribute
+    def builds(self) -> str:
+        """The name of the module that is built; empty where it is not known."""
+        return _module_name(self.call)
 
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``cuda_extension`` fact: what is built, and whether there is CUDA in it."""
-    call = module.code.calls[index]
-    if _chosen(module, call):  # where it is chosen it is reported
-        return []
-    what = _WHAT[name]
-    cuda = "yes" if what == "build" else _has_cuda(context, module, call, what)
-    return [
-        context.call_fact(
-            "cuda_extension",
-            name,
-            module,
-            index,
-            what=what,
-            cuda=cuda,
-            placed=placed(module, call.block),
-            builds=lambda: _name(context, module, call),
-        )
-    ]
+@fact_kind("cuda_extension")
+class ExtensionUse(PlaceFact):
+    """A builder is passed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
+
+    what: Literal["build", "import"] = "build"
+    """What is done."""
+    cuda: Flag = "yes"
+    """Whether there is CUDA in it."""
+    builds: str = ""
+    """The module that is imported."""
+
+    @attribute
+    def placed(self) -> Placed:
+        """Whether it runs whenever its file is loaded, or what surrounds it."""
+        return placed(self.scope)
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
+@fact_kind("triton_kernel")
+class TritonKernel(PlaceFact):
+    """A function is compiled by Triton; the name is the function's."""
+
+
+@recognizes(*_BUILDS)
+def builder_calls(call: CallSite) -> list[BuilderCall]:
+    """Calls of builders; a builder that is chosen by a variable is a fact where it is chosen."""
+    return [] if _is_chosen(call) else [BuilderCall(call, call.name)]
+
+
+@recognizes_in_modules
+def extensions(module: Scope) -> Iterator[Fact]:
     """Builders that are handed on, imports of built modules, Triton kernels."""
-    return [*_handed_on(context, module), *_imports(context, module), *_triton(context, module)]
+    yield from _handed_on(module)
+    yield from _compiled_imports(module)
+    yield from _triton_kernels(module)
 
 
-def _handed_on(context: Context, module: Module) -> list[Fact]:
+def _handed_on(module: Scope) -> Iterator[ExtensionUse]:
     """``extension = CUDAExtension`` and the like: called under another name, or by somebody else."""
-    found: list[Fact] = []
-    for record in module.code.name_uses:
-        if record.name.rpartition(".")[2] == "CUDAExtension":
-            name = context.names.of_name(module, record.name, record.block, record.line)
-            if name in _WHAT:
-                span = Span(record.line, record.column, record.line, record.end_column)
-                attrs = {"what": "build", "cuda": "yes", "placed": placed(module, record.block), "builds": ""}
-                around = context.around(module, record.block)
-                found.append(GenericFact("cuda_extension", name, module.path, span, attrs, None, around))
-    return found
+    if any(record.name.endswith("CUDAExtension") for record in module.module.code.name_uses):
+        for use in names_used(module, _HOME):
+            if use.name in _BUILDS and use.record.name.rpartition(".")[2] == "CUDAExtension":
+                yield ExtensionUse(use.scope, use.span, use.name)
 
 
-def _has_cuda(context: Context, module: Module, call: Call, what: str) -> str:
+def _has_cuda(call: CallSite, what: str) -> Flag:
     """Whether an extension that is compiled at run time has CUDA sources."""
-    if what == "ffi" and argument(call, "with_cuda", -1) is None:
+    with_cuda = call.argument("with_cuda")
+    if with_cuda is None and what == "ffi":
         return "no"
-    if argument(call, "with_cuda", -1) is not None:
-        answer = context.known(module, argument(call, "with_cuda", -1), call).single  # type: ignore[arg-type]
-        if isinstance(answer, bool):
-            return "yes" if answer else "no"
+    if with_cuda is not None and isinstance(with_cuda.single, bool):
+        return flag(with_cuda.single)
     if what == "inline":
-        return "yes" if argument(call, "cuda_sources", 2) is not None else "no"
-    value = argument(call, "sources", 1)
-    texts = [] if value is None else _texts(context, module, value, call)
+        return flag(call.argument("cuda_sources", 2) is not None)
+    sources = call.argument("sources", 1)
+    texts = [] if sources is None else _texts(sources)
     if any(text.endswith(_CUDA_FILE) for text in texts):
         return "yes"
-    value = value if isinstance(value, SequenceDisplay) else None
-    return "no" if value is not None and texts and len(texts) >= len(value.items) else "unknown"
+    complete = sources is not None and sources.is_display and len(texts) >= len(sources.items)
+    return "no" if complete and texts else "unknown"
 
 
-def _texts(context: Context, module: Module, value: Value, call: Call, depth: int = 0) -> list[str]:
+@walker(depth=8, otherwise=list)
+def _texts(value: Expr) -> list[str]:
     """The texts that stand in a list of sources, also within ``os.path.join(here, "x.cu")``."""
-    if isinstance(value, SequenceDisplay):
-        return [t for item in value.items for t in _texts(context, module, item, call, depth + 1)]
-    known = [v for v in context.known(module, value, call).values if isinstance(v, str)]
-    if known or depth > _DEPTH:
+    known = [] if value.is_display else [one for one in value.known.values if isinstance(one, str)]
+    if known:
         return known
-    if isinstance(value, Op):
-        return [t for item in value.operands for t in _texts(context, module, item, call, depth + 1)]
-    if hasattr(value, "call"):
-        args = module.code.calls[value.call].args
-        return _texts(context, module, args[-1], call, depth + 1) if args else []
-    return []
+    call = value.call
+    parts = value.parts if call is None else value.parts[-1:] if call.args else []
+    return [text for part in parts for text in _texts(part)]
 
 
-def _name(context: Context, module: Module, call: Call) -> str:
-    value = argument(call, "name", 0)
-    known = None if value is None else context.known(module, value, call).single
-    return known if isinstance(known, str) else ""
+def _module_name(call: CallSite) -> str:
+    value = call.argument("name", 0)
+    name = None if value is None else value.single
+    return name if isinstance(name, str) else ""
 
 
 def _built(context: Context) -> frozenset[str]:
     """The modules that the project's CUDA extensions are built as, by their last names."""
 
     def look() -> frozenset[str]:
-        names = set()
-        for module in context.project.modules.values():
-            if any(record.module.startswith("torch.utils") for record in module.code.imports):
-                for index, name in enumerate(context.names.of_calls(module)):
-                    if name == _HOME + "CUDAExtension" and not _may_be_host_code(module, module.code.calls[index]):
-                        names.add(_name(context, module, module.code.calls[index]).rpartition(".")[2])
+        names: set[str] = set()
+        for module in module_scopes(context):
+            if any(record.module.startswith("torch.utils") for record in module.module.code.imports):
+                calls = (call for call in module.all_calls if call.name == _BUILDER)
+                names.update(_module_name(call).rpartition(".")[2] for call in calls if not _may_be_host_code(call))
         return frozenset(names - {""})
 
     return context.memoize("cuda extensions", look)
 
 
-def _chosen(module: Module, call: Call) -> bool:
+def _is_chosen(call: CallSite) -> bool:
     """Whether a builder is called by a variable that a mention of it was bound to: ``extension(…)``."""
-    return isinstance(call.callee, Ref) and any(
-        bind.target == call.callee.name and isinstance(bind.value, Ref) for bind in module.code.assignments
-    )
+    name = call.written
+    return name != "" and any(one.target == name and one.value.written for one in call.scope.assignments)
 
 
-def _may_be_host_code(module: Module, call: Call) -> bool:
+def _may_be_host_code(call: CallSite) -> bool:
     """Whether the variable may be the builder of C++ for the host as well: then the module exists without CUDA."""
-    return _chosen(module, call) and any(record.name.endswith("CppExtension") for record in module.code.name_uses)
+    return _is_chosen(call) and any(record.name.endswith("CppExtension") for record in call.module.code.name_uses)
 
 
-def _imports(context: Context, module: Module) -> list[Fact]:
+def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
     """Imports of modules that only a compiler makes: those that the project builds, and those of no file that
     are named like one (``from . import roi_pool_cuda``)."""
-    found: list[Fact] = []
-    for record in module.code.imports:
+    known = _built(module.context)
+    for one in imports(module):
+        record = one.record
         last = (record.name or record.module).rpartition(".")[2]
         home = record.module.rpartition(".")[2]
-        built = last in _built(context) or home in _built(context)
+        built = last in known or home in known
         looks = record.level and (_BUILT.search(last) or _BUILT.search(home))
         compiled = record.name != "*" and (built or looks or last.endswith("_cuda"))
-        if compiled and not _is_python(context, module, record):
-            span = Span(record.line, record.column, record.line, record.end_column)
+        if compiled and not _is_python(one):
             name = last if built or _BUILT.search(last) else home
-            attrs = {"what": "import", "cuda": "yes" if built or "cuda" in name else "unknown"}
-            attrs |= {"placed": placed(module, record.block), "builds": name}
-            around = context.around(module, record.block)
-            found.append(GenericFact("cuda_extension", name, module.path, span, attrs, None, around))
-    return found
+            cuda: Flag = "yes" if built or "cuda" in name else "unknown"
+            yield ExtensionUse(one.scope, one.span, name, "import", cuda, name)
 
 
-def _is_python(context: Context, module: Module, record: Import) -> bool:
+def _is_python(place: ImportPlace) -> bool:
     """Whether a file of the project is, or defines, what is imported."""
-    project = context.project
+    record, module, project = place.record, place.scope.module, place.scope.context.project
     base = project.find(record.module, module, record.level) if record.module or record.level else None
     if not record.name:
         return base is not None
     dotted = f"{record.module}.{record.name}" if record.module else record.name
     return project.find(dotted, module, record.level) is not None or (
-        base is not None and bool(context.names.exported(base, record.name))
+        base is not None and bool(place.scope.context.names.exported(base, record.name))
     )
 
 
-def _triton(context: Context, module: Module) -> list[Fact]:
-    """``triton_kernel``: functions compiled by Triton."""
-    if not any(record.module.partition(".")[0] == "triton" for record in module.code.imports):
-        return []
-    found: list[Fact] = []
-    for block in module.blocks:
-        names = [context.names.of_value(module, one, block.parent, block.line) for one in block.decorators]
-        if any(name.removesuffix("()") in _KERNELS for name in names):
-            name = block.name.rpartition(".")[2]
-            span = Span(block.line, 1, block.line, 1)
-            around = context.around(module, block.parent)
-            found.append(GenericFact("triton_kernel", name, module.path, span, {}, None, around))
-    return found
+def _triton_kernels(module: Scope) -> Iterator[TritonKernel]:
+    """Functions compiled by Triton."""
+    if not imports_package(module, "triton"):
+        return
+    for block, record in enumerate(module.module.blocks):
+        decorated = module.at(block)
+        if any(one.name.removesuffix("()") in _KERNELS for one in decorated.decorators):
+            span = Span(record.line, 1, record.line, 1)
+            yield TritonKernel(module.at(max(record.parent, 0)), span, record.name.rpartition(".")[2])

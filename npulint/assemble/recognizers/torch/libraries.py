@@ -32,7 +32,7 @@ class LibraryImport(PlaceFact):
     @attribute
     def placed(self) -> Placed:
         """Where the import stands: at the top, or in what may keep it from running or from doing harm."""
-        return placed(self.scope.module, self.scope.block)
+        return placed(self.scope)
 
     @attribute
     def used(self) -> Flag:

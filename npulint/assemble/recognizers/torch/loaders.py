@@ -78,7 +78,7 @@ class DataLoader(CallFact):
 
     @attribute
     def shuffle(self) -> Given:
-        """Whether it shuffles by itself."""
+        """Whether it shuffles on its own."""
         return self._flag("shuffle")
 
     @attribute
@@ -135,7 +135,7 @@ class DataLoader(CallFact):
 
     @attribute
     def sharded(self) -> bool:
-        """Whether the data set itself is told a rank."""
+        """Whether the data set itself gets a rank."""
         return knows_rank(self._dataset)
 
     @attribute

@@ -122,8 +122,8 @@ class SpawnedProcesses(CallFact):
 
     @attribute
     def jit(self) -> Literal["lost", "kept", "unset"]:
-        """The compile mode: lost when only the process that starts the others sets it, kept when these set it too, else
-        unset."""
+        """The compile mode: lost when only the process that starts the others sets it, kept when these set it too,
+        otherwise unset."""
         value = self.call.argument("fn", 0)
         workers = [] if value is None else value.functions
         setters = _compile_mode_setters(self.call.context)

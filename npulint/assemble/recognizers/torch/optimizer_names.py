@@ -30,7 +30,7 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
     extra: str = ""
     """Nothing, for only calls have keywords."""
     called: Literal["indirect"] = "indirect"
-    """How the class is named where it is called: otherwise than here."""
+    """How the class is named where it is called: differently from here."""
 
     @attribute
     def replaced(self) -> bool:

@@ -146,7 +146,7 @@ def _passed_to_amp(context: Context) -> set[CallSite | None]:
 
 def _excluded(one: CallSite, other: CallSite) -> bool:
     """Whether at most one of two calls runs."""
-    return one.module is other.module and exclusive(other.module, one.scope.block, other.scope.block)
+    return one.module is other.module and exclusive(one.scope, other.scope)
 
 
 def _stepped_by_scalers(context: Context) -> set[CallSite]:

@@ -82,7 +82,7 @@ class ScalerUse(CallFact):
 
     @attribute
     def closure(self) -> bool:
-        """Whether a closure is handed over."""
+        """Whether a closure is passed."""
         return self.call.has_keyword("closure")
 
 

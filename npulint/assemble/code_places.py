@@ -1,0 +1,131 @@
+"""Cursors at places that are neither calls nor assignments: imports, names that are used, expressions of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import Expr, Scope, scope_at
+from npulint.assemble.launches.options import Option
+from npulint.data.names import canonical
+from npulint.facts.code import Import, NameUse, TorchExpression
+from npulint.facts.model import Span
+
+
+class ImportPlace(msgspec.Struct, frozen=True, eq=False):
+    """One name that an import binds. `record` is the import as read."""
+
+    scope: Scope
+    record: Import
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its file."""
+        record = self.record
+        return Span(record.line, record.column, record.line, record.end_column)
+
+    @property
+    def name(self) -> str:
+        """The canonical name of what it imports."""
+        record = self.record
+        return canonical(f"{record.module}.{record.name}") if record.name else record.module
+
+
+class NamePlace(msgspec.Struct, frozen=True, eq=False):
+    """One name that is used but neither called nor assigned. `name` is the canonical one, `record` the use as read."""
+
+    scope: Scope
+    record: NameUse
+    name: str
+
+    @property
+    def line(self) -> int:
+        """The line that it stands on."""
+        return self.record.line
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its file."""
+        record = self.record
+        return Span(record.line, record.column, record.line, record.end_column)
+
+
+class ExpressionPlace(msgspec.Struct, frozen=True, eq=False):
+    """One noted expression of PyTorch code. `record` is the expression as read."""
+
+    scope: Scope
+    record: TorchExpression
+
+    @property
+    def expression(self) -> Expr:
+        """The expression itself."""
+        return Expr(self.record.value, self.scope, self.record.line)
+
+    @property
+    def span(self) -> Span:
+        """Where it stands in its file."""
+        record = self.record
+        return Span(record.line, record.column, record.end_line, record.end_column)
+
+
+class OptionPlace(msgspec.Struct, frozen=True, eq=False):
+    """The definition of one command line option."""
+
+    scope: Scope
+    record: Option
+
+    @property
+    def default(self) -> Expr:
+        """What the option is unless somebody says otherwise."""
+        return Expr(self.record.value, self.scope, self.record.call.line)
+
+    @property
+    def span(self) -> Span:
+        """Where the call stands that defines it."""
+        call = self.record.call
+        return Span(call.line, call.column, call.end_line, call.end_column)
+
+
+def options_named(context: Context, name: str) -> list[OptionPlace]:
+    """The command line options of a project that have this name."""
+    found = context.options.table.get(name, ())
+    return [OptionPlace(scope_at(context, one.module, one.call.block), one) for one in found]
+
+
+def imports(module: Scope) -> list[ImportPlace]:
+    """All names that a module imports, wherever the import stands."""
+    return [ImportPlace(module.at(record.block), record) for record in module.module.code.imports]
+
+
+def imports_package(module: Scope, *packages: str) -> bool:
+    """Whether a module imports something of one of these top-level packages."""
+    return any(record.module.partition(".")[0] in packages for record in module.module.code.imports)
+
+
+def names_used(module: Scope, start: str) -> Iterator[NamePlace]:
+    """The names that a module uses without calling them whose canonical name begins with `start`."""
+    names, plain = module.context.names, module.module.plain
+    for record in module.module.code.name_uses:
+        name = plain.get(record.name) or names.of_name(module.module, record.name, record.block, record.line)
+        if name.startswith(start):
+            yield NamePlace(module.at(record.block), record, name)
+
+
+def expressions(module: Scope, *kinds: str) -> Iterator[ExpressionPlace]:
+    """The noted expressions of a module that are of these kinds (see `TorchExpression`)."""
+    for record in module.module.code.torch_expressions:
+        if record.kind in kinds:
+            yield ExpressionPlace(module.at(record.block), record)
+
+
+def written_values(module: Scope) -> Iterator[Expr]:
+    """What a module assigns, returns, passes to calls and tests in its conditions."""
+    for assignment in module.assignments:
+        yield assignment.value
+    yield from module.all_returns
+    for call in module.all_calls:
+        yield from call.arguments
+    for block in range(len(module.module.blocks)):
+        yield module.at(block).test

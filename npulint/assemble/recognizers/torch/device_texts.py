@@ -1,0 +1,77 @@
+"""Device texts in expressions: which devices an expression may name, and whether it depends on CUDA."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.assemble.cursors import Expr
+from npulint.assemble.recognizers.torch.device_names import AVAILABLE
+from npulint.assemble.walker import walker
+from npulint.lazy_regex import lazy_compile
+
+DEVICE = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
+_COMPOSED = lazy_compile(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
+_BEGINNINGS = frozenset(("cuda", "npu", "npu:"))
+_NAME = lazy_compile(
+    r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
+    re.IGNORECASE,
+)
+_CHOICES = ("if", "or", "and")
+_COMPOSING = frozenset((*_CHOICES, "+", "%", "join"))
+_TEXT_CALLS = frozenset(("format", "str"))
+
+
+@walker(depth=7, otherwise=list)
+def leaves(value: Expr, inner: bool = False) -> list[str]:
+    """The device texts that an expression may be, composed ones by their literal beginning; `inner`: it is part of
+    another one."""
+    if isinstance(value.literal, str):
+        return [value.literal]
+    operands = value.operands()
+    if value.operator in _CHOICES:
+        return [text for one in operands[value.operator == "if" :] for text in leaves(one, True)]
+    if value.operator in ("+", "%", "join") and operands:
+        return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True)]
+    call = value.call
+    if call is None:
+        return []
+    holder = call.callee.attribute
+    if holder is not None and holder[1] == "format":
+        return leaves(value.sibling(holder[0].value), True)
+    if call.args and (call.written == "str" or (inner and call.last == "device")):
+        return leaves(value.sibling(call.record.args[0]), True)
+    return []
+
+
+def device_text(value: Expr) -> str:
+    """The CUDA device, else the NPU, that an expression may name; empty when it names none."""
+    if value.is_literal:
+        return value.text if value.text[:4] in _BEGINNINGS and DEVICE.match(value.text) else ""
+    if value.is_display or value.is_dict:
+        found = list(map(device_text, value.items or [entry for _, entry in value.entries]))
+    elif value.operator in _COMPOSING or (value.call is not None and value.call.last in _TEXT_CALLS):
+        found = [text for text in leaves(value) if _COMPOSED.match(text)]
+    else:
+        return ""
+    return next((text for text in found if text.startswith("cuda")), "") or next(filter(None, found), "")
+
+
+def names_cuda(value: Expr) -> bool:
+    """Whether an expression may name a CUDA device."""
+    return device_text(value).startswith("cuda")
+
+
+def is_device_name(name: str) -> bool:
+    """Whether a name (``self.device``, ``map_location``) is customary for a device."""
+    return _NAME.search(name) is not None
+
+
+@walker(depth=7, otherwise=bool)
+def asks_cuda(value: Expr) -> bool:
+    """Whether a condition depends on ``torch.cuda.is_available()``, also through names."""
+    call = value.call
+    if call is not None:
+        return call.name in AVAILABLE or any(asks_cuda(value.sibling(one)) for one in call.record.args)
+    if value.written:
+        return any(asks_cuda(one.value) for one in value.assignments[:4])
+    return any(map(asks_cuda, value.operands()))
