@@ -78,7 +78,7 @@ def test_codes_end_at_last(builtin: Path) -> None:
 
 def test_the_names_and_codes_of_tables_count(builtin: Path) -> None:
     write(builtin, "messages/logs.yaml", "new-check:\n  code: NPU1107\n  messages: {}\n")
-    with pytest.raises(FileExistsError, match=r"'new-check' exists already: .*logs\.yaml"):
+    with pytest.raises(FileExistsError, match=r"'new-check' already exists: .*logs\.yaml"):
         create(str(builtin), "run", "new-check")
     (check,) = load_files([create(str(builtin), "tensorflow", "other-check")]).checks
     assert check.code == "NPU1108"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import msgspec
@@ -94,15 +95,16 @@ class Fact(msgspec.Struct, eq=False, dict=True):
     @classmethod
     def attribute_names(cls) -> frozenset[str]:
         """The names of the attributes that checks may ask for: the methods marked `attribute` and the fields that
-        subclasses declare, but for those that begin with an underscore."""
-        names: frozenset[str] | None = cls.__dict__.get("_attribute_names")
-        if names is None:
-            members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
-            marked = {name for name, member in members if isinstance(member, attribute)}
-            fields = {name for name in cls.__struct_fields__ if not name.startswith("_")}
-            names = frozenset(marked | fields) - _PLAIN
-            cls._attribute_names = names  # type: ignore[attr-defined]
-        return names
+        subclasses declare, except those that begin with an underscore."""
+        return _attribute_names(cls)
+
+
+@cache
+def _attribute_names(cls: type[Fact]) -> frozenset[str]:
+    members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
+    marked = {name for name, member in members if isinstance(member, attribute)}
+    fields = {name for name in cls.__struct_fields__ if not name.startswith("_")}
+    return frozenset(marked | fields) - _PLAIN
 
 
 class GenericFact(Fact, eq=False):

@@ -46,7 +46,7 @@ class NativeDropout(GraphFact, eq=False, dict=True, kw_only=True):
     """Random numbers become the mask of a dropout; the name is native."""
 
     noise_shape: Flag
-    """Whether the mask has a noise shape of its own."""
+    """Whether the mask has its own noise shape."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:

@@ -86,7 +86,7 @@ class OpenShape(GraphFact, eq=False, dict=True, kw_only=True):
 
 @fact_kind("graph_top_k")
 class TopK(GraphFact, eq=False, dict=True, kw_only=True):
-    """The k of a TopK or TopKV2 is no constant; the name is the operator type."""
+    """The k of a TopK or TopKV2 is not a constant; the name is the operator type."""
 
     k: Literal["shape", "unknown", "variable", "fed", "data"]
     """What k is computed from."""

@@ -64,7 +64,7 @@ class TorchOperator(GraphFact, eq=False, dict=True):
 
     @attribute
     def overload(self) -> str:
-        """The overload; empty where the graph does not tell it."""
+        """The overload; empty where the graph does not have it."""
         return overload_of(self.op)
 
     @attribute
@@ -87,12 +87,12 @@ class TorchOperator(GraphFact, eq=False, dict=True):
 
     @attribute
     def reaches(self) -> str:
-        """The operators on the CPU that it is made of, with blanks between them."""
+        """The operators on the CPU that it is made of, separated by spaces."""
         return "" if self._judged.word in FALLS else " ".join(self._judged.computed)
 
     @attribute
     def backward(self) -> str:
-        """The operators on the CPU of its gradient, with blanks between them."""
+        """The operators on the CPU of its gradient, separated by spaces."""
         return " ".join(self._judged.backward)
 
     @attribute

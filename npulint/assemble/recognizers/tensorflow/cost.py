@@ -66,7 +66,7 @@ class Dropout(CallFact):
 
     @attribute
     def noise_shape(self) -> Flag:
-        """Whether the mask gets a shape of its own; unknown for a bare name."""
+        """Whether the mask gets its own shape; unknown for a bare name."""
         value = self.call.argument("noise_shape", 2)
         if value is None or (value.is_literal and value.literal is None):
             return "no"

@@ -55,7 +55,7 @@ _WHAT: tuple[tuple[What, re.Pattern[str]], ...] = (
 
 @fact_kind("device")
 class DeviceText(CallFact):
-    """A text names the device for operations; the name is the text, of several the texts with slashes between."""
+    """A string names the device for operations; the name is the string, or several strings separated by slashes."""
 
     computed: bool
     """Whether the text is computed."""

@@ -21,7 +21,7 @@ _CONTROL = frozenset(
     tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
     tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
 )
-# Loops and branches under other names, and what builds branches beside its own work.
+# Loops and branches under other names, and what builds branches in addition to its own work.
 _WITHIN = frozenset(
     """tensorflow.keras.backend.switch tensorflow.keras.backend.in_train_phase tensorflow.keras.backend.in_test_phase
     tensorflow.keras.backend.rnn tensorflow.keras.backend.map_fn tensorflow.keras.backend.foldl
@@ -68,8 +68,8 @@ class ControlFlow(CallFact):
     """Loops or branches are built into the graph; the name is the canonical name of what builds them."""
 
     implicit: bool
-    """Whether it builds them beside its own work: a layer that a placeholder switches, a stepwise learning rate, an
-    assertion."""
+    """Whether it builds them in addition to its own work: a layer that a placeholder switches, a stepwise learning
+    rate, an assertion."""
 
 
 @fact_kind("dynamic_shape")
@@ -88,7 +88,7 @@ class _SummedValues(CallFact):
     @attribute
     def summed(self) -> Summed:
         """What becomes of the values: they get a name that is summed once and used nowhere else (named), are summed
-        where they are computed (direct), or are used otherwise; unknown where k is no tensor."""
+        where they are computed (direct), or are used otherwise; unknown where k is not a tensor."""
         return self.record.summed
 
     @attribute
@@ -116,7 +116,7 @@ class TopK(_SummedValues):
 
     @attribute
     def words(self) -> str:
-        """The names in its k, lower case, joined by blanks."""
+        """The names in its k, lower case, joined by spaces."""
         value = self.call.argument("k", 1)
         return " ".join([] if value is None else _names(value))
 
@@ -141,7 +141,7 @@ def recurrent_layers(call: CallSite) -> list[ControlFlow]:
 
 @recognizes(*_BESIDE, *_PHASED)
 def implied_control_flow(call: CallSite) -> list[ControlFlow]:
-    """What builds branches beside its own work, also layers that a placeholder switches between training and
+    """What builds branches in addition to its own work, also layers that a placeholder switches between training and
     inference: both ways are then in the graph."""
     name = call.name
     switch = call.argument(*_PHASED[name]) if name in _PHASED else None

@@ -61,7 +61,7 @@ class InputStage(CallFact):
 
     @attribute
     def purpose(self) -> Purpose:
-        """What the code around it is for, told by the names of its function, class and file."""
+        """What the code around it is for, judged by the names of its function, class and file."""
         return purpose(self.scope)
 
     @attribute
