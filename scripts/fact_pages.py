@@ -16,6 +16,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from npulint.assemble.code_facts import CodeFact
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.catalogue.vocabulary.declared import attributes_of, declared_kinds
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES
@@ -23,31 +24,37 @@ from npulint.facts.model import Fact
 
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
-_AREAS = {"python": "Any Python code", "tensorflow": "TensorFlow", "torch": "PyTorch"}
+_AREAS = {"python": "Any Python code", "tensorflow": "TensorFlow", "torch": "PyTorch", "graph": "Graphs"}
+"""The packages that declare kinds, in the order of the page."""
+_COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
 
 def generated() -> str:
     """The kinds of all areas as Markdown."""
     declared_kinds()
-    named = sorted((_area(classes), kind) for kind, classes in FACT_CLASSES.items())
-    lines = ["### Every fact from Python code", "", *_attributes(CodeFact, frozenset())]
-    for area, kinds in groupby(named, key=lambda one: one[0]):
-        lines += ["", f"### {' and '.join(_AREAS.get(part, part) for part in area.split())}"]
+    order = [*_AREAS]
+    named = sorted(([order.index(part) for part in _areas(classes)], kind) for kind, classes in FACT_CLASSES.items())
+    lines: list[str] = []
+    for heading, base in _COMMON.items():
+        lines += [f"### {heading}", "", *_attributes(base, frozenset()), ""]
+    for areas, kinds in groupby(named, key=lambda one: one[0]):
+        lines += [f"### {' and '.join(_AREAS[order[part]] for part in areas)}", ""]
         for _, kind in kinds:
-            lines += ["", f"#### `{kind}`", *_kind(FACT_CLASSES[kind])]
-    return "\n".join(lines)
+            lines += [f"#### `{kind}`", *_kind(FACT_CLASSES[kind]), ""]
+    return "\n".join(lines[:-1])
 
 
-def _area(classes: list[type[Fact]]) -> str:
-    """The areas that the classes of a kind come from, joined by spaces."""
+def _areas(classes: list[type[Fact]]) -> list[str]:
+    """The areas that the classes of a kind come from."""
     modules = [cls.__module__.split(".") for cls in classes]
-    return " ".join(sorted({next((part for part in parts if part in _AREAS), parts[1]) for parts in modules}))
+    found = {next(part for part in parts if part in _AREAS) for parts in modules}
+    return sorted(found, key=[*_AREAS].index)
 
 
 def _kind(classes: list[type[Fact]]) -> Iterator[str]:
-    common = CodeFact.attribute_names()
     said: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
+        common = next((base.attribute_names() for base in _COMMON.values() if issubclass(cls, base)), frozenset[str]())
         text = _paragraph(inspect.getdoc(cls) or "")
         arguments = " Checks can also use its arguments." if cls.is_call else ""
         yield from ("", f"{text}{arguments}")

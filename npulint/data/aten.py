@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from typing import Literal
 
 import msgspec
 
@@ -32,6 +33,7 @@ _LIMIT_950 = "950"
 _OLD_CHIPS = ("910A", "910PRO", "310")
 
 Release = tuple[int, int]
+VerdictWord = Literal["npu", "npu_out", "decomposes", "generic", "cpu", "cpu_out", "error", "custom", "unknown"]
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -46,7 +48,7 @@ class Verdict(msgspec.Struct, frozen=True):
     correction), or no_gradient: it has none. `needs` names a package that provides a kernel when installed. `certain`
     is false if overloads differ, `exact` if the requested release is the one whose dispatcher is recorded."""
 
-    word: str
+    word: VerdictWord
     via: str = ""
     kernels: tuple[str, ...] = ()
     reaches: tuple[str, ...] = ()
@@ -149,6 +151,7 @@ def _of(namespace: str, base: str, op: _Op, release: Release, chip: str) -> Verd
     forward, backward, when = _table().reaches.get(base.removesuffix("_") or base, ("", "", ""))
     after = _falling(backward.split(), release) if namespace == "aten" else ()
     kernels = _kernels(op, release)
+    word: VerdictWord
     if kernels:
         word = "error" if kernels == ("acl_op",) and chip.startswith(_LIMIT_950) else "npu"
         return Verdict(word, kernels=kernels, backward=after, notes=_notes(op, chip))

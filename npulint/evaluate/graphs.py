@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
 from npulint.findings import GraphSummary
@@ -15,22 +16,23 @@ _COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS}
 def summarise_graph(program: Program) -> GraphSummary:
     """The summary of a graph program, from its fact ``graph``."""
     framework = program.attrs["framework"]
-    fact = next((one for one in program.index.of_kind("graph") if one.path == program.entry), None)
+    facts = [one for one in program.index.of_kind("graph") if isinstance(one, WholeGraph)]
+    fact = next((one for one in facts if one.path == program.entry), None)
     if fact is None:
         return GraphSummary(program.entry, program.attrs["graph"], framework)
     return GraphSummary(
         path=program.entry,
         form=program.attrs["graph"],
         framework=framework,
-        version=fact.text_of("version"),
-        nodes=_number(fact, "size"),
-        functions=_number(fact, "functions"),
+        version=fact.version,
+        nodes=fact.size,
+        functions=fact.functions,
         trains=program.attrs["trains"] == "yes",
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),
         listed=fact.text_of("list"),
-        release=fact.text_of("release"),
+        release=fact.release,
         assumed=fact.get("assumed") == "yes",
     )
 

@@ -13,11 +13,11 @@ Flag = Literal["yes", "no", "unknown"]
 class attribute(Generic[_T]):
     """Marks a method of a fact class as an attribute that checks may ask for, computed once. The docstring of the
     method documents it for authors of checks; its return type (``Literal``, ``bool``, `Flag`) lists the possible
-    values."""
+    values. `name` is the attribute's name where that is a keyword of Python."""
 
-    def __init__(self, work: Callable[[Any], _T]) -> None:
+    def __init__(self, work: Callable[[Any], _T], name: str = "") -> None:
         self.work = work
-        self.name = work.__name__
+        self.name = name or work.__name__
         self.__doc__ = work.__doc__
 
     @overload

@@ -10,6 +10,7 @@ from functools import partial
 import msgspec
 
 from npulint.assemble.build import Assembled, assembled, graphs_in
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import GRAPH, Catalogue, Check
 from npulint.catalogue.load import load_catalogue
@@ -142,17 +143,16 @@ def _settled(program: Program, project: LiveProject, settings: Settings, lines: 
 
 def _with_places(findings: Sequence[Finding], program: Program, message: str) -> list[Finding]:
     """The findings with the further places of their facts as related locations."""
-    facts = {
-        (fact.path, fact.span, fact.name): fact
+    places = {
+        (fact.path, fact.span, fact.name): fact.node_set.places
         for kind in program.index.kinds()
-        if kind.startswith("graph_")
         for fact in program.index.of_kind(kind)
-        if fact.attrs.get("places")
+        if isinstance(fact, GraphFact) and fact.node_set.places
     }
     extended = []
     for one in findings:
-        fact = facts.get((one.path, one.span, one.subject))
-        more = () if fact is None else tuple(Related(path, span, message) for path, span in fact.attrs["places"])
+        others = places.get((one.path, one.span, one.subject), ())
+        more = tuple(Related(path, span, message) for path, span in others)
         extended.append(msgspec.structs.replace(one, related=(*one.related, *more)) if more else one)
     return extended
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from npulint.assemble.graph.tensorflow.where import PlacedOperator
+from npulint.assemble.graph.torch.operators import TorchOperator
+from npulint.assemble.graph.torch.syncs import HostSync
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
 
@@ -45,16 +48,15 @@ class Sync(msgspec.Struct, frozen=True):
 
 def operators(program: Program) -> list[Operator]:
     """The operators of a graph, most severe verdicts first."""
-    torch = program.attrs["framework"] == "torch"
-    facts = program.index.of_kind("torch_op" if torch else "graph_op")
-    rows = [_operator(fact, program, "verdict" if torch else "place") for fact in facts]
+    facts = [fact for kind in ("torch_op", "graph_op") for fact in program.index.of_kind(kind)]
+    rows = [row for fact in facts for row in _rows(fact, program)]
     return sorted(_added(rows), key=lambda one: (_rank(one.verdict), one.name, one.path, one.line, one.phase))
 
 
 def syncs(program: Program) -> list[Sync]:
     """The places where a recorded step makes the host wait, most frequent first."""
-    facts = program.index.of_kind("graph_sync")
-    rows = [Sync(fact.name, _number(fact, "count"), *_place(fact, program)) for fact in facts]
+    facts = [fact for fact in program.index.of_kind("graph_sync") if isinstance(fact, HostSync)]
+    rows = [Sync(fact.name, fact.count, *_place(fact, program)) for fact in facts]
     return sorted(rows, key=lambda one: (-one.count, one.name, one.path, one.line))
 
 
@@ -66,12 +68,13 @@ def counted(rows: Sequence[Operator]) -> dict[str, int]:
     return found
 
 
-def _operator(fact: Fact, program: Program, key: str) -> Operator:
+def _rows(fact: Fact, program: Program) -> Iterator[Operator]:
+    """The row of a fact about an operator."""
     path, line = _place(fact, program)
-    name = fact.text_of("op") or fact.name
-    return Operator(
-        name, fact.text_of(key), fact.text_of("phase"), _number(fact, "count"), path, line, fact.text_of("via")
-    )
+    if isinstance(fact, TorchOperator):
+        yield Operator(fact.op, fact.verdict, fact.phase, fact.count, path, line, fact.via)
+    elif isinstance(fact, PlacedOperator):
+        yield Operator(fact.name, fact.place, count=fact.count, path=path, line=line)
 
 
 def _added(rows: Iterable[Operator]) -> list[Operator]:
@@ -90,8 +93,3 @@ def _place(fact: Fact, program: Program) -> tuple[str, int]:
 
 def _rank(verdict: str) -> int:
     return ORDER.index(verdict) if verdict in ORDER else ORDER.index("unknown")
-
-
-def _number(fact: Fact, key: str) -> int:
-    value = fact.get(key)
-    return value if isinstance(value, int) else 1

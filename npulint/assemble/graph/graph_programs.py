@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from npulint.assemble.context import Context
+from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.graph.target import Target
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
@@ -38,7 +39,7 @@ def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> li
 
 def _attrs(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> dict[str, str]:
     """The attributes of the program that the graph most probably comes from, with what the graph itself tells."""
-    trains = any(fact.kind == "graph" and fact.get("trains") == "yes" for fact in facts)
+    trains = any(isinstance(fact, WholeGraph) and fact.trains for fact in facts)
     return attrs_of(home_of(near)) | {
         "graph": graph.form,
         "framework": graph.framework,

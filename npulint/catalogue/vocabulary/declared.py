@@ -14,7 +14,7 @@ from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
 
 # All modules of these packages are imported recursively, so that their classes are declared.
-_PACKAGES = ("npulint.assemble.recognizers",)
+_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
 
 
 @cache

@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import where
+from npulint.assemble.graph.tensorflow.formatting import Style, style
 from npulint.assemble.graph.tensorflow.placement import Placement
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
+
+
+@fact_kind("graph")
+class TensorFlowGraph(WholeGraph, eq=False, dict=True, kw_only=True):
+    """A graph of TensorFlow, at the first line of its file; the name is its form: graph_def, meta_graph, saved_model or
+    live_tensorflow. Nodes are counted by where they run."""
+
+    style: Style
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
+    clusters: int
+    """How many parts of a step the device could take, one after the other."""
+    mixed_clusters: int
+    """The same in mixed computing."""
+    left_behind: int
+    """How many nodes that the device could take stay on the host, outside of the largest part."""
+    cuts: int
+    """How many families of operators split the graph of a step."""
+    cut_by: str
+    """The operators that split it."""
+    list: str
+    """The operator list that decides what the device takes; empty: the recorded one."""
+    device_nodes: int
+    """How many nodes of a step the AI Core runs."""
+    aicpu_nodes: int
+    """How many nodes of a step the AI CPU runs."""
+    host_nodes: int
+    """How many nodes of a step the host runs."""
+    unknown_nodes: int
+    """How many nodes of a step only a newer CANN may take."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """One fact ``graph``, at the first line of the file, and those about places."""
     placement = Placement(view, target)
-    graph = view.graph
-    attrs = {
-        "framework": graph.framework,
-        "form": graph.form,
-        "version": graph.version,
-        "trains": "yes" if view.trains else "no",
-        "functions": len(view.functions),
-        "size": sum(len(flow.nodes) for flow in view.flows),
-    }
     placed = where.facts(placement)
-    return [view.fact("graph", graph.form, [], **attrs, **_places(placement, target, placed)), *placed]
-
-
-def _places(placement: Placement, target: Target, placed: list[Fact]) -> dict[str, Any]:
-    """How many nodes of the step run where, and by which list (empty: the recorded one) that was judged."""
+    cuts = [fact for fact in placed if isinstance(fact, where.GraphCut)]
     counts = placement.counts
-    cuts = [fact for fact in placed if fact.kind == "graph_cut"]
-    return {
-        "style": "function" if placement.functional else "session",
-        "clusters": placement.pieces,
-        "mixed_clusters": placement.mixed_pieces,
-        "left_behind": placement.left_behind,
-        "left_share": round(100 * placement.left_behind / placement.movable) if placement.movable else 0,
-        "cuts": len(cuts),
-        "cut_by": ", ".join(str(fact.get("origins")) for fact in cuts),
-        "list": target.supported.source,
-        "release": target.supported.release,
-        **{f"{word}_nodes": count for word, count in counts.items()},
-    }
+    whole = TensorFlowGraph(
+        view.node_set([]),
+        view.graph.form,
+        framework="tensorflow",
+        version=view.graph.version,
+        trains=view.trains,
+        functions=len(view.functions),
+        size=sum(len(flow.nodes) for flow in view.flows),
+        release=target.supported.release,
+        style=style(placement),
+        clusters=placement.pieces,
+        mixed_clusters=placement.mixed_pieces,
+        left_behind=placement.left_behind,
+        cuts=len(cuts),
+        cut_by=", ".join(cut.origins for cut in cuts),
+        list=target.supported.source,
+        device_nodes=counts["device"],
+        aicpu_nodes=counts["aicpu"],
+        host_nodes=counts["host"],
+        unknown_nodes=counts["unknown"],
+    )
+    return [whole, *placed]

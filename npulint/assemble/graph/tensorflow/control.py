@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import shapes
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 
 _V1 = frozenset("Switch Merge Enter Exit NextIteration LoopCond".split())
@@ -14,6 +19,24 @@ _OPS = _V1 | {f"Ref{op}" for op in _V1}
 _SURE = frozenset(("data", "padded_batch", "iterator", "placeholder"))
 _INITIALISING = frozenset(("IsVariableInitialized", "VarIsInitializedOp"))
 _LISTED = 4
+
+
+@fact_kind("graph_control_flow")
+class ControlFlow(GraphFact, eq=False, dict=True, kw_only=True):
+    """A step runs branches or loops of Switch, Merge and Enter; the name is v1."""
+
+    loops: int
+    """How many loops there are."""
+    branches: int
+    """How many predicates decide about branches."""
+    parts: str
+    """The names of some loops and predicates."""
+    dynamic: Literal["no", "batch", "inner"]
+    """Whether the graph leaves dimensions open, and which: of the batch alone, or inner ones."""
+    unknown_dims: str
+    """What is open."""
+    refs: bool
+    """Whether some act on reference variables."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
@@ -32,15 +55,18 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         return []
     dynamic, open_ = _dynamic(shapes.facts(view, target))
     parts = [*(f"`{name}`" for name in frames), *(f"`{name}`" for name in branches)]
-    told = {
-        "loops": len(frames),
-        "branches": len(branches),
-        "parts": ", ".join(parts[:_LISTED]),
-        "dynamic": dynamic,
-        "unknown_dims": open_,
-        "refs": "yes" if any(node.op.startswith("Ref") for node in nodes) else "no",
-    }
-    return [view.fact("graph_control_flow", "v1", nodes, **told)]
+    return [
+        ControlFlow(
+            view.node_set(nodes),
+            "v1",
+            loops=len(frames),
+            branches=len(branches),
+            parts=", ".join(parts[:_LISTED]),
+            dynamic=dynamic,
+            unknown_dims=open_,
+            refs=any(node.op.startswith("Ref") for node in nodes),
+        )
+    ]
 
 
 def _frames(flow: Flow, places: list[int]) -> list[str]:
@@ -71,11 +97,15 @@ def _before_identity(flow: Flow, node: Node) -> Node:
     return node
 
 
-def _dynamic(found: list[Fact]) -> tuple[str, str]:
-    """How open the shapes of the graph are (no, batch, inner), and what is open."""
-    inner = [f for f in found if f.kind == "graph_dynamic" and f.name in _SURE and f.get("dims") == "inner"]
-    inner += [f for f in found if f.kind == "graph_top_k" and f.get("k") in ("data", "fed")]
-    batch = [f for f in found if f.kind == "graph_dynamic" and f.get("dims") == "batch" and f.name != "placeholder"]
-    told = inner or batch
-    texts = [f.get("shape") or f"{f.get('ops') or f.name} `{f.get('node')}`" for f in told]
-    return "inner" if inner else "batch" if batch else "no", "; ".join(dict.fromkeys(texts))
+def _dynamic(found: Sequence[shapes.OpenShape | shapes.TopK]) -> tuple[Literal["no", "batch", "inner"], str]:
+    """How open the shapes of the graph are, and what is open."""
+    open_ = [fact for fact in found if isinstance(fact, shapes.OpenShape)]
+    inner = [_open_part(fact) for fact in open_ if fact.name in _SURE and fact.dims == "inner"]
+    top_k = [fact for fact in found if isinstance(fact, shapes.TopK) and fact.k in ("data", "fed")]
+    inner += [f"{fact.name} `{fact.node}`" for fact in top_k]
+    batch = [_open_part(fact) for fact in open_ if fact.dims == "batch" and fact.name != "placeholder"]
+    return "inner" if inner else "batch" if batch else "no", "; ".join(dict.fromkeys(inner or batch))
+
+
+def _open_part(fact: shapes.OpenShape) -> str:
+    return fact.shape or f"{fact.ops or fact.name} `{fact.node}`"

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal
 
 from npulint.data.supported import recorded
 from npulint.lazy_regex import lazy_compile
 
-_FAMILIES = (
+Family = Literal[
+    "python",
+    "gpu",
+    "block",
+    "collective",
+    "summary",
+    "opencv",
+    "print",
+    "table",
+    "input",
+    "file",
+    "text",
+    "custom",
+    "other",
+]
+"""``gpu``: no kernel for the CPU either; ``block``: recurrent cells in one operator; ``opencv``: of a description that
+only OpenCV reads; ``custom``: neither TensorFlow nor the adapter has an operator of that name; ``other``: the rest."""
+
+_FAMILIES: tuple[tuple[Family, str], ...] = (
     ("python", r"(?:Eager)?PyFunc(?:Stateless)?"),
     ("gpu", r"Cudnn\w+|_?Nccl\w+"),
     ("block", r"LSTMBlockCell\w*|BlockLSTM\w*|GRUBlockCell\w*"),
@@ -25,14 +44,10 @@ _FAMILIES = (
     ("text", r"String\w+|AsString|Substr|\w*Regex\w+|ReduceJoin|UnsortedSegmentJoin|Unicode\w+|SerializeTensor"),
 )
 _PATTERNS = tuple((name, lazy_compile(pattern)) for name, pattern in _FAMILIES)
-FAMILIES = (*(name for name, _ in _FAMILIES), "custom", "other")
-"""All families. ``gpu``: no kernel for the CPU either; ``opencv``: of a description that only
-OpenCV reads; ``custom``: neither TensorFlow nor the adapter has an operator
-of that name; ``other``: the rest."""
 
 
 @cache
-def family(op: str) -> str:
+def family(op: str) -> Family:
     """The family of an operator type."""
-    found = next((name for name, pattern in _PATTERNS if pattern.fullmatch(op)), "")
+    found = next((name for name, pattern in _PATTERNS if pattern.fullmatch(op)), None)
     return found or ("other" if recorded(op).known or op.startswith("_") else "custom")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Literal
 
 from npulint.assemble.graph.tensorflow.placement import Placement
 from npulint.facts.graph import Node
+
+Style = Literal["session", "function"]
 
 _LISTED = 5
 
@@ -30,11 +33,6 @@ def percent(part: int, whole: int) -> int:
     return round(100 * part / whole) if whole else 0
 
 
-def flag(so: bool) -> str:
-    """The word for a truth."""
-    return "yes" if so else "no"
-
-
-def style(placement: Placement) -> str:
+def style(placement: Placement) -> Style:
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
     return "function" if placement.functional else "session"

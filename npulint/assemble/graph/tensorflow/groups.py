@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.carried import VARIANT
-from npulint.assemble.graph.tensorflow.families import family
-from npulint.assemble.graph.tensorflow.formatting import flag, named, percent, style, told
+from npulint.assemble.graph.tensorflow.families import Family, family
+from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.patterns import SLOW
@@ -16,12 +17,39 @@ from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Place
 from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
 from npulint.assemble.graph.tensorflow.shapes import OF_DATA
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
 
 AICPU, TIED, STEP = "aicpu", "tied", "step"
 _ASKED = ("print", "summary")  # families that are told of wherever they run
 _APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
 _OF_FUNCTIONS = ("gpu", "file", "input")
+
+
+@fact_kind("graph_group")
+class NodeGroup(GraphFact, eq=False, dict=True, kw_only=True):
+    """Nodes of a step that are in one place, one fact for each family; the name is the place: host, older (only newer
+    operator packages have them), aicpu, tied (to a node on the host, by a variable or a resource), gray (only mixed
+    computing leaves them on the host) or step (what prints or reports, wherever it runs)."""
+
+    family: Family
+    """What the operators have in common: gpu has no kernel for the CPU either, block are recurrent cells in one
+    operator, opencv are of a description that only OpenCV reads, custom are of no known library."""
+    ops: str
+    """Their types with their numbers, for a sentence."""
+    origins: str
+    """The operators that keep them where they are, for a sentence."""
+    apis: str
+    """The interfaces that build these, for a sentence."""
+    types: int
+    """How many types of operators there are."""
+    share: int
+    """Their share of the nodes of the step, in percent."""
+    follow: int
+    """How many nodes stay on the host with them."""
+    cuts: bool
+    """Whether they split the graph of the step."""
+    style: Style
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
 
 
 class _Group(msgspec.Struct):
@@ -31,11 +59,11 @@ class _Group(msgspec.Struct):
     follow: int = 0
 
 
-def groups(placement: Placement) -> list[Fact]:
+def groups(placement: Placement) -> list[NodeGroup]:
     """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
     facts about shapes and slow operators tell), ``tied`` (to a node on the host, unless the cut tells it all) and
     ``gray`` (left on the host by mixed computing alone)."""
-    found: dict[tuple[str, str], _Group] = {}
+    found: dict[tuple[str, Family], _Group] = {}
     blamed = _blamed(placement)
     known = blamed.keys() | _binding(placement)
     for body, n, node in placement.nodes():
@@ -52,11 +80,10 @@ def groups(placement: Placement) -> list[Fact]:
     return [_fact(placement, name, kind, group, whole) for (name, kind), group in sorted(found.items())]
 
 
-def _fact(placement: Placement, name: str, kind: str, group: _Group, whole: int) -> Fact:
-    return placement.view.fact(
-        "graph_group",
+def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
+    return NodeGroup(
+        placement.view.node_set(group.nodes),
         name,
-        group.nodes,
         family=kind,
         ops=told(group.nodes),
         origins=named(group.origins),
@@ -64,7 +91,7 @@ def _fact(placement: Placement, name: str, kind: str, group: _Group, whole: int)
         types=len({node.op for node in group.nodes}),
         share=percent(len(group.nodes) + group.follow, whole),
         follow=group.follow,
-        cuts=flag(group.cuts),
+        cuts=group.cuts,
         style=style(placement),
     )
 
@@ -91,7 +118,7 @@ def _told(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
 
 def _keys(
     placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Family]]:
     """The groups of a node: by place and family, as far as these are told apart."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
     if kind in _ASKED:

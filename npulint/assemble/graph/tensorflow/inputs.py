@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.formatting import told
 from npulint.assemble.graph.tensorflow.functions import makes_dataset
-from npulint.assemble.graph.tensorflow.sizes import shapes_told, unknown
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 
 _VARIABLES = frozenset("Variable VariableV2 VarHandleOp AutoReloadVariable".split())
@@ -20,20 +21,37 @@ _HOST = ("PyFunc", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "Sav
 _HOST_PARTS = ("HashTable", "LookupTable", "InitializeTable", "Reader")
 
 
+@fact_kind("graph_input")
+class GraphInput(GraphFact, eq=False, dict=True):
+    """A way in which data come into a graph; the name is one of queue, one_shot, several (a step takes data at several
+    places), text (an iterator gives texts), joint_init (a group initialises variables and an iterator in one run),
+    variable (functions of data sets read one) and host_function (what keeps such functions on the host)."""
+
+    ops: str
+    """The types of the nodes with their numbers, for a sentence."""
+    runners: int | None = None
+    """Of queue: how many runners fill queues."""
+
+
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
-    """Facts ``graph_input``, one for each thing that is so."""
-    parts = (_queues, _one_shot, _several, _texts, _joint, _captured, _host_functions)
-    return [fact for part in parts for fact in part(view)]
+    """One fact for each way that the graph has."""
+    found = {
+        "one_shot": _one_shot(view),
+        "several": _several(view),
+        "text": _texts(view),
+        "joint_init": _joint(view),
+        "variable": _captured(view),
+        "host_function": _host_functions(view),
+    }
+    others = [GraphInput(view.node_set(nodes), name, told(nodes)) for name, nodes in found.items() if nodes]
+    return [*_queues(view), *others]
 
 
-def _queues(view: TensorFlowGraphView) -> list[Fact]:
+def _queues(view: TensorFlowGraphView) -> list[GraphInput]:
     """What a step takes out of queues."""
     nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
     runners = view.graph.collections.get("queue_runners", 0)
-    reads = _with(view, "ReaderRead")
-    readers = sum(len(flow.of_op.get(op, ())) for flow in view.flows for op in reads)
-    parts = {"runners": runners, "readers": readers, "ops": told(nodes)}
-    return [view.fact("graph_input", "queue", nodes, **parts)] if nodes else []
+    return [GraphInput(view.node_set(nodes), "queue", told(nodes), runners)] if nodes else []
 
 
 def _nexts(view: TensorFlowGraphView) -> list[tuple[Flow, int, Node]]:
@@ -45,30 +63,26 @@ def _with(view: TensorFlowGraphView, beginning: str) -> list[str]:
     return sorted({op for flow in view.flows for op in flow.of_op if op.startswith(beginning)})
 
 
-def _one_shot(view: TensorFlowGraphView) -> list[Fact]:
+def _one_shot(view: TensorFlowGraphView) -> list[Node]:
     """One-shot iterators that a step takes its data from."""
-    nodes = [
+    return [
         node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
     ]
-    return [view.fact("graph_input", "one_shot", nodes, ops=told(nodes))] if nodes else []
 
 
 def _iterators(flow: Flow, place: int) -> list[Node]:
     return [flow.nodes[taken] for taken in flow.inputs[place][:1]]
 
 
-def _several(view: TensorFlowGraphView) -> list[Fact]:
+def _several(view: TensorFlowGraphView) -> list[Node]:
     """Several places where a step takes data from iterators."""
     nodes = [node for _, _, node in _nexts(view)]
-    shapes = [one for node in nodes for one in shapes_told(node, "output_shapes") or []]
-    dynamic = "yes" if any(unknown(shape) for shape in shapes) else "no"
-    return [view.fact("graph_input", "several", nodes, dynamic=dynamic, ops=told(nodes))] if len(nodes) > 1 else []
+    return nodes if len(nodes) > 1 else []
 
 
-def _texts(view: TensorFlowGraphView) -> list[Fact]:
+def _texts(view: TensorFlowGraphView) -> list[Node]:
     """Iterators that give texts to a step."""
-    nodes = [node for _, _, node in _nexts(view) if _gives_text(node)]
-    return [view.fact("graph_input", "text", nodes, ops=told(nodes))] if nodes else []
+    return [node for _, _, node in _nexts(view) if _gives_text(node)]
 
 
 def _gives_text(node: Node) -> bool:
@@ -76,15 +90,15 @@ def _gives_text(node: Node) -> bool:
     return isinstance(types, list) and "string" in types
 
 
-def _joint(view: TensorFlowGraphView) -> list[Fact]:
+def _joint(view: TensorFlowGraphView) -> list[Node]:
     """Groups that initialise variables and an iterator in one run."""
-    found = []
+    found: list[Node] = []
     for flow in view.flows:
         makers = flow.of_op.get("MakeIterator", ())
         if makers:
             stores = [place for op in sorted(_STORES) for place in flow.of_op.get(op, ())]
             found += [flow.nodes[place] for place in sorted(_waiting(flow, makers) & _waiting(flow, stores))]
-    return [view.fact("graph_input", "joint_init", found, ops=told(found))] if found else []
+    return found
 
 
 def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
@@ -101,9 +115,9 @@ def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
     return found
 
 
-def _captured(view: TensorFlowGraphView) -> list[Fact]:
+def _captured(view: TensorFlowGraphView) -> list[Node]:
     """Variables that functions of data sets read."""
-    nodes = []
+    nodes: list[Node] = []
     for flow in view.flows:
         if flow.name in view.input_functions:
             nodes += [node for node in flow.nodes if node.op in _VARIABLES or node.op == "ReadVariableOp"]
@@ -111,16 +125,15 @@ def _captured(view: TensorFlowGraphView) -> list[Fact]:
         for places in [places for places in flow.of_op.values() if makes_dataset(flow.nodes[places[0]])]:
             sources = [flow.nodes[taken] for place in places for taken in flow.inputs[place]]
             nodes += [node for node in sources if node.op in _VARIABLES]
-    return [view.fact("graph_input", "variable", nodes, ops=told(nodes))] if nodes else []
+    return nodes
 
 
-def _host_functions(view: TensorFlowGraphView) -> list[Fact]:
+def _host_functions(view: TensorFlowGraphView) -> list[Node]:
     """What keeps the functions of data sets on the host even where they are to be moved to the device."""
-    nodes = [
+    return [
         node
         for flow in view.flows
         if flow.name in view.input_functions
         for node in flow.nodes
         if node.op in _HOST or any(part in node.op for part in _HOST_PARTS)
     ]
-    return [view.fact("graph_input", "host_function", nodes, ops=told(nodes))] if nodes else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.sizes import Shape, constant, input_shape, shape_told
@@ -12,7 +13,8 @@ CONSTANT, SHAPE, UNKNOWN, VARIABLE, FED, DATA = range(6)
 """From what is the same in every step to what certainly differs; a value is what the last of its inputs is. UNKNOWN:
 arguments of functions, loops, shapes that the graph does not tell. FED: a single number; what else is fed is data."""
 
-WORDS = ("constant", "shape", "unknown", "variable", "fed", "data")
+OriginWord = Literal["constant", "shape", "unknown", "variable", "fed", "data"]
+WORDS: tuple[OriginWord, ...] = ("constant", "shape", "unknown", "variable", "fed", "data")
 
 _STARTS = {
     **dict.fromkeys(("Const", "NoOp", "HostConst"), CONSTANT),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
+from npulint.facts.attributes import Flag
 from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 
 _SLOW = {
@@ -24,10 +27,32 @@ _FACTORS = 4
 _LISTED = 3
 
 
+@fact_kind("graph_slow_op")
+class SlowOperator(GraphFact, eq=False, dict=True, kw_only=True):
+    """A step runs operators that are slow on the NPU; the name is their group: crop, patches or resize."""
+
+    forward: int
+    """How many are in the forward pass."""
+    backward: int
+    """How many are in the backward pass."""
+    shapes: str
+    """The shapes of some results, for a sentence."""
+    mode: str
+    """The options of a resize: align_corners, half_pixel_centers."""
+
+
+@fact_kind("graph_dropout")
+class NativeDropout(GraphFact, eq=False, dict=True, kw_only=True):
+    """Random numbers become the mask of a dropout; the name is native."""
+
+    noise_shape: Flag
+    """Whether the mask has its own noise shape."""
+
+
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_slow_op`` and ``graph_dropout``."""
     slow: dict[str, list[tuple[Flow, int, Node]]] = {}
-    masks: dict[str, list[Node]] = {}
+    masks: dict[Flag, list[Node]] = {}
     for flow, place, node in view.stepped_of(SLOW):
         slow.setdefault(SLOW[node.op], []).append((flow, place, node))
     for flow, place, node in view.stepped_of(("RandomUniform",)):
@@ -35,29 +60,31 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         if shaped:
             masks.setdefault(shaped, []).append(node)
     found = [_slow(view, group, nodes) for group, nodes in sorted(slow.items())]
-    return found + [view.fact("graph_dropout", "native", nodes, noise_shape=s) for s, nodes in sorted(masks.items())]
+    dropouts = [NativeDropout(view.node_set(masks[one]), "native", noise_shape=one) for one in sorted(masks)]
+    return [*found, *dropouts]
 
 
-def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, Node]]) -> Fact:
+def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, Node]]) -> SlowOperator:
     nodes = [node for _, _, node in found]
     backward = sum("Grad" in node.op for node in nodes)
     shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]
     modes = {word for node in nodes for word in ("align_corners", "half_pixel_centers") if node.attrs.get(word) is True}
-    told = {
-        "forward": len(nodes) - backward,
-        "backward": backward,
-        "shapes": "; ".join(shapes[:_LISTED]),
-        "mode": ", ".join(sorted(modes)),
-    }
-    return view.fact("graph_slow_op", group, nodes, **told)
+    return SlowOperator(
+        view.node_set(nodes),
+        group,
+        forward=len(nodes) - backward,
+        backward=backward,
+        shapes="; ".join(shapes[:_LISTED]),
+        mode=", ".join(sorted(modes)),
+    )
 
 
-def _mask(flow: Flow, place: int) -> str:
+def _mask(flow: Flow, place: int) -> Flag | None:
     """Whether random numbers become the mask of a dropout, compared with a rate (GreaterEqual) or rounded down
-    (Floor) and multiplied with values of some shape. Empty: they do not; else whether the mask has a noise shape of
+    (Floor) and multiplied with values of some shape. None: they do not; else whether the mask has a noise shape of
     its own: yes, no, unknown."""
     if _single(flow, place):
-        return ""
+        return None
     queue, seen = [(place, False)], {place}
     for _ in range(4 * _STEPS):
         if not queue:
@@ -70,7 +97,7 @@ def _mask(flow: Flow, place: int) -> str:
             if consumer not in seen and (op in _THROUGH or op == "GreaterEqual"):
                 seen.add(consumer)
                 queue.append((consumer, compared or op in ("GreaterEqual", "Floor")))
-    return ""
+    return None
 
 
 def _single(flow: Flow, place: int) -> bool:
@@ -80,7 +107,7 @@ def _single(flow: Flow, place: int) -> bool:
     return rank == [0] or elements(shape_of(flow, place)) == 1
 
 
-def _noise(flow: Flow, random: int, product: int, mask: int) -> str:
+def _noise(flow: Flow, random: int, product: int, mask: int) -> Flag:
     """Whether the random numbers have fewer elements than the values that they keep or drop."""
     drawn, made = elements(shape_of(flow, random)), elements(shape_of(flow, product))
     if drawn is not None and made is not None:

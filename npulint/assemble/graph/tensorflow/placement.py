@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Final, Literal
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.carried import ties
 from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
-from npulint.assemble.graph.tensorflow.families import family
+from npulint.assemble.graph.tensorflow.families import Family, family
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
 from npulint.assemble.graph.tensorflow.node_placement import EDGE, Placed
@@ -19,7 +20,11 @@ from npulint.data.supported import recorded
 from npulint.facts.graph import Node
 from npulint.lazy_regex import lazy_compile
 
-DEVICE, HOST, OLDER = "device", "host", "older"
+PlaceWord = Literal["device", "host", "older"]
+DEVICE: Final = "device"
+HOST: Final = "host"
+OLDER: Final = "older"
+"""On the device only with a newer release of the operator package."""
 _STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
@@ -114,8 +119,8 @@ class Placement:
             for n in sorted(body.step):
                 yield body, n, body.flow.nodes[n]
 
-    def place(self, body: Body, n: int) -> str:
-        """``device``, ``host``, or ``older``: it depends on the release of the operator package."""
+    def place(self, body: Body, n: int) -> PlaceWord:
+        """Where a node of the step runs."""
         if n in body.sinking.why:
             return HOST
         return OLDER if self.rules.unsure(body.flow.nodes[n].op) else DEVICE
@@ -163,9 +168,9 @@ class Placement:
     def _whole_bodies(self) -> list[Body]:
         return [body for body in self.bodies if body.flow.name not in self.whole_host]
 
-    def cuts(self) -> dict[str, list[tuple[Body, int]]]:
+    def cuts(self) -> dict[Family, list[tuple[Body, int]]]:
         """The nodes that cut the graph, by the family of what is to blame for them."""
-        found: dict[str, list[tuple[Body, int]]] = {}
+        found: dict[Family, list[tuple[Body, int]]] = {}
         for body in self._whole_bodies():
             for n in sorted(body.whole.cutting):
                 if body.sinking.why.get(n, INPUT) != INPUT:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
 from weakref import WeakKeyDictionary
 
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
 from npulint.assemble.graph.tensorflow.formatting import told
-from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, origins
+from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, OriginWord, origins
 from npulint.assemble.graph.tensorflow.sizes import (
     BATCH,
     INNER,
     RANK,
+    Dims,
     Shape,
     constant,
     shape_told,
@@ -23,7 +26,7 @@ from npulint.assemble.graph.tensorflow.sizes import (
 )
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
 
 _FED = frozenset("Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 _NEXT = frozenset("IteratorGetNext IteratorGetNextSync".split())
@@ -67,10 +70,34 @@ _SIZED = {  # operators whose result has a size that one of their inputs tells, 
 _TOP_K = frozenset(("TopK", "TopKV2"))
 _LISTED = 4
 
-_known: WeakKeyDictionary[TensorFlowGraphView, list[Fact]] = WeakKeyDictionary()
+
+@fact_kind("graph_dynamic")
+class OpenShape(GraphFact, eq=False, dict=True, kw_only=True):
+    """The graph leaves a shape open; the name is the cause: placeholder; batch, padded_batch or iterator (batches of
+    data sets); data or sparse_update (operators compute the size of their results)."""
+
+    dims: Dims
+    """What is open: the batch alone, other dimensions as well, or even how many there are."""
+    shape: str
+    """The shapes of some nodes, for a sentence; empty for results that compute their size."""
+    ops: str
+    """The types of the nodes with their numbers, for a sentence; empty for placeholders."""
 
 
-def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
+@fact_kind("graph_top_k")
+class TopK(GraphFact, eq=False, dict=True, kw_only=True):
+    """The k of a TopK or TopKV2 is not a constant; the name is the operator type."""
+
+    k: Literal["shape", "unknown", "variable", "fed", "data"]
+    """What k is computed from."""
+    maker: str
+    """The nodes that compute it, for a sentence."""
+
+
+_known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | TopK]] = WeakKeyDictionary()
+
+
+def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | TopK]:
     """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
     found = _known.get(view)
     if found is None:
@@ -78,19 +105,20 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return found
 
 
-def _placeholders(view: TensorFlowGraphView) -> list[Fact]:
+def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
     by_dims: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_FED):
         shape = shape_told(node)
         by_dims.setdefault(unknown(shape), []).append((node, shape))
+    shown: tuple[Dims, ...] = (INNER, BATCH, RANK)
     return [
-        view.fact("graph_dynamic", "placeholder", [node for node, _ in fed], dims=dims, shape=_shapes(fed), ops="")
-        for dims in (INNER, BATCH, RANK)
+        OpenShape(view.node_set([node for node, _ in fed]), "placeholder", dims=dims, shape=_shapes(fed), ops="")
+        for dims in shown
         if (fed := by_dims.get(dims))
     ]
 
 
-def _batches(view: TensorFlowGraphView) -> list[Fact]:
+def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
     """The batches that a step takes from data sets: named at the operator that leaves their size open, if the graph
     holds it."""
     open_: dict[str, list[tuple[Node, Shape]]] = {}
@@ -100,12 +128,13 @@ def _batches(view: TensorFlowGraphView) -> list[Fact]:
             worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
             open_.setdefault(unknown(worst), []).append((node, worst))
     found = []
-    for dims in (INNER, RANK, BATCH):
+    shown: tuple[Dims, ...] = (INNER, RANK, BATCH)
+    for dims in shown:
         if nexts := open_.get(dims):
             makers = _makers(view, padded=dims == INNER)
             name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
             nodes = makers or [node for node, _ in nexts]
-            found.append(view.fact("graph_dynamic", name, nodes, dims=dims, shape=_shapes(nexts), ops=told(nodes)))
+            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=told(nodes)))
     return found
 
 
@@ -127,10 +156,10 @@ def _keeps_remainder(flow: Flow, place: int) -> bool:
     return producer is not None and constant(flow, producer) is False
 
 
-def _results(view: TensorFlowGraphView) -> list[Fact]:
+def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
     """What computes its own size."""
     groups: dict[str, list[Node]] = {}
-    top_k: dict[str, list[tuple[Node, str]]] = {}
+    top_k: dict[OriginWord, list[tuple[Node, str]]] = {}
     for flow, path in zip(view.flows, view.on_path, strict=True):
         ops = [op for op in flow.of_op if op in _SIZED or op in OF_DATA or op in _TOP_K]
         asked = sorted(place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place]))
@@ -142,14 +171,14 @@ def _results(view: TensorFlowGraphView) -> list[Fact]:
                 top_k.setdefault(origin, []).append((node, maker))
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
-    found = [
-        view.fact("graph_dynamic", name, nodes, dims=INNER, shape="", ops=told(nodes))
+    found: list[OpenShape | TopK] = [
+        OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=told(nodes))
         for name, nodes in sorted(groups.items())
     ]
-    for origin, nodes in sorted(top_k.items()):
-        if origin != WORDS[CONSTANT]:
-            makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in nodes[:_LISTED] if maker))
-            found.append(view.fact("graph_top_k", nodes[0][0].op, [n for n, _ in nodes], k=origin, maker=makers))
+    for origin, pairs in sorted(top_k.items()):
+        if origin != "constant":
+            makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in pairs[:_LISTED] if maker))
+            found.append(TopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers))
     return found
 
 
@@ -183,7 +212,7 @@ def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
     return "data"
 
 
-def _k(flow: Flow, place: int, known: dict[int, int]) -> tuple[str, str]:
+def _k(flow: Flow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
     """What the k of a TopK comes from, and the operator that computes it."""
     if flow.nodes[place].op == "TopK":  # it is an attribute
         return WORDS[CONSTANT], ""

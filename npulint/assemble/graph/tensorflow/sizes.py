@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final, Literal
 
 from npulint.assemble.graph.tensorflow.flow import Flow, named_input
 from npulint.facts.graph import Node
@@ -11,7 +11,10 @@ from npulint.facts.graph import Node
 Shape = list[int] | None
 """The sizes of the dimensions, -1 where one is unknown; None: not even their number is."""
 
-BATCH, INNER, RANK = "batch", "inner", "rank"
+Dims = Literal["batch", "inner", "rank"]
+BATCH: Final = "batch"
+INNER: Final = "inner"
+RANK: Final = "rank"
 
 _KEPT = frozenset(
     """Identity Cast StopGradient PreventGradient Snapshot CheckNumerics Relu Relu6 LeakyRelu Elu Selu Sigmoid Tanh

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.tensorflow.formatting import flag, style
+from typing import Literal
+
+from npulint.assemble.graph.graph_fact import GraphFact
+from npulint.assemble.graph.tensorflow.formatting import Style, style
 from npulint.assemble.graph.tensorflow.placement import Placement
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _ASKS = lazy_compile(r"LookupTableFind(?:V2)?")
@@ -13,14 +16,29 @@ _FROM_VALUES = lazy_compile(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
 _FROM_FILE = lazy_compile(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
 
 
-def tables(placement: Placement) -> list[Fact]:
-    """Facts ``graph_table``, named after the operator that asks a table: ``lookup`` tells who asks (input, the
-    functions of the pipeline; step), ``filled`` where tables are filled without mixed computing (device, host, both,
-    unknown), ``split`` whether that is surely the other side."""
+_Filled = Literal["device", "host", "both", "unknown"]
+
+
+@fact_kind("graph_table")
+class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
+    """A lookup table is asked; the name is the operator that asks."""
+
+    lookup: Literal["input", "step"]
+    """Who asks: the functions of the input pipeline, or the step."""
+    filled: _Filled
+    """Where tables are filled without mixed computing."""
+    split: bool
+    """Whether that is surely the other side."""
+    style: Style
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
+
+
+def tables(placement: Placement) -> list[TableLookup]:
+    """One fact for each operator that asks a table, and for who asks."""
     view = placement.view
     ops = {node.op for _, _, node in view.all()}
     filled = _side(any(map(_FROM_VALUES.fullmatch, ops)), any(map(_FROM_FILE.fullmatch, ops)))
-    asked: dict[tuple[str, str], list[Node]] = {}
+    asked: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
     for flow, _, node in view.all():
         if flow.name in view.input_functions and _ASKS.fullmatch(node.op):
             asked.setdefault(("input", node.op), []).append(node)
@@ -29,20 +47,19 @@ def tables(placement: Placement) -> list[Fact]:
             asked.setdefault(("step", node.op), []).append(node)
     other = {"input": "device", "step": "host"}
     return [
-        view.fact(
-            "graph_table",
+        TableLookup(
+            view.node_set(nodes),
             op,
-            nodes,
             lookup=who,
             filled=filled,
-            split=flag(filled == other[who] and not placement.functional),
+            split=filled == other[who] and not placement.functional,
             style=style(placement),
         )
         for (who, op), nodes in sorted(asked.items())
     ]
 
 
-def _side(by_values: bool, by_file: bool) -> str:
+def _side(by_values: bool, by_file: bool) -> _Filled:
     if by_values and by_file:
         return "both"
     return "device" if by_values else "host" if by_file else "unknown"

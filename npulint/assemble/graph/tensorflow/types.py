@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
+from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
 from npulint.assemble.graph.tensorflow.formatting import told
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 
 _SUMS = frozenset("Sum Mean Prod Cumsum Cumprod L2Loss EuclideanNorm SegmentSum UnsortedSegmentSum".split())
@@ -32,11 +35,48 @@ _WIDE = ("float64", "complex64", "complex128")
 _FEW = 2048  # float16 holds no odd number above it
 _SCALES = 8.0  # a loss is not multiplied by less to save small gradients
 _STATUS = ("FloatStatus", "IsFinite", "CheckNumerics")
+_Group = Literal["sum", "cross_entropy", "power", "moments", "zero_guard", "infinite"]
+_Extent = Literal["few", "many", "unknown"]
+
+
+@fact_kind("graph_half")
+class HalfOperator(GraphFact, eq=False, dict=True, kw_only=True):
+    """An operator computes in float16 what may overflow, lose small numbers or divide by zero there; the name is its
+    type."""
+
+    group: _Group
+    """What it computes: a sum, a cross entropy, a power, squared differences, a sum with a constant that float16 rounds
+    to zero, a product with one that it rounds to infinity."""
+    extent: _Extent
+    """Of a sum: whether many elements are added up."""
+    elements: int | Literal["unknown"]
+    """How many elements are added up at most."""
+
+
+@fact_kind("graph_half_training")
+class HalfTraining(GraphFact, eq=False, dict=True, kw_only=True):
+    """Products of matrices in float16 are trained; the name is float16."""
+
+    scaled: bool
+    """Whether anything in the graph looks like the scale of a loss."""
+
+
+@fact_kind("graph_numbers")
+class SlowNumbers(GraphFact, eq=False, dict=True, kw_only=True):
+    """A step computes with an element type that the NPU has no fast arithmetic for; the name is the type: float64,
+    complex64, complex128, int64, or uint8 where sums may not wrap around."""
+
+    share: int
+    """How many of the operators of the step that compute do so with this type, in percent."""
+    heavy: int
+    """How many of these multiply matrices or convolve."""
+    ops: str
+    """Their types with their numbers, for a sentence."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_half``, ``graph_numbers`` and ``graph_half_training``."""
-    half: dict[tuple[str, str, str], list[tuple[Node, int | None]]] = {}
+    half: dict[tuple[_Group, str, _Extent], list[tuple[Node, int | None]]] = {}
     wide: dict[str, list[Node]] = {}
     computing = 0
     for flow, place, node in view.stepped():
@@ -49,11 +89,11 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
             if kind in _WIDE or kind == "int64" or (kind == "uint8" and node.op in _WRAPS):
                 wide.setdefault(kind, []).append(node)
     found = [_half_fact(view, *key, pairs) for key, pairs in sorted(half.items())]
-    found += [_type_fact(view, kind, nodes, computing) for kind, nodes in sorted(wide.items())]
-    return found + _training(view)
+    slow = [_type_fact(view, kind, nodes, computing) for kind, nodes in sorted(wide.items())]
+    return [*found, *slow, *_training(view)]
 
 
-def _half(flow: Flow, place: int, node: Node) -> list[tuple[str, int | None]]:
+def _half(flow: Flow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
     """What float16 does to the result of a node: (group, how many elements are added up)."""
     if node.op in _SUMS:
         added = _added(flow, place)
@@ -116,31 +156,30 @@ def _added(flow: Flow, place: int) -> int | None:
     return None if not taken_in or not given else taken_in // given
 
 
-def _extent(size: int | None) -> str:
+def _extent(size: int | None) -> _Extent:
     return "unknown" if size is None else "many" if size > _FEW else "few"
 
 
 def _half_fact(
-    view: TensorFlowGraphView, group: str, op: str, extent: str, pairs: list[tuple[Node, int | None]]
-) -> Fact:
+    view: TensorFlowGraphView, group: _Group, op: str, extent: _Extent, pairs: list[tuple[Node, int | None]]
+) -> HalfOperator:
     largest = max((size for _, size in pairs if size is not None), default=None)
-    added = "unknown" if largest is None else largest
-    return view.fact("graph_half", op, [node for node, _ in pairs], group=group, extent=extent, elements=added)
+    nodes = view.node_set([node for node, _ in pairs])
+    return HalfOperator(nodes, op, group=group, extent=extent, elements="unknown" if largest is None else largest)
 
 
-def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computing: int) -> Fact:
+def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computing: int) -> SlowNumbers:
     heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
     share = round(100 * len(nodes) / computing)
-    return view.fact("graph_numbers", kind, nodes, share=share, heavy=heavy, ops=told(nodes))
+    return SlowNumbers(view.node_set(nodes), kind, share=share, heavy=heavy, ops=told(nodes))
 
 
-def _training(view: TensorFlowGraphView) -> list[Fact]:
+def _training(view: TensorFlowGraphView) -> list[HalfTraining]:
     """One fact if matrices are multiplied in float16 and the results are trained."""
     nodes = [n for _, _, n in view.stepped() if n.op.startswith(_MATRIX) and type_of(n) == "float16"]
     if not nodes or not any(flow.updates for flow in view.flows):
         return []
-    scaled = "yes" if _scaled(view) else "no"
-    return [view.fact("graph_half_training", "float16", nodes, scaled=scaled)]
+    return [HalfTraining(view.node_set(nodes), "float16", scaled=_scaled(view))]
 
 
 def _scaled(view: TensorFlowGraphView) -> bool:

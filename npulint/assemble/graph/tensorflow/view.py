@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 from npulint.assemble.context import Context
+from npulint.assemble.graph.graph_fact import NodeSet, Place
 from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _HOUSEKEEPING = lazy_compile(r"(?:save|init|report_uninitialized_variables|summary)(?:_\d+)?(?:/|$)")
@@ -22,7 +22,7 @@ _FILES = frozenset("SaveV2 RestoreV2 MergeV2Checkpoints".split())
 
 
 class TensorFlowGraphView:
-    """A whole graph: its main body, its functions, and how facts about it are made."""
+    """A whole graph: its main body, its functions, and where the code makes its nodes."""
 
     def __init__(self, path: str, graph: Graph, context: Context | None = None) -> None:
         self.path = path
@@ -103,22 +103,17 @@ class TensorFlowGraphView:
         ends += flow.updates
         return frozenset(flow.ancestors(ends).intersection(used)) if ends else frozenset(used)
 
-    def fact(self, kind: str, name: str, nodes: list[Node], **attrs: Any) -> Fact:
-        """A fact about some nodes, at the first of them: in the project's code that made it, where that is known, else
-        where the text of the graph has it, or at the first line of a binary file. ``node`` is its name, ``nodes`` lists
-        some, ``count`` tells how many there are, ``places`` where the code makes others of them."""
+    def node_set(self, nodes: Sequence[Node]) -> NodeSet:
+        """Some nodes, at the first of them: in the project's code that made it, where that is known, else where the
+        text of the graph has it, or at the first line of a binary file."""
         found = self._places(nodes)
         line = max(nodes[0].line, 1) if nodes else 1
         path, span = found[0] if found else (self.path, Span(line, 1, line, 1))
-        listed = _listed(nodes)
-        told: dict[str, Any] = {"node": nodes[0].name if nodes else "", "nodes": listed, "count": len(nodes)}
-        if found[1:]:
-            told["places"] = found[1:]
-        return GenericFact(kind, name, path, span, told | attrs)
+        return NodeSet(path, span, nodes[0].name if nodes else "", _listed(nodes), len(nodes), found[1:])
 
-    def _places(self, nodes: list[Node]) -> list[tuple[str, Span]]:
+    def _places(self, nodes: Sequence[Node]) -> list[Place]:
         """The first places in the project's code that are known to make some of these nodes."""
-        found: dict[tuple[str, Span], None] = {}
+        found: dict[Place, None] = {}
         for node in nodes:
             if self._context is not None and node.frames and len(found) < _PLACES:
                 path, span = place_of(node, self._context, "")

@@ -2,21 +2,75 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.tensorflow.families import family
-from npulint.assemble.graph.tensorflow.formatting import flag, named, percent, style, told
+from collections.abc import Sequence
+from typing import Literal, cast
+
+from npulint.assemble.graph.graph_fact import GraphFact
+from npulint.assemble.graph.tensorflow.families import Family
+from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
 from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
-from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement
-from npulint.assemble.graph.tensorflow.rules import Rules
+from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement, PlaceWord
 from npulint.assemble.graph.tensorflow.tables import tables
-from npulint.data.supported import recorded
+from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
 _HEAVY = lazy_compile(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
-_RARE = ("float64", "complex64", "complex128", "string")
+_Why = Literal["unlisted", "scope", "calls", "loop", "ref", "resource", "variant"]
+
+
+@fact_kind("graph_op")
+class PlacedOperator(GraphFact, eq=False, dict=True, kw_only=True):
+    """An operator type of TensorFlow, one fact for each place where its nodes run; the name is the type."""
+
+    place: PlaceWord
+    """Where the nodes run: on the device, on the host, or on the device only with a newer CANN (older)."""
+    mixed: PlaceWord
+    """The same in mixed computing."""
+    on_path: bool
+    """Whether a step needs the nodes."""
+
+
+@fact_kind("graph_cut")
+class GraphCut(GraphFact, eq=False, dict=True, kw_only=True):
+    """Nodes on the host split the graph of a step, one fact for each family of operators; the name is the operator that
+    keeps the first of them there."""
+
+    _upstream: str
+    why: _Why
+    """Why they stay on the host: the operator list lacks them, the script excludes them (scope), a function that they
+    call or a loop around them holds such a node, or what connects them to one: a reference variable, a resource, a
+    variant."""
+    family: Family
+    """What the operators have in common: see `graph_group`."""
+    ops: str
+    """The types of the nodes with their numbers, for a sentence."""
+    origins: str
+    """The operators that keep them there, for a sentence."""
+    apis: str
+    """The interfaces that build these, for a sentence."""
+    to: str
+    """The name of a node of the device behind the first of them."""
+    stays: int
+    """How many nodes that the device could take stay on the host with them."""
+    share: int
+    """Their share of the nodes that the device could take, in percent."""
+    heavy: int
+    """How many of them multiply matrices, convolve or are recurrent."""
+    style: Style
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
+
+
+def _from(fact: GraphCut) -> str:
+    """The name of a node of the device before the first of them."""
+    return fact._upstream
+
+
+setattr(GraphCut, "from", attribute(_from, "from"))  # no field can be called like a keyword
 
 
 def facts(placement: Placement) -> list[Fact]:
@@ -24,50 +78,26 @@ def facts(placement: Placement) -> list[Fact]:
     return [*_operators(placement), *groups(placement), *_cuts(placement), *tables(placement)]
 
 
-def _operators(placement: Placement) -> list[Fact]:
+def _operators(placement: Placement) -> list[PlacedOperator]:
     """One fact for each operator type and place."""
     view = placement.view
-    gathered: dict[tuple[str, str, str, str], list[Node]] = {}
+    gathered: dict[tuple[str, PlaceWord, PlaceWord, bool], list[Node]] = {}
     step: dict[str, frozenset[int]] = {body.flow.name: body.step for body in placement.bodies}
     for body, n, node in placement.nodes():
-        mixed = HOST if n in body.mixing.why else DEVICE
-        gathered.setdefault((node.op, placement.place(body, n), mixed, "yes"), []).append(node)
+        mixed: PlaceWord = HOST if n in body.mixing.why else DEVICE
+        gathered.setdefault((node.op, placement.place(body, n), mixed, True), []).append(node)
     for flow, n, node in view.all():
         if n not in step.get(flow.name, ()):
-            place = HOST if placement.rules.why(flow, node) else OLDER if placement.rules.unsure(node.op) else DEVICE
-            gathered.setdefault((node.op, place, place, "no"), []).append(node)
-    cutting = {body.flow.nodes[n].op for group in placement.cuts().values() for body, n in group}
+            stays = placement.rules.why(flow, node)
+            place: PlaceWord = HOST if stays else OLDER if placement.rules.unsure(node.op) else DEVICE
+            gathered.setdefault((node.op, place, place, False), []).append(node)
     return [
-        view.fact(
-            "graph_op",
-            op,
-            nodes,
-            place=place,
-            mixed=mixed,
-            on_path=on_path,
-            gray=flag(op in placement.rules.supported.gray),
-            aicpu=flag(place != HOST and recorded(op).aicpu),
-            evidence=_evidence(op, placement.rules),
-            family=family(op),
-            dtype=_dtype(nodes),
-            cuts=flag(on_path == "yes" and place == HOST and op in cutting),
-            style=style(placement),
-        )
+        PlacedOperator(view.node_set(nodes), op, place=place, mixed=mixed, on_path=on_path)
         for (op, place, mixed, on_path), nodes in sorted(gathered.items())
     ]
 
 
-def _evidence(op: str, rules: Rules) -> str:
-    """What the place rests on: the list, the adapter's own rule or operator, a newer package, or nothing at all."""
-    known = recorded(op)
-    if known.rule or known.adapter:
-        return "rule" if known.rule else "adapter"
-    if op in rules.supported.ops:
-        return "list"
-    return rules.newer(op) or ("none" if known.known or op in rules.functions else "custom")
-
-
-def _cuts(placement: Placement) -> list[Fact]:
+def _cuts(placement: Placement) -> list[GraphCut]:
     """One fact for each family of operators that cuts the graph of a step."""
     found = placement.cuts()
     facts = []
@@ -77,16 +107,16 @@ def _cuts(placement: Placement) -> list[Fact]:
         nodes = [body.flow.nodes[n] for body, n in places]
         body, first = places[0]
         facts.append(
-            placement.view.fact(
-                "graph_cut",
+            GraphCut(
+                placement.view.node_set(nodes),
                 body.sinking.origin[first],
-                nodes,
                 why="loop" if looped else _why(places),
                 family=kind,
                 ops=told(nodes),
                 origins=named(body.sinking.origin[n] for body, n in places),
                 apis=interfaces(body.sinking.origin[n] for body, n in places),
-                **_ends(body, first),
+                _upstream=_on_device(body, body.before[first]),
+                to=_on_device(body, body.flow.consumers[first]),
                 stays=len(stays),
                 share=percent(len(stays), placement.movable),
                 heavy=sum(_HEAVY.fullmatch(node.op) is not None for node in stays),
@@ -96,21 +126,12 @@ def _cuts(placement: Placement) -> list[Fact]:
     return facts
 
 
-def _why(places: list[tuple[Body, int]]) -> str:
-    """``unlisted``, ``scope``, ``calls``, or the kind of edge that binds the nodes: that of the first not so bound."""
+def _why(places: list[tuple[Body, int]]) -> _Why:
+    """Why the first of the nodes that are not bound by an edge stays on the host; else the kind of edge."""
     body, n = min(places, key=lambda one: (one[0].sinking.why[one[1]] == EDGE, one[1]))
-    return body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n]
+    return cast("_Why", body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n])
 
 
-def _ends(body: Body, n: int) -> dict[str, str]:
-    """The names of nodes of the device before and behind one that is not."""
-    device = body.sinking.device
-    sides = {"from": body.before[n], "to": body.flow.consumers[n]}
-    return {key: next((body.flow.nodes[p].name for p in places if p in device), "") for key, places in sides.items()}
-
-
-def _dtype(nodes: list[Node]) -> str:
-    """The element type of all nodes, if it is one that the NPU treats apart."""
-    found = {node.attrs.get("T", node.attrs.get("dtype")) for node in nodes if isinstance(node.attrs.get("T", ""), str)}
-    only = next(iter(found)) if len(found) == 1 else ""
-    return only if isinstance(only, str) and only in _RARE else ""
+def _on_device(body: Body, places: Sequence[int]) -> str:
+    """The name of the first node that the device could take; empty if there is none."""
+    return next((body.flow.nodes[n].name for n in places if n in body.sinking.device), "")

@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from npulint.assemble.graph.graph_fact import NodeSet, WholeGraph
 from npulint.assemble.graph.torch.operators import Operators
 from npulint.assemble.graph.torch.view import TorchGraphView
-from npulint.facts.model import Fact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 
 
-def fact(view: TorchGraphView, operators: Operators) -> Fact:
-    """One fact ``graph``, at the first line of the file: size, whether it trains, how many operators the NPU, other
-    operators or the CPU compute, and the release of PyTorch that this was judged for."""
+@fact_kind("graph")
+class TorchGraph(WholeGraph, eq=False, dict=True, kw_only=True):
+    """A graph of PyTorch, at the first line of its file; the name is its form: exported_program, torchscript or
+    live_torch. Operators are counted by what becomes of them."""
+
+    assumed: bool
+    """Whether no release of PyTorch is declared."""
+    npu: int
+    """How many operators have an NPU kernel."""
+    decomposes: int
+    """How many are made of other operators."""
+    cpu: int
+    """How many come to the CPU."""
+    error: int
+    """How many fail."""
+    custom: int
+    """How many are of a library that brings its own kernels."""
+    unknown: int
+    """Of how many nothing is known."""
+
+
+def fact(view: TorchGraphView, operators: Operators) -> TorchGraph:
+    """What the graph is, and what becomes of its operators for the release of the target."""
     graph = view.graph
-    attrs = {
-        "framework": graph.framework,
-        "form": graph.form,
-        "version": graph.version,
-        "functions": sum(bool(body.serves) for body in graph.bodies),
-        "size": sum(1 for _ in view.all()),
-        "release": operators.release,
-        "assumed": "no" if view.target.torch else "yes",
+    return TorchGraph(
+        NodeSet(view.path, Span()),
+        graph.form,
+        framework="torch",
+        version=graph.version,
+        trains=view.trains,
+        functions=sum(bool(body.serves) for body in graph.bodies),
+        size=sum(1 for _ in view.all()),
+        release=operators.release,
+        assumed=not view.target.torch,
         **operators.counts(),
-    }
-    return view.fact("graph", graph.form, [], (view.path, Span()), **attrs)
+    )

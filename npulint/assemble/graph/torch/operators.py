@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 import msgspec
 
-from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of, overload_of
-from npulint.data.aten import FALLS, Verdict, instead, nearest, verdict
+from npulint.assemble.graph.graph_fact import GraphFact, Place
+from npulint.assemble.graph.torch.view import Phase, TorchGraphView, base_of, node_set, overload_of, phase_of
+from npulint.data.aten import FALLS, Verdict, VerdictWord, instead, nearest, verdict
+from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _FOREIGN = lazy_compile(
@@ -28,6 +30,8 @@ _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
 _RENAMED = {"aten.linalg_inv": "aten.inverse"}
 _SCATTERS = ("aten.scatter", "aten.scatter_")
 _OLD_DECISIVE = ("before_a2", "acl_path")
+_Cause = Literal["none", "foreign", "sparse", "chip", "-"]
+_Inside = Literal["yes", "no", "chip"]
 
 
 class JudgedOperator(msgspec.Struct, frozen=True):
@@ -38,11 +42,110 @@ class JudgedOperator(msgspec.Struct, frozen=True):
     node: Node
     place: Place
     verdict: Verdict
-    word: str
-    cause: str
+    word: VerdictWord
+    cause: _Cause
     computed: tuple[str, ...]
     backward: tuple[str, ...]
     lost: bool
+
+
+@fact_kind("torch_op")
+class TorchOperator(GraphFact, eq=False, dict=True):
+    """An operator of PyTorch, one fact for each verdict, phase and place; the name is the operator without its overload
+    (`aten.add`)."""
+
+    _judged: JudgedOperator
+    _operators: Operators
+
+    @attribute
+    def op(self) -> str:
+        """The operator with its overload."""
+        return self._judged.node.op
+
+    @attribute
+    def overload(self) -> str:
+        """The overload; empty where the graph does not have it."""
+        return overload_of(self.op)
+
+    @attribute
+    def verdict(self) -> VerdictWord:
+        """What becomes of it on the NPU: a kernel computes it (npu), the kernel of its out variant does (npu_out), it
+        is made of other operators (decomposes, generic), the CPU computes it (cpu) or its out variant (cpu_out), it
+        fails (error), it is of a library that brings its own kernels (custom), or nothing is known of it."""
+        return self._judged.word
+
+    @attribute
+    def cause(self) -> _Cause:
+        """Why it fails: no device has a kernel (none), it is an operator of another device (foreign), a tensor is
+        sparse, or the chip cannot run the kernel; - where it does not fail."""
+        return self._judged.cause
+
+    @attribute
+    def via(self) -> str:
+        """The name under which the fallback reports it."""
+        return self._judged.verdict.via
+
+    @attribute
+    def reaches(self) -> str:
+        """The operators on the CPU that it is made of, separated by spaces."""
+        return "" if self._judged.word in FALLS else " ".join(self._judged.computed)
+
+    @attribute
+    def backward(self) -> str:
+        """The operators on the CPU of its gradient, separated by spaces."""
+        return " ".join(self._judged.backward)
+
+    @attribute
+    def computed(self) -> str:
+        """What the CPU computes of it, for a sentence."""
+        inner = (_plain(self.op),) if self.inside == "yes" else ()
+        return ", ".join(f"`{one}`" for one in self._judged.computed or self._judged.backward or inner)
+
+    @attribute
+    def inside(self) -> _Inside:
+        """Whether the kernel of the NPU computes this on the CPU; chip: that depends on a chip that is not declared."""
+        return _inside(self._judged.verdict, self._judged.node, self._operators.view.target.soc)
+
+    @attribute
+    def lost(self) -> bool:
+        """Whether the kernel gives no gradient to what may need one."""
+        return self._judged.lost
+
+    @attribute
+    def needs(self) -> str:
+        """The package that brings a kernel."""
+        return self._judged.verdict.needs
+
+    @attribute
+    def instead(self) -> str:
+        """What to write instead; empty if nothing is known."""
+        return _instead(self.name, self._judged)
+
+    @attribute
+    def phase(self) -> Phase:
+        """The phase of the step that it belongs to."""
+        return phase_of(self._judged.node)
+
+    @attribute
+    def release(self) -> str:
+        """The release of PyTorch that this was judged for."""
+        return self._operators.release
+
+    @attribute
+    def assumed(self) -> bool:
+        """Whether no release of PyTorch is declared."""
+        return not self._operators.view.target.torch
+
+    @attribute
+    def certain(self) -> bool:
+        """Whether all overloads that may be meant agree, and their kernels are recorded for the release."""
+        found = self._judged.verdict
+        return found.certain and (found.exact or bool(found.kernels))
+
+    @attribute
+    def echo(self) -> bool:
+        """Whether it belongs to the gradient of an operator at the same place that the CPU computes as well."""
+        return self._operators.echoes(self._judged)
 
 
 class Operators:
@@ -76,7 +179,7 @@ class Operators:
         holds = not found.when or _holds(found.when, node)
         computed: tuple[str, ...] = found.reaches if holds else ()
         if word in FALLS:
-            computed = (found.via or node.op.removeprefix("aten.").removesuffix(".default"),)
+            computed = (found.via or _plain(node.op),)
         after = () if view.has_backward or node.phase not in ("", "forward") or not holds else found.backward
         lost = _NO_GRADIENT in found.notes and node.phase in ("", "forward") and id(node) not in self._detached
         return JudgedOperator(node, view.place(node), found, word, cause, computed, after, lost)
@@ -91,7 +194,7 @@ class Operators:
             found.update(id(node) for node, names in takes if names and cut.issuperset(names))
         return frozenset(found)
 
-    def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[str, str]:
+    def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[VerdictWord, _Cause]:
         """The verdict for this node, and why if it is an error."""
         if found.needs and found.needs in self._imported:
             return "npu", "-"
@@ -109,48 +212,20 @@ class Operators:
         modules = self.view.context.project.modules.values()
         return frozenset(one.module.partition(".")[0] for module in modules for one in module.code.imports)
 
-    def facts(self) -> list[Fact]:
+    def facts(self) -> list[TorchOperator]:
         """One fact ``torch_op`` for each operator, verdict, phase and place."""
         groups: dict[tuple[object, ...], list[JudgedOperator]] = {}
         for one in self.judged:
             key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward, one.lost)
             groups.setdefault(key, []).append(one)
-        return [self._fact(group) for group in groups.values()]
+        return [
+            TorchOperator(
+                node_set([one.node for one in group], group[0].place), base_of(group[0].node.op), group[0], self
+            )
+            for group in groups.values()
+        ]
 
-    def _fact(self, group: list[JudgedOperator]) -> Fact:
-        first = group[0]
-        op, found, name = first.node.op, first.verdict, base_of(first.node.op)
-        sure = found.certain and (found.exact or bool(found.kernels))
-        inside = _inside(found, first.node, self.view.target.soc)
-        inner = (op.removeprefix("aten.").removesuffix(".default"),) if inside == "yes" else ()
-        attrs: dict[str, Any] = {
-            "op": op,
-            "overload": overload_of(op),
-            "verdict": first.word,
-            "cause": first.cause,
-            "via": found.via,
-            "kernels": "+".join(found.kernels),
-            "reaches": " ".join(first.computed) if first.word not in FALLS else "",
-            "backward": " ".join(first.backward),
-            "computed": ", ".join(f"`{one}`" for one in first.computed or first.backward or inner),
-            "notes": " ".join(found.notes),
-            "inside": inside,
-            "lost": "yes" if first.lost else "no",
-            "needs": found.needs,
-            "instead": _instead(name, first),
-            "phase": first.node.phase or "forward",
-            "release": self.release,
-            "assumed": "no" if self.view.target.torch else "yes",
-            "certain": "yes" if sure else "no",
-            "echo": "yes" if self._told_forward(first) else "no",
-            "live": "yes" if self.view.live else "no",
-            "namespace": name.partition(".")[0],
-            "dtype": next(iter(first.node.attrs.get("dtypes", ())), ""),
-            "shape": _shape(first.node),
-        }
-        return self.view.fact("torch_op", name, [one.node for one in group], first.place, **attrs)
-
-    def _told_forward(self, one: JudgedOperator) -> bool:
+    def echoes(self, one: JudgedOperator) -> bool:
         """Whether an operator of the backward pass belongs to one at the same place that the CPU computes as well."""
         return one.node.phase == "backward" and (one.place, base_of(one.node.op)) in self._gradients
 
@@ -185,6 +260,11 @@ def _meant(node: Node) -> str:
     return f"{node.op}.{'reduce' if 'reduce' in node.attrs.get('arguments', {}) else 'src'}"
 
 
+def _plain(op: str) -> str:
+    """An operator as the fallback names it."""
+    return op.removeprefix("aten.").removesuffix(".default")
+
+
 def _instead(name: str, judged: JudgedOperator) -> str:
     """What to write for the operator, or for the first of those that it comes to."""
     near = [name, *(f"aten.{one}" for one in (*judged.computed, *judged.backward))]
@@ -200,7 +280,7 @@ def _holds(when: str, node: Node) -> bool:
     return value is True
 
 
-def _inside(found: Verdict, node: Node, chip: str) -> str:
+def _inside(found: Verdict, node: Node, chip: str) -> _Inside:
     """Whether a kernel of the NPU computes this on the CPU: ``yes``, ``no``, or ``chip`` where that depends on a chip
     that is not declared."""
     if found.word not in ("npu", "npu_out"):
@@ -215,9 +295,3 @@ def _inside(found: Verdict, node: Node, chip: str) -> str:
     if any(word in found.notes for word in _OLD_DECISIVE):
         return "yes" if chip else "chip"
     return "no"
-
-
-def _shape(node: Node) -> str:
-    """The shape of the first output, as people write it."""
-    shape = next(iter(node.attrs.get("shapes", ())), None)
-    return "" if shape is None else "x".join(str(size) for size in shape)

@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from npulint.assemble.graph.graph_fact import GraphFact, Place
 from npulint.assemble.graph.torch.syncs import makes_shape, syncs, unbacked
-from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of
+from npulint.assemble.graph.torch.view import TorchGraphView, base_of, node_set
 from npulint.data.aten import instead
+from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _SYMBOL = lazy_compile(r"\b[su]\d+\b")
 _LISTED = 4
+_SAME = dict.fromkeys(("aten.unique_dim", "aten.unique_consecutive", "aten._unique"), "aten._unique2")
 
 
-def facts(view: TorchGraphView) -> list[Fact]:
+@fact_kind("graph_dim")
+class OpenDimension(GraphFact, eq=False, dict=True):
+    """A dimension is not fixed; the name is the operator that gives it, or inputs for those that were left open when
+    the program was exported."""
+
+    cause: Literal["values", "inputs"]
+    """What decides about the size: the values of tensors, or the inputs."""
+    dims: str
+    """The symbols of some sizes."""
+    spread: int = 0
+    """How many operators behind it have such a size."""
+
+    @attribute
+    def instead(self) -> str:
+        """What to write instead of the operator; empty if nothing is known."""
+        return instead(_SAME.get(self.name, self.name)) if self.cause == "values" else ""
+
+
+def facts(view: TorchGraphView) -> list[OpenDimension]:
     """One fact ``graph_dim`` for each operator and place whose shape comes from values, one for the inputs."""
     return [*_from_values(view), *_of_inputs(view)]
 
 
-def _from_values(view: TorchGraphView) -> list[Fact]:
+def _from_values(view: TorchGraphView) -> list[OpenDimension]:
     """By the first node that has such a size; where the form tells no sizes, by what is known to give them."""
     spread = _spread(view)
     groups: dict[tuple[str, Place], tuple[list[Node], list[str]]] = {}
@@ -31,21 +55,19 @@ def _from_values(view: TorchGraphView) -> list[Fact]:
             nodes, dims = groups.setdefault((base_of(node.op), view.place(node)), ([], []))
             nodes.append(node)
             dims += fresh
-    return [_fact(view, name, place, nodes, dims, spread) for (name, place), (nodes, dims) in groups.items()]
+    return [
+        OpenDimension(
+            node_set(nodes, place),
+            name,
+            "values",
+            ", ".join(dims[:_LISTED]),
+            max((spread[one] for one in dims), default=1) - 1,
+        )
+        for (name, place), (nodes, dims) in groups.items()
+    ]
 
 
-def _fact(
-    view: TorchGraphView, name: str, place: Place, nodes: list[Node], dims: list[str], spread: dict[str, int]
-) -> Fact:
-    behind = max((spread[one] for one in dims), default=1) - 1
-    attrs = {"dims": ", ".join(dims[:_LISTED]), "spread": behind, "instead": instead(_SAME.get(name, name))}
-    return view.fact("graph_dim", name, nodes, place, cause="values", phase=nodes[0].phase or "forward", **attrs)
-
-
-_SAME = dict.fromkeys(("aten.unique_dim", "aten.unique_consecutive", "aten._unique"), "aten._unique2")
-
-
-def _of_inputs(view: TorchGraphView) -> list[Fact]:
+def _of_inputs(view: TorchGraphView) -> list[OpenDimension]:
     """The inputs whose sizes were left open when the program was exported."""
     nodes = [node for node in view.inputs() if node.attrs.get("kind", "user_input") == "user_input"]
     dynamic = [(node, _open(node)) for node in nodes]
@@ -53,10 +75,8 @@ def _of_inputs(view: TorchGraphView) -> list[Fact]:
     if not found:
         return []
     dims = dict.fromkeys(symbol for _, symbols in dynamic for symbol in symbols)
-    told = ", ".join([*dims][:_LISTED])
-    return [
-        view.fact("graph_dim", "inputs", found, (view.path, Span()), cause="inputs", dims=told, spread=0, instead="")
-    ]
+    listed = ", ".join([*dims][:_LISTED])
+    return [OpenDimension(node_set(found, (view.path, Span())), "inputs", "inputs", listed)]
 
 
 def _open(node: Node) -> list[str]:

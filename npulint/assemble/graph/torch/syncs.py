@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of, overload_of
-from npulint.data.aten import instead
+from npulint.assemble.graph.graph_fact import GraphFact, Place
+from npulint.assemble.graph.torch.view import TorchGraphView, base_of, node_set, overload_of
 from npulint.data.aten import known as is_operator
+from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _READS = {"item": "item", "_local_scalar_dense": "item", "is_nonzero": "bool", "equal": "equal", "allclose": "equal"}
@@ -22,7 +23,6 @@ _SHAPES = {
     "unique_dim_consecutive": "unique",
     "bincount": "bincount",
 }
-_INSTEAD = {"unique": "_unique2"}
 _COMPARISONS = frozenset(
     f"aten.{name}"
     for name in "eq ne lt le gt ge logical_and logical_or logical_not logical_xor isnan isinf isfinite isin".split()
@@ -33,13 +33,32 @@ _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
 _UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
-def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[Fact]:
+@fact_kind("graph_sync")
+class HostSync(GraphFact, eq=False, dict=True):
+    """The host waits for the device. It reads a value (the name is item, bool, equal or cpu), or a shape that the
+    values decide (nonzero, masked_select, unique, repeat_interleave, bincount, index by a mask, one_hot, nms)."""
+
+    op: str
+    """The operator with its overload."""
+    fallen: bool
+    """Whether the CPU computes an operator at the same place."""
+
+    @attribute
+    def shape(self) -> bool:
+        """Whether a shape depends on values."""
+        return makes_shape(self.name)
+
+
+def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[HostSync]:
     """One fact ``graph_sync`` for each kind of waiting, phase and place. At the places where operators have `fallen` to
     the CPU these wait as well, and read what tells whether they succeeded."""
     groups: dict[tuple[str, Place, str], list[Node]] = {}
     for node, name in syncs(view):
         groups.setdefault((name, view.place(node), node.phase), []).append(node)
-    return [_fact(view, name, place, nodes, place in fallen) for (name, place, _), nodes in groups.items()]
+    return [
+        HostSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
+        for (name, place, _), nodes in groups.items()
+    ]
 
 
 def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:
@@ -109,18 +128,3 @@ def _is_mask(node: Node) -> bool:
 
 def _counted(node: Node) -> set[str]:
     return {symbol for shape in node.attrs.get("shapes", ()) for symbol in unbacked(shape)}
-
-
-def _fact(view: TorchGraphView, name: str, place: Place, nodes: list[Node], fallen: bool) -> Fact:
-    return view.fact(
-        "graph_sync",
-        name,
-        nodes,
-        place,
-        op=nodes[0].op,
-        shape="yes" if makes_shape(name) else "no",
-        phase=nodes[0].phase or "forward",
-        fallen="yes" if fallen else "no",
-        live="yes" if view.live else "no",
-        instead=instead(f"aten.{_INSTEAD.get(name, name)}"),
-    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.torch.view import Place, TorchGraphView, base_of
+from npulint.assemble.graph.graph_fact import GraphFact, Place
+from npulint.assemble.graph.torch.view import TorchGraphView, base_of, node_set
 from npulint.facts.graph import Node
-from npulint.facts.model import Fact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 
 _TYPES = {
     "float64": "float64",
@@ -19,9 +21,23 @@ _ARITHMETIC = frozenset(
 _FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
 
 
-def facts(view: TorchGraphView) -> list[Fact]:
-    """Facts ``graph_type``: float64 and complex at each place that brings them in, int64 arithmetic once a graph."""
-    found: list[Fact] = []
+@fact_kind("graph_type")
+class SlowType(GraphFact, eq=False, dict=True):
+    """An element type that the NPU has no fast arithmetic for; the name is float64, complex or int64."""
+
+    dtype: str
+    """The type of the first node."""
+    made_by: str
+    """The operator that brings it in, or the input that has it."""
+    total: int
+    """How many operators compute with it."""
+    share: int
+    """Their share of all operators, in percent."""
+
+
+def facts(view: TorchGraphView) -> list[SlowType]:
+    """Float64 and complex at each place that brings them in, int64 arithmetic once a graph."""
+    found: list[SlowType] = []
     nodes = [node for node in view.all() if _type(node)]
     for name in ("float64", "complex"):
         having = [node for node in nodes if _type(node) == name]
@@ -30,7 +46,7 @@ def facts(view: TorchGraphView) -> list[Fact]:
     return [*found, *_integers(view, nodes)]
 
 
-def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[Fact]:
+def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[SlowType]:
     """By place where a node of the type takes none of it; those that are inputs at the first line of the file."""
     known = {node.name for node in having}
     given = [node for node in view.inputs() if _type(node) == name and _sized(node)]
@@ -43,21 +59,19 @@ def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int)
         groups = dict([next(iter(groups.items()))])
     total = sum(node.count for node in having)
     return [
-        view.fact(
-            "graph_type", name, nodes, place, share=share, total=total, made_by=_maker(nodes), dtype=_first(nodes[0])
-        )
+        SlowType(node_set(nodes, place), name, _first(nodes[0]), _maker(nodes), total, share)
         for place, nodes in groups.items()
     ]
 
 
-def _integers(view: TorchGraphView, nodes: list[Node]) -> list[Fact]:
+def _integers(view: TorchGraphView, nodes: list[Node]) -> list[SlowType]:
     """Arithmetic with int64 on whole tensors; indices and sizes are ordinary."""
     counted = [node for node in nodes if _computes(node)]
     having = [node for node in counted if _type(node) == "int64"]
     if not having:
         return []
-    attrs = {"share": _share(having, counted), "total": sum(node.count for node in having), "dtype": "int64"}
-    return [view.fact("graph_type", "int64", having, view.place(having[0]), made_by=_maker(having), **attrs)]
+    total, share = sum(node.count for node in having), _share(having, counted)
+    return [SlowType(node_set(having, view.place(having[0])), "int64", "int64", _maker(having), total, share)]
 
 
 def _computes(node: Node) -> bool:

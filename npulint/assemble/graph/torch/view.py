@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, cast
 
 from npulint.assemble.context import Context
+from npulint.assemble.graph.graph_fact import NodeSet, Place
 from npulint.assemble.graph.source_mapping import place_of
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
-from npulint.facts.model import Fact, GenericFact, Span
 from npulint.lazy_regex import lazy_compile
 
-Place = tuple[str, Span]
+Phase = Literal["forward", "backward", "optimizer"]
 
 _BACKWARD = lazy_compile(r"_backward\b")
 _LOSS = lazy_compile(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
@@ -89,17 +89,16 @@ class TorchGraphView:
         """Where the project's code makes a node, or the first line of the graph's file."""
         return place_of(node, self.context, self.path)
 
-    def fact(self, kind: str, name: str, nodes: Iterable[Node], place: Place, **attrs: Any) -> Fact:
-        """A fact about some nodes at a place. ``node`` is the name of the first, ``nodes`` lists some, ``count`` tells
-        how often they run."""
-        given = list(nodes)
-        told: dict[str, Any] = {
-            "node": given[0].name if given else "",
-            "nodes": ", ".join(f"`{node.name}`" for node in given[:_LISTED]),
-            "count": sum(node.count for node in given),
-            "trains": "yes" if self.trains else "no",
-        }
-        return GenericFact(kind, name, place[0], place[1], told | attrs)
+
+def node_set(nodes: Sequence[Node], place: Place) -> NodeSet:
+    """Some nodes at a place, counted as often as they run."""
+    listed = ", ".join(f"`{node.name}`" for node in nodes[:_LISTED])
+    return NodeSet(*place, nodes[0].name if nodes else "", listed, sum(node.count for node in nodes))
+
+
+def phase_of(node: Node) -> Phase:
+    """The phase of a step that a node belongs to; forward where that is not recorded."""
+    return cast("Phase", node.phase or "forward")
 
 
 def base_of(op: str) -> str:

@@ -1,0 +1,74 @@
+"""The base classes of facts about graphs: about some nodes, at the place of the code that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from npulint.facts.attributes import attribute
+from npulint.facts.model import Fact, Span
+
+Place = tuple[str, Span]
+
+
+class NodeSet(msgspec.Struct, frozen=True):
+    """Some nodes of a graph, at the place of the project's code that makes the first of them, or in the graph's file.
+    `first` is its name, `listed` holds the first names as Markdown, `places` are further places that make others."""
+
+    path: str
+    span: Span
+    first: str = ""
+    listed: str = ""
+    count: int = 0
+    places: Sequence[Place] = ()
+
+
+class GraphFact(Fact, eq=False, dict=True):
+    """A fact about nodes of a graph."""
+
+    node_set: NodeSet
+    name: str
+
+    @property
+    def path(self) -> str:
+        """The path of the code that makes the first node, or of the graph."""
+        return self.node_set.path
+
+    @property
+    def span(self) -> Span:
+        """Where the code, or the text of the graph, has the first node."""
+        return self.node_set.span
+
+    @attribute
+    def node(self) -> str:
+        """The name of the first node."""
+        return self.node_set.first
+
+    @attribute
+    def nodes(self) -> str:
+        """The names of some nodes, for a sentence."""
+        return self.node_set.listed
+
+    @attribute
+    def count(self) -> int:
+        """How many nodes there are; in a recorded step of PyTorch: how often they ran."""
+        return self.node_set.count
+
+
+class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
+    """What is true of a graph as a whole."""
+
+    framework: Literal["tensorflow", "torch"]
+    """Its framework."""
+    version: str
+    """The version of the framework that made it."""
+    trains: bool
+    """Whether it belongs to training."""
+    functions: int
+    """How many functions it has."""
+    size: int
+    """How many operators it has."""
+    release: str
+    """The release (of CANN, of PyTorch) that it was judged for; empty if that is not known."""
