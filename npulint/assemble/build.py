@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, table
 from npulint.assemble.launches.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
+from npulint.assemble.project_options import Declared
 from npulint.assemble.recognizers import recognise
 from npulint.assemble.resources import complete
 from npulint.assemble.torch_release import torch_release

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from npulint.assemble.module import Module
+import re
+from typing import Literal
+
+from npulint.assemble.blocks import BlockCursor
 from npulint.lazy_regex import lazy_compile
 
-_PURPOSES = (
+Purpose = Literal["train", "evaluate", "export", "data", "unknown"]
+
+_PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     ("train", lazy_compile(r"(?:^|[_./])(?:re)?train(?!_?data|_?set|_?input)|fit\b|finetune")),
     (
         "export",
@@ -23,16 +28,12 @@ _PURPOSES = (
 )
 
 
-def purpose(module: Module, block: int) -> str:
+def purpose(scope: BlockCursor) -> Purpose:
     """What code is for, told by its function's, class's and file's names: train, evaluate, export, data
     or unknown. The innermost name that says something wins."""
-    words = [*module.qualname(block).lower().split(".")[::-1], _file_words(module.path)]
-    for word in words:
+    file = scope.path.lower().rpartition("/")[2].removesuffix(".py")
+    for word in (*scope.qualname.lower().split(".")[::-1], file):
         for answer, pattern in _PURPOSES:
             if word and pattern.search(word):
                 return answer
     return "unknown"
-
-
-def _file_words(path: str) -> str:
-    return "/".join(path.lower().rsplit("/", 2)[-1:]).removesuffix(".py")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 import msgspec
 
@@ -11,6 +12,7 @@ from npulint.data import table
 from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
+Standing = Literal["yes", "later", "gone", "unknown"]
 
 _PART = lazy_compile(r"\d+|rc", re.IGNORECASE)
 _NEXT = "2026"  # how the tables write the line that followed r1.15.0
@@ -30,7 +32,7 @@ def torch_releases(recorded: str) -> tuple[tuple[int, int], ...]:
     return tuple((int(major), int(minor)) for major, _, minor in split)
 
 
-def standing(since: str, until: str, adapter: str, cann: str) -> str:
+def standing(since: str, until: str, adapter: str, cann: str) -> Standing:
     """Whether what came with adapter release `since` and went after `until` (either may be empty) is in the
     declared one: yes, later, gone, or unknown. Without a declared adapter, CANN tells which one it may be."""
     between = _declared(adapter) if adapter else _delivered(cann) if cann else None

@@ -60,13 +60,16 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         @property
         def span(self) -> Span: ...
         @property
-        def around(self) -> Any: ...
-        @property
         def attrs(self) -> dict[str, Any]: ...
 
     @property
     def args(self) -> Any:
         """The `Arguments` of a call; None for facts that are no calls."""
+        return None
+
+    @property
+    def around(self) -> Any:
+        """The block of code that it stands in; None for facts that are not from Python code."""
         return None
 
     def get(self, attribute: str) -> Any:
@@ -83,7 +86,8 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         if names is None:
             members = ((name, member) for base in cls.__mro__ for name, member in vars(base).items())
             marked = {name for name, member in members if isinstance(member, attribute)}
-            names = frozenset(marked.union(cls.__struct_fields__)) - _PLAIN
+            fields = {name for name in cls.__struct_fields__ if not name.startswith("_")}
+            names = frozenset(marked | fields) - _PLAIN
             cls._attribute_names = names  # type: ignore[attr-defined]
         return names
 

@@ -15,6 +15,8 @@ from npulint.facts.model import Fact
 
 # Every module of these packages is imported, so that its classes are declared; a package may hold packages.
 _PACKAGES = ("npulint.assemble.recognizers",)
+# Modules that make facts of what all recognizers found.
+_MODULES = ("npulint.assemble.option_rules", "npulint.assemble.launches.launch_options")
 
 
 @cache
@@ -23,6 +25,8 @@ def declared_kinds() -> Kinds:
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
+    for name in _MODULES:
+        import_module(name)
     return {kind: _kind(classes) for kind, classes in FACT_CLASSES.items()}
 
 

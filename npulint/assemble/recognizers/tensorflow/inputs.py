@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.flow import argument
 from npulint.assemble.input_reachability import is_stage, looks_like_dataset
 from npulint.assemble.module import Module
@@ -94,7 +95,7 @@ def _stage(context: Context, module: Module, index: int, name: str, last: str) -
         module,
         index,
         callee=name,
-        purpose=purpose(module, call.block),
+        purpose=purpose(scope_at(context, module, call.block)),
         held=lambda: _held(module, index),
         certain=lambda: "yes" if name.startswith("tensorflow.") or _followed(module, index) else "no",
         drop_remainder=lambda: _drop_remainder(context, module, index, last),
