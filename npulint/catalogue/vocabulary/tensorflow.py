@@ -37,10 +37,6 @@ KINDS: Kinds = {
     ),
     "lookup_table": call(),
     "variable": call(),
-    "npu_open": call(
-        default=FLAG, reached=FLAG, late=words("variable model none"), first=ANY, first_line=ANY, other=ANY
-    ),
-    "beside_open": call(what=words("variable model strategy seed threads option"), side=words("before after")),
     "tape": call(compiled=FLAG, trains=FLAG, looped=FLAG),
     "step_call": call(tape=ANY),
     "loss_scale_use": call(),

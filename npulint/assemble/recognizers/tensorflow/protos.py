@@ -139,7 +139,7 @@ class CustomOptimizer(CallFact):
         """Takes over what the project sets, which is known when all facts are found."""
         self._options = options
 
-    @property
+    @attribute
     def entry(self) -> str:
         """Its place, by which settings name it."""
         return place_of(self.call)
