@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import Any
 
 from npulint.assemble.adapter_settings import AdapterSetting
-from npulint.assemble.environment import describe_environment
+from npulint.assemble.environment import Scripts, describe_launches
 from npulint.assemble.index import FactTable
 from npulint.assemble.iteration_sinking import sinks_iterations
 from npulint.assemble.option_rules import option_conflicts
@@ -15,11 +16,12 @@ from npulint.assemble.project_options import Declared, ProjectOptions
 from npulint.data.ops import known_op, near_op
 
 
-def complete(tables: dict[str, FactTable], project: Project, declared: Declared) -> None:
+def complete(tables: dict[str, FactTable], other: list[FactTable], project: Project, declared: Declared) -> None:
     """Tells the facts of a project what is known once all of them are found: what else is set, in which files, what
-    launchers pass; adds those about settings that do not go together."""
+    launchers pass; adds those about settings that do not go together. `tables` are those of its modules, by path, and
+    `other` those of all else."""
     _complete_options(tables, project, declared)
-    describe_environment(tables.values(), project)
+    _complete_environment([*tables.values(), *other])
     for file in project.files:
         for fact in file.facts:
             if fact.kind == "mixlist_entry":
@@ -44,6 +46,21 @@ def _complete_options(tables: dict[str, FactTable], project: Project, declared: 
     for conflict in option_conflicts([setting for setting in settings if setting.is_own]):
         tables[conflict.path].setdefault("option_conflict", []).append(conflict)
     _lists(settings, project)
+
+
+def _complete_environment(tables: list[FactTable]) -> None:
+    """Tells what sets variables, and what launchers start, of one another."""
+
+    def found(kind: str) -> list[Any]:
+        return [fact for part in tables for fact in part.get(kind, ())]
+
+    variables, launches = found("environment"), found("launch")
+    scripts = Scripts(variables, (fact.name for fact in found("environment_read")), launches)
+    for variable in variables:
+        variable.complete(scripts)
+    describe_launches(launches, scripts)
+    for problem in found("shell_problem"):
+        problem.attrs["exported"] = partial(scripts.exported, str(problem.get("variable")))
 
 
 def _lists(settings: list[AdapterSetting], project: Project) -> None:

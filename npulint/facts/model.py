@@ -11,7 +11,7 @@ from npulint.facts.code import Code, Scalar
 from npulint.facts.graph import Graph
 from npulint.facts.values import PossibleValues
 
-_PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "expression"))  # of all facts, or handles
+_PLAIN = frozenset(("name", "path", "span", "call", "scope", "assignment", "record"))  # of all facts, or handles
 
 
 class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, call, plain, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, plain, words
 
 _LAUNCH = plain(
     options=ANY,
@@ -21,27 +21,6 @@ _LAUNCH = plain(
 )
 
 KINDS: Kinds = {
-    "environment": call(
-        via=words("python shell dockerfile"),
-        guarded=ANY,
-        known=FLAG,
-        status=words("active debug deprecated obsolete cuda unknown"),
-        instead=ANY,
-        nearest=ANY,
-        own=FLAG,
-        beside=ANY,
-        along=ANY,
-        refused=FLAG,
-        allowed=ANY,
-        value_ok=FLAG,
-        likely=ANY,
-        left_on=FLAG,
-        in_time=FLAG,
-        clash=ANY,
-        lacks=ANY,
-        problem=words("exclusive unknown-key bad-value none"),
-        detail=ANY,
-    ),
     "command": plain(line=ANY, guarded=ANY, via=ANY, loop=FLAG),
     "launch": _LAUNCH,
     "start": _LAUNCH,

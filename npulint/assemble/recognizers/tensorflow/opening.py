@@ -182,7 +182,8 @@ def _is_used(opening: CallSite) -> bool:
     """Whether the result of a call goes elsewhere: it is returned, passed on, kept in an attribute or entered."""
     call, code = opening.record, opening.module.code
     lines = range(call.line, call.end_line + 1)
-    if any(one.line in lines for one in (*code.returns, *(block for block in code.blocks if block.kind == "with"))):
+    begins = [one.line for one in code.returns] + [block.line for block in code.blocks if block.kind == "with"]
+    if any(line in lines for line in begins):
         return True
     kept = [one.target for one in code.assignments if one.line in lines]
     if any("." in target or "[" in target or not target for target in kept):

@@ -35,6 +35,8 @@ class RunConfigOption(AdapterSetting, kw_only=True):
     (``DumpConfig.dump_path``)."""
 
     via: Literal["run_config"] = "run_config"
+    field: str = ""
+    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
     entry: str
     """The place of the NPURunConfig; of the object where none is seen."""
     _starred: bool

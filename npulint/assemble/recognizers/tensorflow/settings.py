@@ -125,6 +125,8 @@ class ProtoArgument(Setting, kw_only=True):
     """A field of a ConfigProto, or of its options, is given by an argument."""
 
     via: Literal["proto"] = "proto"
+    field: str = ""
+    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
     entry: str = ""
     """The place of the call; empty for the passes of the graph optimizer, which are given as a dict."""
 
