@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -175,9 +176,9 @@ def measure(corpus: Path, single: Path, caches: Path, runs: int) -> dict[str, li
         prepare(single, cache)
         turns: dict[str, Callable[[], Cost]] = {
             "floor": lambda: timed(["-c", PARSE], files),
-            "cold": lambda cache=cache: check(corpus, cache),  # type: ignore[misc]
-            "cached": lambda cache=cache: check(corpus, cache),  # type: ignore[misc]
-            "single": lambda cache=cache: check(single, cache, "--no-cache"),  # type: ignore[misc]
+            "cold": partial(check, corpus, cache),
+            "cached": partial(check, corpus, cache),
+            "single": partial(check, single, cache, "--no-cache"),
             "python": lambda: timed(["-c", "pass"]),
         }
         for name, turn in turns.items():

@@ -13,17 +13,20 @@ from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference
 from npulint.compare.facts import difference_facts, ingredient_facts
-from npulint.compare.matching.matches import Matches, counterparts
+from npulint.compare.matching.matches import counterparts
 from npulint.compare.program_diff import Start, compared
 from npulint.compare.program_pairs import ProgramPairs, pairs_of
 from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, below, discovered, project
-from npulint.evaluate.pretuning import pretuning, sided, unanswered
+from npulint.evaluate.checks import evaluate
+from npulint.evaluate.pretuning import sided, unanswered
 from npulint.evaluate.rows import items_of
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_results import merge_results
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.progress import Progress, progress_counter
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
 from npulint.temp_project import materialize
 from npulint.texts import say
 from npulint.training_config.program import Recipe
@@ -46,23 +49,15 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
     notice: str = ""
 
 
-class ComparisonAnswer(msgspec.Struct, frozen=True, eq=False):
-    """What is said of two projects before it is settled; `bare` lacks its pairs."""
-
-    bare: Comparison
-    pairs: list[PairAnswer]
-
-
 def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
     """Compare the project (or entry script) at `reference` with the one of the settings' paths. Raises `CatalogueError`
     for a broken check file."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    left = discovered(reference, settings)
-    right = discovered(settings.paths[0], settings)
+    left, right = (discovered(path, settings.discovery()) for path in (reference, settings.paths[0]))
     told = progress_counter(len(left.sources) + len(right.sources), progress)
-    first, second = project(left, settings, told), project(right, settings, told)
-    return settled(build_result(first, second, settings, catalogue), first, second, settings, catalogue, begun)
+    first, second = (project(side, settings.declared(), told) for side in (left, right))
+    return ProjectComparer(first, second, settings, catalogue).result(begun)
 
 
 def add_comparison(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
@@ -76,49 +71,118 @@ def compare_sources(files: dict[str, str], target: dict[str, str], catalogue: Ca
     """What a comparison says of texts by file name below ``reference/`` and ``migrated/``. Paths are these names."""
     settings = Settings(target=target, cache=False, lang=lang)
     with materialize(files, configurations=True) as (_, sources):
-        sides = [project(below(sources, side), settings) for side in SIDES]
-        return settled(build_result(sides[0], sides[1], settings, catalogue), sides[0], sides[1], settings, catalogue)
+        reference, migrated = (project(below(sources, side), settings.declared()) for side in SIDES)
+        return ProjectComparer(reference, migrated, settings, catalogue).result()
 
 
-def compare_folders(reference: str, migrated: str, lang: str = "en") -> RunResult:
+def compare_folders(reference: str, migrated: str) -> RunResult:
     """What a comparison of two folders says with the built-in checks."""
-    return compare(Settings(paths=(migrated,), cache=False, lang=lang), reference)
+    return compare(Settings(paths=(migrated,), cache=False), reference)
 
 
-def build_result(
-    reference: ComparedProject, migrated: ComparedProject, settings: Settings, catalogue: Catalogue
-) -> ComparisonAnswer:
-    """What the checks and the checklist say of two projects."""
-    matched = counterparts(reference.names, migrated.names)
-    pairs = _paired(reference, migrated, matched)
-    many = _as_many_as_pay(pairs.pairs)
-    told = [
-        _told_of(_Sided(reference, left), _Sided(migrated, right), matched, settings, catalogue)
-        for left, right in pairs.pairs[:many]
-    ]
-    told += [
-        _untold(left, right, settings, catalogue, say(settings.language(), "compare.beyond", n=many))
-        for left, right in pairs.pairs[many:]
-    ]
-    alone = [tuple(p.entry for p in side if p.entry) for side in (pairs.only_reference, pairs.only_migrated)]
-    bare = Comparison(reference.root, migrated.root, only_reference=alone[0], only_migrated=alone[1])
-    return ComparisonAnswer(bare, told)
+class ProjectComparer:
+    """Compares two projects by the checks and the checklist of a catalogue."""
+
+    def __init__(
+        self, reference: ComparedProject, migrated: ComparedProject, settings: Settings, catalogue: Catalogue
+    ) -> None:
+        self._sides = reference, migrated
+        self._settings = settings
+        self._catalogue = catalogue
+        self._matched = counterparts(reference.names, migrated.names)
+
+    def result(self, begun: float = 0.0) -> RunResult:
+        """What is reported after suppressions and thresholds, in a run that has `begun` (by the performance counter).
+        Only checks of comparisons report here."""
+        pairs = self.pairs()
+        many = _as_many_as_pay(pairs.pairs)
+        beyond = say(self._settings.language(), "compare.beyond", n=many)
+        answers = [self._answer(left, right) for left, right in pairs.pairs[:many]]
+        answers += [self._unanswered(left, right, beyond) for left, right in pairs.pairs[many:]]
+        result = self._settled(answers, begun)
+        notices = [*result.notices, *dict.fromkeys(one.notice for one in answers if one.notice)]
+        comparison = Comparison(
+            self._sides[0].root,
+            self._sides[1].root,
+            pairs=tuple(_with_items(one, result.findings) for one in answers),
+            only_reference=tuple(program.entry for program in pairs.only_reference if program.entry),
+            only_migrated=tuple(program.entry for program in pairs.only_migrated if program.entry),
+        )
+        return msgspec.structs.replace(result, notices=notices, comparison=comparison)
+
+    def _settled(self, answers: Sequence[PairAnswer], begun: float) -> RunResult:
+        settings = self._settings
+        if not settings.select:
+            settings = msgspec.structs.replace(settings, select=_SPEAKING)
+        raw = RawResults(
+            findings=[one for answer in answers for one in answer.findings],
+            files=[file for side in self._sides for file in side.files],
+            problems=[problem for side in self._sides for problem in (*side.problems, *side.configs.problems)],
+        )
+        lines = FileLines(settings.piped())
+        return finalize(raw, RunContext(settings, self._catalogue, lines, comparing=True, started=begun))
+
+    def pairs(self) -> ProgramPairs:
+        """The programs of both projects that belong together, whose scripts are counterparts then."""
+        reference, migrated = (side.whole.context for side in self._sides)
+        started = trained_scripts(reference), trained_scripts(migrated)
+        pairs = pairs_of(self._sides[0].programs(), self._sides[1].programs(), self._matched, started)
+        for left, right in pairs.pairs:
+            if left.entry and right.entry:
+                self._matched.join(reference.names, migrated.names, left.entry, right.entry)
+        return pairs
+
+    def _answer(self, left: Program, right: Program) -> PairAnswer:
+        """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
+        try:
+            return self._compared(left, right)
+        except UNMANAGEABLE:
+            entries = {"reference": left.entry, "migrated": right.entry}
+            return self._unanswered(left, right, say(self._settings.language(), "compare.unmanageable", **entries))
+
+    def _unanswered(self, left: Program, right: Program, because: str) -> PairAnswer:
+        """A pair of programs that was not compared."""
+        items = unanswered(self._catalogue, self._settings.language(), because)
+        return PairAnswer(_bare_pair(left, right), items, [], [], because)
+
+    def _compared(self, left: Program, right: Program) -> PairAnswer:
+        starts = self.starts(left, right)
+        found = self.differences(left, right, starts)
+        facts = [*difference_facts(found), *ingredient_facts(found)]
+        first = sided(left, SIDES[0], [*facts, *random_facts(self._sides[0].whole.context, left.paths)])
+        findings: list[Finding] = []
+        answers: dict[str, ChecklistItem] = {}
+        for program in (first, sided(right, SIDES[1], facts)):
+            verdict = evaluate(self._catalogue, program, self._settings.target, self._settings.language())
+            findings += verdict.findings
+            answers.update((item.item, item) for item in verdict.checklist)
+        items = [answers[item.key] for item in self._catalogue.pretuning if item.key in answers]
+        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings)
+
+    def starts(self, left: Program, right: Program) -> list[Start]:
+        """The ways to start two programs that are to be compared, the most telling first."""
+        reference, migrated = self._sides
+        ways = paired_starts(reference.whole.context, left.entry, migrated.whole.context, right.entry)
+        return [Start(one, other, reference.configs, migrated.configs) for one, other in ways[:_STARTS]]
+
+    def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
+        """What differs between two programs that are started in these ways, and what was compared and is equal."""
+        return compared(*self._recipes(left, right), self._matched, starts)
+
+    def _recipes(self, left: Program, right: Program) -> tuple[Recipe, Recipe]:
+        """The recipes of two programs. A module that one of them comes to and whose counterpart the other one has is
+        taken for a module of both: it may be loaded by a computed name."""
+        ours, theirs = self._matched.reference_modules, self._matched.modules
+        return (
+            Recipe(self._sides[0].whole.context, left, [ours[path] for path in right.paths if path in ours]),
+            Recipe(self._sides[1].whole.context, right, [theirs[path] for path in left.paths if path in theirs]),
+        )
 
 
-def _paired(reference: ComparedProject, migrated: ComparedProject, matched: Matches) -> ProgramPairs:
-    """The programs of two projects that belong together, whose scripts are counterparts then."""
-    contexts = reference.whole.context, migrated.whole.context
-    started = trained_scripts(contexts[0]), trained_scripts(contexts[1])
-    pairs = pairs_of(reference.programs(), migrated.programs(), matched, started)
-    for left, right in pairs.pairs:
-        if left.entry and right.entry:
-            matched.join(contexts[0].names, contexts[1].names, left.entry, right.entry)
-    return pairs
-
-
-class _Sided(msgspec.Struct, frozen=True, eq=False):
-    project: ComparedProject
-    program: Program
+def _bare_pair(left: Program, right: Program, start: Start | None = None) -> ComparedPair:
+    """Two programs and how they are launched, without what was compared."""
+    launchers = ("" if one is None else one.fact.path for one in (start.reference, start.migrated)) if start else ()
+    return ComparedPair(left.entry, right.entry, left.attrs["framework"], right.attrs["framework"], *launchers)
 
 
 def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
@@ -127,85 +191,6 @@ def _as_many_as_pay(pairs: Sequence[tuple[Program, Program]]) -> int:
     return sum(number == 0 or modules <= _MODULES for number, modules in enumerate(work))
 
 
-def _told_of(left: _Sided, right: _Sided, matched: Matches, settings: Settings, catalogue: Catalogue) -> PairAnswer:
-    """What is said of one pair of programs: nothing where the code leads the comparison round in circles."""
-    try:
-        return _pair(left, right, matched, settings, catalogue)
-    except UNMANAGEABLE:
-        entries = {"reference": left.program.entry, "migrated": right.program.entry}
-        sentence = say(settings.language(), "compare.unmanageable", **entries)
-        return _untold(left.program, right.program, settings, catalogue, sentence)
-
-
-def _untold(left: Program, right: Program, settings: Settings, catalogue: Catalogue, because: str) -> PairAnswer:
-    """A pair of programs that was not compared."""
-    pair = ComparedPair(left.entry, right.entry, left.attrs["framework"], right.attrs["framework"])
-    return PairAnswer(pair, unanswered(catalogue, settings.language(), because), [], [], because)
-
-
-def _pair(left: _Sided, right: _Sided, matched: Matches, settings: Settings, catalogue: Catalogue) -> PairAnswer:
-    """What is said of one pair of programs."""
-    contexts = left.project.whole.context, right.project.whole.context
-    ways = paired_starts(contexts[0], left.program.entry, contexts[1], right.program.entry)[:_STARTS]
-    starts = [Start(one, other, left.project.configs, right.project.configs) for one, other in ways]
-    found = compared(*_recipes(left, right, matched), matched, starts)
-    facts = [*difference_facts(found), *ingredient_facts(found)]
-    findings: list[Finding] = []
-    answers: dict[str, ChecklistItem] = {}
-    chance = random_facts(contexts[0], left.program.paths)
-    for side, program in zip(SIDES, (left.program, right.program), strict=True):
-        known = [*facts, *chance] if program is left.program else facts
-        verdict = pretuning(catalogue, sided(program, side, known), settings.target, settings.language())
-        findings += verdict.findings
-        answers.update((item.item, item) for item in verdict.checklist)
-    pair = ComparedPair(
-        left.program.entry,
-        right.program.entry,
-        left.program.attrs["framework"],
-        right.program.attrs["framework"],
-        reference_launcher=ways[0][0].fact.path if ways[0][0] else "",
-        migrated_launcher=ways[0][1].fact.path if ways[0][1] else "",
-    )
-    return PairAnswer(pair, _in_order(catalogue, answers), found, findings)
-
-
-def _recipes(left: _Sided, right: _Sided, matched: Matches) -> tuple[Recipe, Recipe]:
-    """The recipes of two programs. A module that one of them comes to and whose counterpart the other one has is taken
-    for a module of both: it may be loaded by a computed name."""
-    theirs = [matched.modules[path] for path in left.program.paths if path in matched.modules]
-    ours = [matched.reference_modules[path] for path in right.program.paths if path in matched.reference_modules]
-    return (
-        Recipe(left.project.whole.context, left.program, ours),
-        Recipe(right.project.whole.context, right.program, theirs),
-    )
-
-
-def _in_order(catalogue: Catalogue, answers: dict[str, ChecklistItem]) -> list[ChecklistItem]:
-    return [answers[item.key] for item in catalogue.pretuning if item.key in answers]
-
-
-def settled(
-    given: ComparisonAnswer,
-    reference: ComparedProject,
-    migrated: ComparedProject,
-    settings: Settings,
-    catalogue: Catalogue,
-    begun: float = 0.0,
-) -> RunResult:
-    """The answer after suppressions and thresholds. Only comparisons speak here."""
-    if not settings.select:
-        settings = msgspec.structs.replace(settings, select=_SPEAKING)
-    findings = [one for pair in given.pairs for one in pair.findings]
-    files = [file for side in (reference, migrated) for file in side.files]
-    seconds = time.perf_counter() - begun if begun else 0.0
-    problems = [problem for side in (reference, migrated) for problem in (*side.problems, *side.configs.problems)]
-    result = finalize(findings, [], files, problems, settings, catalogue, seconds, comparing=True)
-    pairs = tuple(_told(pair, result.findings) for pair in given.pairs)
-    notices = [*result.notices, *dict.fromkeys(pair.notice for pair in given.pairs if pair.notice)]
-    comparison = msgspec.structs.replace(given.bare, pairs=pairs)
-    return msgspec.structs.replace(result, notices=notices, comparison=comparison)
-
-
-def _told(given: PairAnswer, left: Sequence[Finding]) -> ComparedPair:
-    """A pair with its items, of which `left` are the findings that are still told."""
-    return msgspec.structs.replace(given.pair, items=items_of(given.answers, given.found, left))
+def _with_items(answer: PairAnswer, findings: Sequence[Finding]) -> ComparedPair:
+    """A pair with its items, decided by the `findings` that are reported."""
+    return msgspec.structs.replace(answer.pair, items=items_of(answer.answers, answer.found, findings))

@@ -11,13 +11,12 @@ from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
 from npulint.compare.matching.matches import Side
 from npulint.discover.context_files import context_files
-from npulint.discover.files import discover
+from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
-from npulint.settings import Settings
 from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError)
@@ -40,9 +39,9 @@ def below(sources: Iterable[SourceFile], side: str) -> Sources:
     return Sources(side, [source for source in sources if source.path.startswith(f"{side}/")], ())
 
 
-def discovered(path: str, settings: Settings) -> Sources:
+def discovered(path: str, options: DiscoverOptions) -> Sources:
     """The files of the project, or of the script's project, at `path`."""
-    options = msgspec.structs.replace(settings.discovery(), configurations=True)
+    options = msgspec.structs.replace(options, configurations=True)
     found = discover((path,), options)
     if os.path.isdir(path):
         return Sources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
@@ -73,14 +72,14 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: Sources, settings: Settings, told: Advance = no_progress) -> ComparedProject:
-    """Read and assemble one side, functions that concern no framework included."""
+def project(side: Sources, declared: Sequence[str], told: Advance = no_progress) -> ComparedProject:
+    """Read and assemble one side, functions that concern no framework included. `declared` are the releases and the
+    chip that the settings declare."""
     files = []
     for source in side.sources:
         if source.kind not in _APART:
             files.append(read(load(source), whole=True))
         told(1)
-    declared = [settings.target.get(key, "") for key in ("adapter", "torch", "cann", "soc")]
     try:
         whole = assembled(side.root, files, *declared)
     except UNMANAGEABLE:

@@ -17,7 +17,7 @@ from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, from_table, from_words
 from npulint.options import OPTIONS, Option
 from npulint.settings import MACHINE_FORMATS, Settings
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 CONFIG_NAME = "npulint.toml"
@@ -145,8 +145,8 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
         option = keys.get(key)
         if option is None:
             meant = closest_match(key, keys)
-            hint = say(lang, "meant", word=meant) if meant else ""
-            problems.append(f"{_place_of(key, path, lang)}: {say(lang, 'unknown.key', word=key)}{hint}")
+            complaint = say(lang, "unknown.key", word=key) + did_you_mean(meant, lang)
+            problems.append(f"{_place_of(key, path, lang)}: {complaint}")
             continue
         try:
             values[option.name] = from_table(option, value, lang)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from npulint.cache import Cache, open_cache
+from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import FileFacts, Span
@@ -22,13 +22,13 @@ from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import Scope
 from npulint.postprocess.select import Identity
 from npulint.progress import Progress
-from npulint.project_runner import Outcome, decoded, evaluate_project
+from npulint.project_runner import Evaluator
 from npulint.project_runner import facts_of as read_facts
 from npulint.read.files import Loaded
-from npulint.result_cache import fingerprint
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.temp_project import materialize
@@ -46,8 +46,8 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
-    mender = _Fixer(settings, catalogue, unsafe, first.context_only, open_cache(settings.cache))
-    given = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
+    mender = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
+    given = settings.piped()
     found: list[_ProjectFixes] = []
     waiting = 0
     with collector_at_rest():
@@ -77,7 +77,7 @@ def fix_texts(
     """Mend some texts by file name as one project, by the checks with these codes (None: all)."""
     settings = Settings(target=target, cache=False, select=tuple(codes or ()))
     with materialize(files) as (folder, sources):
-        mender = _Fixer(settings, catalogue, unsafe, frozenset(), open_cache(False))
+        mender = _Fixer(Evaluator(catalogue, settings, open_cache(False)), unsafe)
         desk = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
         found = mender.project(".", desk, mender.judge(".", desk.loaded()))
         lines = FileLines(desk.bytes_of())
@@ -97,7 +97,7 @@ def fixed_example(
 class _ProjectFixes(msgspec.Struct, frozen=True):
     """What became of one project."""
 
-    outcome: Outcome
+    outcome: RawResults
     files: list[FileChange] = []
     fixed: list[Fixed] = []
     refused: list[Refusal] = []
@@ -106,7 +106,7 @@ class _ProjectFixes(msgspec.Struct, frozen=True):
 class _Attempt(msgspec.Struct, frozen=True):
     """Where one attempt to mend a project ended: what it made, what it could not make, and what never came to rest."""
 
-    outcome: Outcome
+    outcome: RawResults
     fixed: list[Fixed]
     refused: list[Refusal]
     restless: set[Spot] = set()
@@ -115,17 +115,13 @@ class _Attempt(msgspec.Struct, frozen=True):
 class _Fixer:
     """What is the same for all projects of a run."""
 
-    def __init__(
-        self, settings: Settings, catalogue: Catalogue, unsafe: bool, silent: frozenset[str], cache: Cache
-    ) -> None:
-        self._settings = settings
-        self._catalogue = catalogue
+    def __init__(self, evaluator: Evaluator, unsafe: bool, silent: frozenset[str] = frozenset()) -> None:
+        self._evaluator = evaluator
         self._unsafe = unsafe
-        self._silent = silent
-        self._cache = cache
+        self._scope = Scope(silent)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
-    def project(self, root: str, desk: FixWorkspace, first: Outcome) -> _ProjectFixes:
+    def project(self, root: str, desk: FixWorkspace, first: RawResults) -> _ProjectFixes:
         """Mend one project, whose outcome as it is now is known. What spoils that leaves the project as it is."""
         self._facts.clear()
         blamed: set[Spot] = set()
@@ -140,25 +136,14 @@ class _Fixer:
         except (RecursionError, MemoryError):
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
 
-    def result(self, outcome: Outcome, lines: FileLines) -> RunResult:
+    def result(self, outcome: RawResults, lines: FileLines) -> RunResult:
         """What a run says of one project alone."""
-        settings, scope = self._settings, Scope(self._silent)
-        return finalize(
-            outcome.findings, outcome.programs, outcome.files, (), settings, self._catalogue, lines=lines, scope=scope
-        )
+        evaluator = self._evaluator
+        return finalize(outcome, RunContext(evaluator.settings, evaluator.catalogue, lines, self._scope))
 
-    def judge(self, root: str, loaded: list[Loaded]) -> Outcome:
+    def judge(self, root: str, loaded: list[Loaded]) -> RawResults:
         """The outcome of a project, remembered if it can be. Only files that changed are read again."""
-        key = b""
-        if self._cache.enabled:
-            key = fingerprint(loaded, root, self._catalogue.digest, self._settings)
-            known = decoded(self._cache.get_many([key]).get(key) or b"")
-            if known is not None:
-                return known
-        outcome = evaluate_project(root, self._read(loaded), self._catalogue, self._settings)
-        if key:
-            self._cache.put_many({key: msgspec.msgpack.encode(outcome)})
-        return outcome
+        return self._evaluator.loaded(root, loaded, lambda: self._read(loaded))
 
     def _read(self, loaded: list[Loaded]) -> list[FileFacts]:
         names = [(item.file.path, item.file.kind) for item in loaded]
@@ -167,11 +152,11 @@ class _Fixer:
             for name, item in zip(names, loaded, strict=True)
             if name not in self._facts or self._facts[name][0] != item.data
         ]
-        facts = read_facts([item for _, item in fresh], self._cache)
+        facts = read_facts([item for _, item in fresh], self._evaluator.cache)
         self._facts.update({name: (item.data, one) for (name, item), one in zip(fresh, facts, strict=True)})
         return [self._facts[name][1] for name in names]
 
-    def _attempt(self, root: str, desk: FixWorkspace, first: Outcome, blamed: Collection[Spot]) -> _Attempt:
+    def _attempt(self, root: str, desk: FixWorkspace, first: RawResults, blamed: Collection[Spot]) -> _Attempt:
         """Rounds until nothing is left to do, without what is `blamed`."""
         from npulint.fix.cleanup import tidied
         from npulint.fix.imports import united
@@ -208,7 +193,7 @@ class _Fixer:
 class _Guard:
     """Keeps changes away from where they do not belong."""
 
-    def __init__(self, desk: FixWorkspace, outcome: Outcome, blamed: Collection[Spot]) -> None:
+    def __init__(self, desk: FixWorkspace, outcome: RawResults, blamed: Collection[Spot]) -> None:
         self._desk = desk
         self._blamed = blamed
         self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
@@ -250,7 +235,7 @@ class _Guard:
         return self._ignoring[path](one, place)
 
 
-def _promising(outcome: Outcome, unsafe: bool) -> bool:
+def _promising(outcome: RawResults, unsafe: bool) -> bool:
     """Whether there may be something to mend; comments may be of no use."""
     fixes = [one.fix for one in outcome.findings if one.fix.changes or one.fix.edits]
     if any(

@@ -8,7 +8,7 @@ from typing import Any
 
 from npulint.lazy_regex import lazy_compile
 from npulint.options import Option
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 _VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
@@ -68,7 +68,7 @@ def choice(word: str, choices: Sequence[str], lang: str) -> str:
         return word
     text = say(lang, "unknown.value", word=word, choices=say(lang, "list.and").join(choices))
     meant = closest_match(word, choices)
-    raise InvalidOption(text + (say(lang, "meant", word=meant) if meant else ""))
+    raise InvalidOption(text + did_you_mean(meant, lang))
 
 
 def _pair(option: Option, word: str, lang: str) -> tuple[str, str]:

@@ -18,25 +18,26 @@ from npulint.discover.kinds import ARTIFACT, SourceFile, kinds_of
 from npulint.discover.projects import base_of, group, with_runs
 from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
-from npulint.postprocess.finalize import finalize
+from npulint.postprocess.finalize import FOR_EXAMPLES, finalize
+from npulint.postprocess.record import RawResults, RunContext, merged
 from npulint.postprocess.scope import FindingKey, Scope
 from npulint.progress import Progress, progress_counter
-from npulint.project_runner import Outcome, check_project
+from npulint.project_runner import Evaluator
 from npulint.read.files import load, read
 from npulint.settings import Settings
-from npulint.source_lines import LineProvider
+from npulint.source_lines import FileLines, LineProvider
 from npulint.temp_project import materialize
 from npulint.workers import check_projects
 
 
 class CheckedProjects(msgspec.Struct, frozen=True):
-    """Every project of a run with its outcome: the files that were found, the projects of these and their company (the
-    `context_only` paths), and what each project gives."""
+    """Every project of a run with its raw results: the files that were found, the projects of these and their company
+    (the `context_only` paths), and what each project gives."""
 
     found: Discovery
     context_only: frozenset[str]
     projects: dict[str, list[SourceFile]]
-    outcomes: list[Outcome]
+    outcomes: list[RawResults]
 
 
 def run(settings: Settings, progress: Progress | None = None) -> RunResult:
@@ -60,36 +61,18 @@ def build_result(
     judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
 ) -> RunResult:
     """What a run that has `begun` (by the performance counter) says of all its projects together."""
-    outcomes, silent = judged.outcomes, judged.context_only
-    caused = _caused(judged.projects, outcomes, silent, catalogue, settings)
-    return finalize(
-        [one for outcome in outcomes for one in outcome.findings],
-        [one for outcome in outcomes for one in outcome.programs],
-        [one for outcome in outcomes for one in outcome.files],
-        judged.found.problems,
-        settings,
-        catalogue,
-        time.perf_counter() - begun,
-        lines=lines,
-        scope=Scope(silent, caused),
-        graphs=[one for outcome in outcomes for one in outcome.graphs],
-        unlisted=[one for outcome in outcomes for one in outcome.unlisted],
-        runs=[one for outcome in outcomes for one in outcome.runs],
-    )
+    scope = Scope(judged.context_only, _caused(judged, catalogue, settings))
+    lines = lines or FileLines(settings.piped())
+    context = RunContext(settings, catalogue, lines, scope, started=begun)
+    return finalize(merged(judged.outcomes, judged.found.problems), context)
 
 
-def _caused(
-    projects: dict[str, list[SourceFile]],
-    outcomes: list[Outcome],
-    silent: frozenset[str],
-    catalogue: Catalogue,
-    settings: Settings,
-) -> frozenset[FindingKey]:
-    if not silent or not settings.consequences_since:
+def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -> frozenset[FindingKey]:
+    if not judged.context_only or not settings.consequences_since:
         return frozenset()
     from npulint.change_impact import findings_caused_by_change  # it runs git
 
-    return findings_caused_by_change(projects, outcomes, silent, catalogue, settings)
+    return findings_caused_by_change(judged.projects, judged.outcomes, judged.context_only, catalogue, settings)
 
 
 def piped(settings: Settings) -> Discovery:
@@ -121,14 +104,8 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
         return compare_command.compare_sources(files, target, catalogue, lang)
     settings = Settings(target=target, cache=False, lang=lang)
     with materialize(files) as (_, sources):
-        outcome = check_project(".", sources, catalogue, settings, open_cache(False))
-    findings = outcome.findings
-    if any(one.artifact_location is not None for one in findings):
-        from npulint.postprocess.merge_run_findings import by_themselves
-
-        findings = by_themselves(findings)
-    parts = (findings, outcome.programs, outcome.files)
-    return finalize(*parts, (), settings, catalogue, graphs=outcome.graphs, runs=outcome.runs)
+        results = Evaluator(catalogue, settings, open_cache(False)).project(".", sources)
+    return finalize(results, RunContext(settings, catalogue, FileLines()), FOR_EXAMPLES)
 
 
 def facts_of(path: str) -> list[Fact]:

@@ -1,14 +1,12 @@
-"""One project from its sources to its outcome: read, assembled and evaluated, or remembered."""
+"""One project from its sources to its raw results: read, assembled and evaluated, or taken from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from npulint.assemble.build import assemble
-from npulint.assemble.programs import Program
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
@@ -16,56 +14,47 @@ from npulint.evaluate.checks import evaluate
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
+from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
 from npulint.read.files import Loaded, load, read
 from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
-if TYPE_CHECKING:
-    from npulint.data.supported import SupportedOps
-
 _FEW = 40  # files of a project; to read so few anew costs less than to remember the facts of each
 
 
-class Outcome(msgspec.Struct, frozen=True):
-    """What one project gives: findings in no order, its programs, per file what was not read and which comments may
-    silence findings, its graphs, what is wrong with the lists of operators that these were to be held against, and what
-    its runs left behind."""
+class Evaluator(msgspec.Struct, frozen=True):
+    """Evaluates projects by one catalogue and the same settings; `cache` holds earlier results."""
 
-    findings: list[Finding]
-    programs: list[ProgramSummary]
-    files: list[FileFacts]
-    graphs: list[GraphSummary] = []
-    unlisted: list[Problem] = []
-    runs: list[RunSummary] = []
+    catalogue: Catalogue
+    settings: Settings
+    cache: Cache
 
+    def project(
+        self, root: str, sources: Sequence[SourceFile], given: Mapping[str, bytes] = {}, told: Advance = no_progress
+    ) -> RawResults:
+        """The results of one project. `given` are the bytes of files that are to be judged as if they held these.
+        `told` hears of every file that is done."""
+        content = {**self.settings.piped(), **given}
+        loaded = [load(source, content.get(source.path)) for source in sources]
+        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, told), told)
 
-def check_project(
-    root: str,
-    sources: Sequence[SourceFile],
-    catalogue: Catalogue,
-    settings: Settings,
-    cache: Cache,
-    given: Mapping[str, bytes] = {},
-    told: Advance = no_progress,
-) -> Outcome:
-    """Read, assemble and evaluate one project, unless the cache remembers the answer. `given` are the bytes of files
-    that are to be judged as if they held these. `told` hears of every file that is done."""
-    piped = {} if settings.stdin is None else {settings.stdin_filename: settings.stdin}
-    loaded = [load(source, given.get(source.path, piped.get(source.path))) for source in sources]
-    if not cache.enabled:
-        return evaluate_project(root, facts_of(loaded, cache, told), catalogue, settings)
-    key = fingerprint(loaded, root, catalogue.digest, settings)
-    known = cache.get_many([key]).get(key)
-    if known is not None:
-        outcome = decoded(known)
-        if outcome is not None:
+    def loaded(
+        self, root: str, loaded: Sequence[Loaded], read: Callable[[], Sequence[FileFacts]], told: Advance = no_progress
+    ) -> RawResults:
+        """The results of a project whose files are loaded, from the cache if it has them; else `read` gives the facts.
+        `told` hears of the files of results from the cache."""
+        if not self.cache.enabled:
+            return evaluate_project(root, read(), self.catalogue, self.settings)
+        key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
+        known = decoded(self.cache.get_many([key]).get(key, b""))
+        if known is not None:
             told(len(loaded))
-            return outcome
-    outcome = evaluate_project(root, facts_of(loaded, cache, told), catalogue, settings)
-    cache.put_many({key: msgspec.msgpack.encode(outcome)})
-    return outcome
+            return known
+        results = evaluate_project(root, read(), self.catalogue, self.settings)
+        self.cache.put_many({key: msgspec.msgpack.encode(results)})
+        return results
 
 
 def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Advance = no_progress) -> list[FileFacts]:
@@ -79,23 +68,23 @@ def facts_of(loaded: Sequence[Loaded], cache: Cache, told: Advance = no_progress
     return files
 
 
-def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
+def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
     """What a project gives. Code that leads resolution round in circles spoils that project alone, and is named."""
     try:
         return _judged(root, files, catalogue, settings)
     except RecursionError:
         problems = [Problem(f.path, "too-deep") for f in files if f.code is not None]
-        return Outcome([], [], [FileFacts(p.path, "python", problems=[p]) for p in problems])
+        return RawResults(files=[FileFacts(p.path, "python", problems=[p]) for p in problems])
 
 
-def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> Outcome:
+def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
     beside: frozenset[str] | None = None
-    own = configured_op_list(settings) if listed_ops(files) else None
-    for program in _programs(root, files, settings.target, None if own is None else own.ops):
+    own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
+    for program in assemble(root, files, *settings.declared(), None if own is None else own.ops):
         program.attrs["port"] = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
@@ -110,7 +99,6 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             beside = program.source_files
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
-    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 
@@ -119,19 +107,13 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, beside)
-    return Outcome(findings, programs, slim, graphs, [] if own is None else list(own.problems), runs)
+    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
+    return RawResults(findings, programs, slim, graphs, [] if own is None else own.problems, runs)
 
 
-def _programs(
-    root: str, files: Sequence[FileFacts], target: Mapping[str, str], supported: SupportedOps | None
-) -> list[Program]:
-    adapter, torch, cann, soc = (target.get(key, "") for key in ("adapter", "torch", "cann", "soc"))
-    return assemble(root, files, adapter, torch, cann, soc, supported)
-
-
-def decoded(data: bytes) -> Outcome | None:
-    """An outcome from its bytes; None when they are damaged."""
+def decoded(data: bytes) -> RawResults | None:
+    """Results from its bytes; None when they are damaged."""
     try:
-        return msgspec.msgpack.decode(data, type=Outcome)
+        return msgspec.msgpack.decode(data, type=RawResults)
     except msgspec.MsgspecError:
         return None

@@ -48,7 +48,7 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
         settings.torch_port,
     ]
     if listed_ops(loaded):
-        parts.append(configured_op_list(settings).digest)
+        parts.append(configured_op_list(settings.supported_ops).digest)
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
@@ -59,11 +59,11 @@ def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
     return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
 
 
-def configured_op_list(settings: Settings) -> Listed:
-    """The operators of the installation that the settings name."""
+def configured_op_list(paths: tuple[str, ...]) -> Listed:
+    """The operators of the installation whose lists or packages lie at `paths`."""
     from npulint.read.supported_ops import listed  # most projects have no graph
 
-    return listed(settings.supported_ops)
+    return listed(paths)
 
 
 def cached_facts(loaded: Sequence[Loaded], store: Cache, told: Advance = no_progress) -> list[FileFacts]:

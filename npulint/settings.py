@@ -79,6 +79,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """The language of all texts: ``en`` or ``zh``."""
         return "zh" if self.lang == "zh" else "en"
 
+    def declared(self) -> tuple[str, str, str, str]:
+        """The declared releases of the adapter, PyTorch and CANN, and the chip; empty for what is not declared."""
+        adapter, torch, cann, soc = (self.target.get(key, "") for key in ("adapter", "torch", "cann", "soc"))
+        return adapter, torch, cann, soc
+
+    def piped(self) -> dict[str, bytes]:
+        """The bytes of standard input by file name; empty when nothing was piped in."""
+        return {} if self.stdin is None else {self.stdin_filename: self.stdin}
+
     def shown_from(self, format_name: str) -> str:
         """The lowest severity that a report in this format shows. People are spared notes, unless
         notes make the run fail."""

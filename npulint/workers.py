@@ -14,8 +14,9 @@ from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
+from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
-from npulint.project_runner import Outcome, check_project, decoded
+from npulint.project_runner import Evaluator, decoded
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 1500  # files
@@ -28,7 +29,7 @@ Projects = Mapping[str, list[SourceFile]]
 
 def check_projects(
     projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
-) -> list[Outcome]:
+) -> list[RawResults]:
     """The outcomes of all projects, in their order. `told` hears of files that are done: one by one, or of many at once
     when they come from other processes."""
     count = _processes(projects, settings)
@@ -45,13 +46,14 @@ def _processes(projects: Projects, settings: Settings) -> int:
 
 def _in_turn(
     projects: Projects, catalogue: Catalogue, settings: Settings, told: Advance = no_progress
-) -> list[Outcome]:
+) -> list[RawResults]:
     outcomes = []
     store = open_cache(settings.cache)
+    evaluator = Evaluator(catalogue, settings, store)
     waiting = 0
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
-            outcomes.append(check_project(root, sources, catalogue, settings, store, told=told))
+            outcomes.append(evaluator.project(root, sources, told=told))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -72,14 +74,14 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _together(projects: Projects, settings: Settings, count: int, told: Advance) -> list[Outcome]:
+def _together(projects: Projects, settings: Settings, count: int, told: Advance) -> list[RawResults]:
     """In `count` processes. They send bytes, so that nothing is pickled but names and settings."""
     from concurrent.futures import ProcessPoolExecutor
 
     items = list(projects.items())
     size = max(1, -(-len(items) // (count * _CHUNKS)))
     chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
-    outcomes: list[Outcome] = []
+    outcomes: list[RawResults] = []
     with ProcessPoolExecutor(count, initializer=_obedient) as pool:
         for chunk, answers in zip(chunks, pool.map(_chunk, chunks, [settings] * len(chunks)), strict=True):
             outcomes += [outcome for outcome in map(decoded, answers) if outcome is not None]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from npulint.catalogue.check import Catalogue
 from npulint.compare.difference import Difference, SideValue
-from npulint.compare.matching.matches import counterparts
-from npulint.compare.program_diff import Start, compared
-from npulint.compare_command import _paired, _recipes, _Sided
+from npulint.compare_command import ProjectComparer
 from npulint.compare_inputs import ComparedProject, below, project
 from npulint.settings import Settings
 from npulint.temp_project import materialize
-from npulint.training_config.starts import paired_starts
 
 Files = str | dict[str, str]
 Told = tuple[str, str, str, str, str]
@@ -20,7 +18,7 @@ def differences(reference: Files, migrated: Files) -> list[Difference]:
     """What of the first pair of programs was compared; a text alone is train.py."""
     files = {f"{side}/{name}": text for side, own in _sides(reference, migrated) for name, text in own.items()}
     with materialize(files, configurations=True) as (_, sources):
-        left, right = (project(below(sources, side), Settings(cache=False)) for side in ("reference", "migrated"))
+        left, right = (project(below(sources, side), Settings().declared()) for side in ("reference", "migrated"))
         return _compared(left, right)
 
 
@@ -32,12 +30,9 @@ def _sides(reference: Files, migrated: Files) -> list[tuple[str, dict[str, str]]
 
 
 def _compared(left: ComparedProject, right: ComparedProject) -> list[Difference]:
-    matched = counterparts(left.names, right.names)
-    one, other = _paired(left, right, matched).pairs[0]
-    contexts = left.whole.context, right.whole.context
-    ways = paired_starts(contexts[0], one.entry, contexts[1], other.entry)
-    starts = [Start(first, second, left.configs, right.configs) for first, second in ways]
-    return compared(*_recipes(_Sided(left, one), _Sided(right, other), matched), matched, starts)
+    comparer = ProjectComparer(left, right, Settings(cache=False), Catalogue())
+    one, other = comparer.pairs().pairs[0]
+    return comparer.differences(one, other, comparer.starts(one, other))
 
 
 def told(reference: Files, migrated: Files) -> list[Told]:

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
+from npulint.catalogue import collect, compiled
+from npulint.catalogue.schema import parse_check
 from tests.project_support import Project
 
+hypothesis.settings.register_profile("developer", deadline=None)  # machines are busy, and no test is about a deadline
 hypothesis.settings.register_profile("server", derandomize=True, deadline=None)
-if os.environ.get("NPULINT_TEST_ALL"):  # a server tries the same examples each time; developers try others
-    hypothesis.settings.load_profile("server")
+# a server tries the same examples each time; developers try others
+hypothesis.settings.load_profile("server" if os.environ.get("NPULINT_TEST_ALL") else "developer")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what opens a browser."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checks_are_read_once() -> Iterator[None]:
+    """Neither a check file nor a compiled catalogue is read twice in a process: both readers are functions of bytes
+    that give values nobody changes, and most tests begin with the catalogue."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
+        patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
+        yield
 
 
 @pytest.fixture(scope="session")

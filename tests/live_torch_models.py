@@ -245,7 +245,7 @@ def half_precision() -> Case:
 Function: Any = torch.autograd.Function
 
 
-class Clipped(Function):  # type: ignore[misc]
+class Clipped(Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(x)

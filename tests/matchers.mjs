@@ -7,9 +7,13 @@ const ISSUES = new Set(["error", "warning", "notice"]);
 const seen = { github: [], vscode: [], slowest: 0 };
 
 function timed(pattern, line) {
-  const begun = performance.now();
-  const found = new RegExp(pattern.regexp).exec(line);
-  seen.slowest = Math.max(seen.slowest, performance.now() - begun);
+  let found, taken = Infinity;
+  for (let tries = 0; tries < 3 && taken > 50; tries++) { // a pause of the machine does not come three times
+    const begun = performance.now();
+    found = new RegExp(pattern.regexp).exec(line);
+    taken = Math.min(taken, performance.now() - begun);
+  }
+  seen.slowest = Math.max(seen.slowest, taken);
   return found;
 }
 

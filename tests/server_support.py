@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -216,4 +216,5 @@ async def editing(
     finally:
         if process.returncode is None:
             process.kill()
-        await asyncio.wait_for(editor.stop(), SECONDS)  # type: ignore[no-untyped-call]
+        stop: Callable[[], Awaitable[None]] = editor.stop  # pygls does not say what it gives
+        await asyncio.wait_for(stop(), SECONDS)

@@ -51,7 +51,7 @@ def _known_as(tensorflow: Any) -> Iterator[None]:
     """While this lasts the texts import these modules."""
     adapter = _npu_bridge()
     package = types.ModuleType("npu_bridge")
-    package.npu_init = adapter  # type: ignore[attr-defined]
+    vars(package)["npu_init"] = adapter
     given: Numbers = {"tensorflow": tensorflow, "npu_bridge": package, "npu_bridge.npu_init": adapter}
     given |= {} if tensorflow is v1 else {"tensorflow.compat.v1": tensorflow}
     before = {name: sys.modules.get(name) for name in given}

@@ -20,6 +20,8 @@ import yaml
 from tests.github_runner import Command, run
 from tests.project_support import ROOT
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = ROOT / "scripts" / "run_action.py"
 PROGRAM = (
     "import torch\nimport torch_npu\nmodel = torch.nn.Linear(2, 2).cuda()\nfor x in range(3):\n    model(x.cuda())\n"

@@ -271,6 +271,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=False)
 
 
+@pytest.mark.slow
 def test_the_module_writes_the_compiled_catalogue(tmp_path: Path) -> None:
     destination = tmp_path / "catalogue.msgpack"
     result = run("-m", "npulint.catalogue.compiled", str(destination))

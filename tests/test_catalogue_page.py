@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from msgspec.structs import replace
 
-from npulint.catalogue.check import COMPARE, FAMILIES, Catalogue
-from npulint.catalogue.page import render_index, render_page
+from npulint.catalogue.check import COMPARE
+from npulint.catalogue.page import render_page
 from tests.catalogue_samples import TWO_SIDED, parsed, sample
 
 _MANY = """
@@ -149,34 +147,11 @@ def test_a_third_language_is_refused() -> None:
         render_page(CHECK, "fr")
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_index_lists_every_check_once_under_its_family(lang: str) -> None:
-    digits = {"tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
-    checks = [
-        parsed(sample(code=f"NPU{d}101", status="preview", **_examples(family)), family, f"in-{family}")
-        for family, d in digits.items()
-    ]
-    page = render_index(Catalogue(tuple(checks)), lang)
-    assert re.findall(r"\]\((\S+)\)", page) == [f"{family}/in-{family}.md" for family in FAMILIES if family in digits]
-    assert page.count("\n## ") == len(digits)
-    assert ("(preview)" if lang == "en" else "(预览)") in page
-    assert (" | error | functional | " if lang == "en" else " | 错误 | 功能 | ") in page
-    assert ("6 checks" if lang == "en" else "共 6 项") in page
-
-
-def _examples(family: str) -> dict[str, str]:
-    return {"examples": TWO_SIDED} if family == COMPARE else {}
-
-
 def test_the_files_of_two_programs_say_which_one_they_belong_to() -> None:
     page = render_page(parsed(sample(code="NPU6101", examples=TWO_SIDED), COMPARE), "en")
     captions = [line for line in page.split("\n") if line.startswith(("Reference `", "Migrated program `"))]
     assert captions == [f"{side} `{name}`" for side, name in _TWO_CAPTIONS]
     assert "Reported: `migrated/train.py:2`" in page
-
-
-def test_an_empty_catalogue_has_an_index() -> None:
-    assert render_index(Catalogue(), "en") == "# Checks\n\n0 checks\n"
 
 
 MENDED = """

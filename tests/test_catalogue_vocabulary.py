@@ -12,10 +12,14 @@ import pytest
 from npulint.catalogue.conditions import OPERATORS, STATES
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.vocabulary import fact_kinds, graph
+from npulint.catalogue.vocabulary.declared import declared_kinds
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS
+from scripts.fact_pages import page
 
-PAGE = (Path(__file__).parent.parent / "docs" / "writing-checks.md").read_text(encoding="utf-8")
-_WORD = re.compile(r"`([a-z_]+)`")
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = (DOCS / "writing-checks.md").read_text(encoding="utf-8")
+FACTS = (DOCS / "facts.md").read_text(encoding="utf-8")
+_WORD = re.compile(r"`([a-z_0-9]+)`")
 
 
 def section(heading: str) -> str:
@@ -24,8 +28,8 @@ def section(heading: str) -> str:
 
 
 def documented() -> list[tuple[str, str]]:
-    """(kind, cell of attributes) for each row of the table."""
-    table = re.sub(r" \(of [^)]*\)", "", PAGE.partition("## Vocabulary")[2])
+    """(kind, cell of attributes) for each row of the tables of kinds that have no class."""
+    table = re.sub(r" \(of [^)]*\)", "", FACTS.partition("## Other facts")[2])
     rows = [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in table.split("\n") if line.startswith("| `")]
     return [(kind, row[-1] if len(row) > 2 else "") for row in rows for kind in _WORD.findall(row[0])]
 
@@ -39,6 +43,23 @@ def test_documented_kinds_and_attributes_can_be_asked(kind: str, attributes: str
     assert kind in fact_kinds()
     if not kind.startswith("mixlist_"):
         assert set(_WORD.findall(attributes)) <= set(fact_kinds()[kind].attributes)
+
+
+def test_the_generated_part_is_that_of_the_classes() -> None:
+    assert page(FACTS) == FACTS, "run python -m scripts.fact_pages"
+
+
+def test_every_kind_is_documented_once() -> None:
+    tables = {kind for kind, _ in documented()}
+    classes = set(re.findall(r"^#### `([a-z_0-9]+)`$", FACTS, re.MULTILINE))
+    assert tables | classes | {"program"} == set(fact_kinds())
+    assert classes == set(declared_kinds())
+
+
+@pytest.mark.parametrize("kind", sorted(declared_kinds()))
+def test_classes_and_their_attributes_are_explained(kind: str) -> None:
+    explained = FACTS.partition(f"\n#### `{kind}`\n")[2].partition("\n####")[0].partition("\n###")[0]
+    assert re.search(r"^[A-Z].{20,}\.", explained, re.MULTILINE)
 
 
 def test_every_kind_of_graphs_is_documented() -> None:

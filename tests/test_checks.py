@@ -11,7 +11,7 @@ import pytest
 from npulint.catalogue.check import Catalogue, Check
 from npulint.catalogue.examples import run_examples
 from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import render_index, render_page
+from npulint.catalogue.page import render_page
 from npulint.catalogue.problems import CatalogueError
 
 _UNFINISHED = re.compile(r"TODO|FIXME|待写")
@@ -87,9 +87,3 @@ def test_titles_differ() -> None:
     for lang in ("en", "zh"):
         titles = Counter(check.text[lang].title for check in CATALOGUE.checks)
         assert [title for title, count in titles.items() if count > 1] == []
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_index_names_every_check(lang: str) -> None:
-    page = render_index(CATALOGUE, lang)
-    assert [check.name for check in CATALOGUE.checks if f"/{check.name}.md" not in page] == []

@@ -104,6 +104,7 @@ def test_names_exist(check: Check) -> None:
     assert unknown == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_names_of_pytorch_exist() -> None:
     pytest.importorskip("torch")

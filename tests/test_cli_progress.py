@@ -6,7 +6,9 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 import pytest
@@ -36,7 +38,7 @@ class Terminal:
 
         self._reading, writing = os.openpty()
         fcntl.ioctl(writing, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        self.stream = os.fdopen(writing, "w", encoding="utf-8")
+        self.stream: TextIO = os.fdopen(writing, "w", encoding="utf-8")
 
     def written(self) -> str:
         """All of it so far."""
@@ -149,6 +151,10 @@ def test_chinese(clock: list[float]) -> None:
     assert "\rnpulint：已处理 1,000/21,346 个文件\r" in written
 
 
+def _note(told: list[tuple[int, int]], done: int, total: int) -> None:
+    told.append((done, total))
+
+
 def test_a_line_that_would_wrap_is_not_shown(clock: list[float]) -> None:
     with terminal(columns=20) as there:
         check(steps(clock, 3), there.stream)
@@ -162,7 +168,7 @@ def test_a_terminal_that_goes_away_does_not_end_the_run(clock: list[float]) -> N
         there.stream.close()
         line(1, 2)
         line(2, 2)
-        there.stream = io.StringIO()  # type: ignore[assignment]
+        there.stream = io.StringIO()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -200,5 +206,5 @@ def test_what_is_remembered_counts_as_well(tmp_path: Path, monkeypatch: pytest.M
 
     for _ in range(2):
         told: list[tuple[int, int]] = []
-        run(Settings(paths=(str(folder),)), lambda done, total, told=told: told.append((done, total)))  # type: ignore[misc]
+        run(Settings(paths=(str(folder),)), partial(_note, told))
         assert told[-1] == (45, 45)

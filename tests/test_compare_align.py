@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.compare.align import Pair, align, moved
+from npulint.compare.align import Pair, align
 
 LETTERS = st.lists(st.sampled_from("abcd"), max_size=24)
 
@@ -99,31 +99,6 @@ def test_coarser_keys_keep_the_order(left: list[str], right: list[str]) -> None:
 def test_elements_of_one_hash_are_told_apart() -> None:
     assert hash(-1) == hash(-2)
     assert both(align([(-1,)], [(-2,)])) == []
-
-
-def test_a_block_that_has_moved_is_found() -> None:
-    assert moved("abcxyz", "xyzabc", align("abcxyz", "xyzabc")) in ([(0, 3), (1, 4), (2, 5)], [(3, 0), (4, 1), (5, 2)])
-
-
-@given(st.permutations("abcdefghijklmnopqrstuvwxyz"))
-def test_all_that_is_left_over_has_moved(items: list[str]) -> None:
-    left = sorted(items)
-    aligned = align(left, items)
-    found = moved(left, items, aligned)
-    assert all(left[i] == items[j] for i, j in found)
-    assert sorted([*both(aligned), *found]) == [(i, items.index(one)) for i, one in enumerate(left)]
-
-
-@given(LETTERS, LETTERS)
-def test_what_has_moved_stood_nowhere_yet(left: list[str], right: list[str]) -> None:
-    aligned = align(left, right)
-    found = moved(left, right, aligned)
-    assert {(i, None) for i, _ in found} <= set(aligned) and {(None, j) for _, j in found} <= set(aligned)
-    assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
-    rest = {left[i] for i, j in aligned if i is not None and j is None and i not in {a for a, _ in found}}
-    assert rest.isdisjoint(
-        right[j] for i, j in aligned if j is not None and i is None and j not in {b for _, b in found}
-    )
 
 
 def test_what_is_too_long_is_aligned_at_both_ends() -> None:

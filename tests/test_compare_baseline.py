@@ -58,6 +58,7 @@ def test_a_run_without_reference_leaves_entries_of_comparisons_alone() -> None:
         assert _codes() == codes
 
 
+@pytest.mark.slow
 def test_a_run_with_reference_tells_what_is_new_known_and_fixed() -> None:
     assert _check("--write-baseline").returncode == 0
     plain = _codes()
@@ -74,6 +75,7 @@ def test_a_run_with_reference_tells_what_is_new_known_and_fixed() -> None:
     assert set(plain) <= set(_codes()) and "NPU6201" not in _codes()
 
 
+@pytest.mark.slow
 def test_a_comparison_alone_leaves_the_other_entries_alone() -> None:
     assert _check("--reference", "gpu", "--write-baseline").returncode == 0
     codes = _codes()
@@ -83,6 +85,7 @@ def test_a_comparison_alone_leaves_the_other_entries_alone() -> None:
         assert _codes() == codes
 
 
+@pytest.mark.slow
 def test_a_comment_about_a_comparison_is_of_use_in_a_run_without_reference() -> None:
     text = _TRAIN.format(lr=0.2).replace("= 0.2\n", "= 0.2  # npulint: ignore[learning-rate-differs] on purpose\n")
     Path("npu/train.py").write_text(text)

@@ -24,6 +24,7 @@ from npulint.report.html import compared as compared_module
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, render
 from tests.comparison_samples import compared, comparison, findings, row, side, source
+from tests.growth import assert_linear, within
 from tests.html_support import EVIL, by_id, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open
@@ -241,21 +242,24 @@ def test_paper_holds_both_sides(opened: Open) -> None:
         assert squeezed(word) in told
 
 
+@pytest.mark.slow
 def test_a_large_comparison_is_told_in_time() -> None:
-    import time
-
-    rows = tuple(
-        row(
-            "setting",
-            f"setting_{n}",
-            ("differs", "same")[n % 2],
-            side("1", "gpu/train.py", 5),
-            side("2", "npu/train.py", 5),
+    def told(count: int) -> RunResult:
+        rows = tuple(
+            row(
+                "setting",
+                f"setting_{n}",
+                ("differs", "same")[n % 2],
+                side("1", "gpu/train.py", 5),
+                side("2", "npu/train.py", 5),
+            )
+            for n in range(count)
         )
-        for n in range(5000)
-    )
-    pair = ComparedPair("a", "b", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
-    begun = time.process_time()
-    text = render("html", compared(comparison=comparison(pairs=(pair,))), ReportView(lines=source, comparing=True))
-    assert time.process_time() - begun < 2
+        pair = ComparedPair("a", "b", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
+        return compared(comparison=comparison(pairs=(pair,)))
+
+    view = ReportView(lines=source, comparing=True)
+    assert_linear(told, lambda result: render("html", result, view), 20_000)
+    with within(2):
+        text = render("html", told(5000), view)
     assert len(re.findall("<tr data-a", text)) == 2000

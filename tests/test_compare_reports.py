@@ -28,8 +28,9 @@ from npulint.findings import (
     RunResult,
     Summary,
 )
-from npulint.report.compared.rows import Roots, alone, differing_first, way, with_other_sides
-from npulint.report.compared.table import TableLine, fold, laid, widths
+from npulint.report.compared.document import way
+from npulint.report.compared.rows import Roots, alone, differing_first, with_other_sides
+from npulint.report.document.columns import Line, fold, laid, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
@@ -70,8 +71,10 @@ def test_a_run_without_a_reference_says_nothing_of_one(format_name: str, verbose
     text = render(format_name, sample(), ReportView(verbose=verbose))
     assert not re.search('Pre-tuning|"comparison"|"compared"', text)
     code = f"import sys; sys.path.insert(0, {str(GOLDEN.parent.parent)!r}); "
-    code += "from npulint.report.view import View, render; from npulint.findings import RunResult; "
-    code += f"render({format_name!r}, RunResult(), View()); print([m for m in sys.modules if 'report.compared' in m])"
+    code += "from npulint.report.view import ReportView, render; from npulint.findings import RunResult; "
+    code += (
+        f"render({format_name!r}, RunResult(), ReportView()); print([m for m in sys.modules if 'report.compared' in m])"
+    )
     import subprocess
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -217,7 +220,7 @@ def test_a_way_is_broken_before_its_arrows() -> None:
 
 
 def test_wide_columns_share_what_narrow_ones_leave() -> None:
-    rows = [[[TableLine("a" * 5)], [TableLine("b" * 50)], [TableLine("c" * 50)]]]
+    rows = [[[Line("a" * 5)], [Line("b" * 50)], [Line("c" * 50)]]]
     assert widths(rows, 49) == [5, 20, 20]
     assert laid(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
 
@@ -357,7 +360,7 @@ def test_rows_without_room_are_counted() -> None:
     pair = ComparedPair("a.py", "b.py", items=(ComparedItem("hyperparameters", "the same", "differs", rows),))
     text = shown("markdown", "en", compared(comparison=comparison(pairs=(pair,))), limit=12_000)
     assert len(text.encode()) <= 12_000
-    left = int(re.search(r"(\d+) more rows have no room", text)[1])  # type: ignore[index]
+    (left,) = map(int, re.findall(r"(\d+) more rows have no room", text))
     assert text.count("setting\\_") + left == 400
     assert "## Findings" in text
 

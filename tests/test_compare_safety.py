@@ -11,6 +11,7 @@ import pytest
 from npulint import compare_command, compare_inputs
 from npulint.assemble import build
 from npulint.compare_command import compare
+from npulint.facts.model import FileFacts
 from npulint.findings import RunResult
 from npulint.settings import Settings
 
@@ -64,10 +65,10 @@ def test_a_project_that_cannot_be_assembled_is_one_without_programs(
 ) -> None:
     assembled = build.assembled
 
-    def fails(root: str, files: list[object], *declared: str) -> object:
-        if any(getattr(file, "code", None) for file in files):
+    def fails(root: str, files: list[FileFacts], *declared: str) -> build.Assembled:
+        if any(file.code for file in files):
             raise RecursionError
-        return assembled(root, files, *declared)  # type: ignore[arg-type]
+        return assembled(root, files, *declared)
 
     monkeypatch.setattr(compare_inputs, "assembled", fails)
     result = _compared(*_pair(tmp_path))

@@ -180,6 +180,7 @@ _OWN = frozenset(("aten::narrow_copy", "aten::pixel_shuffle", "aten::pixel_unshu
 _KERNELS = 1068  # of the NPU for torch 2.13
 
 
+@pytest.mark.slow
 def test_every_operator_of_torch_has_the_class_that_the_dispatcher_gives_it(torch: Any) -> None:
     wrong, kernels = [], 0
     for name, graph in _overloads(torch):
@@ -363,7 +364,7 @@ def test_replacements_consist_of_operators_that_the_npu_computes(torch: Any) -> 
 
     seen: set[str] = set()
 
-    class Record(base):  # type: ignore[misc]
+    class Record(base):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             seen.add(str(func))
             return func(*args, **(kwargs or {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import importlib
 import inspect
 import os
@@ -14,12 +15,23 @@ import pytest
 
 from npulint.data.names import _names, canonical
 
+pytestmark = pytest.mark.slow
+
 _SOURCES = Path(__file__).resolve().parent.parent / "data-src"
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    tf = pytest.importorskip("tensorflow")
+
+@functools.cache
+def tf() -> Any:
+    """TensorFlow; only when a test runs, for it takes seconds to import."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("tensorflow")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _installed() -> None:
+    tf()
 
 
 def look_up(root: Any, dotted: str) -> Any:
@@ -49,7 +61,7 @@ def test_folded_spellings_are_the_same_object() -> None:
     checked, different = 0, []
     for spelling, name in folded:
         try:
-            one, other = look_up(tf.compat.v1, spelling), look_up(tf.compat.v1, name)
+            one, other = look_up(tf().compat.v1, spelling), look_up(tf().compat.v1, name)
         except AttributeError:
             continue  # gone from this release
         checked += 1
@@ -62,7 +74,7 @@ def test_folded_spellings_are_the_same_object() -> None:
 def test_2x_names_that_stay_apart_are_different_objects() -> None:
     for name in ("nn.dropout", "nn.in_top_k", "space_to_batch", "saved_model.load", "random.poisson"):
         assert canonical(f"tensorflow.compat.v2.{name}") == f"tensorflow.compat.v2.{name}"
-        assert not same(look_up(tf.compat.v1, name), look_up(tf.compat.v2, name))
+        assert not same(look_up(tf().compat.v1, name), look_up(tf().compat.v2, name))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +94,7 @@ def test_2x_names_that_stay_apart_are_different_objects() -> None:
 def test_private_names_are_their_public_objects(private: str) -> None:
     module, _, symbol = private.rpartition(".")
     public = canonical(private).removeprefix("tensorflow.")
-    assert same(getattr(importlib.import_module(module), symbol), look_up(tf.compat.v1, public))
+    assert same(getattr(importlib.import_module(module), symbol), look_up(tf().compat.v1, public))
 
 
 def rows(name: str) -> list[dict[str, str]]:
@@ -93,7 +105,7 @@ def rows(name: str) -> list[dict[str, str]]:
 def homes(name: str) -> list[Any]:
     """What a name is in the installed release: as ``tf.X`` and as ``tf.compat.v1.X``, if it is there."""
     found = []
-    for root in (tf, tf.compat.v1):
+    for root in (tf(), tf().compat.v1):
         try:
             found.append(look_up(root, name))
         except AttributeError:
@@ -106,7 +118,7 @@ def release(text: str) -> tuple[int, ...]:
 
 
 def test_recorded_interfaces_are_there_from_their_first_release_to_their_last() -> None:
-    here = release(tf.__version__)
+    here = release(tf().__version__)
     wrong = []
     for row in rows("tf_api.csv"):
         since, removed = release(row["since"] or "1.15"), release(row["removed"] or "999.0")

@@ -7,6 +7,8 @@ import pytest
 from npulint.data.names import canonical, star_exports
 from tests.support import facts
 
+pytestmark = pytest.mark.slow
+
 SPELLINGS = {
     "torch.nn.modules.conv.Conv2d": "torch.nn.Conv2d",
     "torch.nn.modules.Linear": "torch.nn.Linear",

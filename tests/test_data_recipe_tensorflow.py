@@ -14,6 +14,8 @@ from npulint.data.recipe import RecipeCall, recipe_call, setting_parts
 from npulint.facts.recipe import ITEM_OF
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 _PREFIXES = {
     "tf": "tensorflow",
     "slim": "tensorflow.contrib.slim",

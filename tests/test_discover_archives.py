@@ -30,6 +30,7 @@ def test_an_end_that_hides_in_another_is_found(tmp_path: Path) -> None:
     assert directory_size(str(path)) == 2**30
 
 
+@pytest.mark.slow
 def test_the_large_form_of_directories_is_understood(tmp_path: Path) -> None:
     path = tmp_path / "many.pt"
     with zipfile.ZipFile(path, "w") as archive:

@@ -89,8 +89,8 @@ def test_any_head_of_a_graph_is_told_without_an_error() -> None:
             assert form_of_text("graph.pb", data[:end]) in ("", "graph_def", "meta_graph", "saved_model")
 
 
-def found(*paths: Path, **options: object) -> Discovery:
-    return discover([str(path) for path in paths], DiscoverOptions(**options))  # type: ignore[arg-type]
+def found(*paths: Path, force_exclude: bool = False) -> Discovery:
+    return discover([str(path) for path in paths], DiscoverOptions(force_exclude=force_exclude))
 
 
 def names(discovery: Discovery) -> list[str]:

@@ -138,6 +138,7 @@ def test_the_facts_of_a_file_know_its_project(project: Project) -> None:
     assert line[0] == "10:5" and "value=allow_mix_precision" in line  # the default stands in options.py
 
 
+@pytest.mark.slow
 def test_a_new_check_is_written_tested_and_used(project: Project) -> None:
     new = project.run("new", "tensorflow/own-session", "--checks=mine")
     assert new.code == 0 and Path("mine/tensorflow/own-session.yaml").is_file()
@@ -226,6 +227,7 @@ def test_another_question_gets_its_own_answer(project: Project, tmp_path: Path) 
     assert len(english) == len(chinese) == 1 and english != chinese
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_harmless(project: Project, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     project.write({"train.py": GPU.format(comment="")})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.evaluate.conditions import holds
+from npulint.evaluate import conditions
 from npulint.evaluate.patterns import last_segment, matches
 from npulint.evaluate.versions import key, within
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
@@ -50,7 +50,7 @@ _TABLE: dict[str, tuple[Any, tuple[bool | None, ...]]] = {
 
 @pytest.mark.parametrize(("condition", "answers"), _TABLE.values(), ids=_TABLE.keys())
 def test_condition(condition: Any, answers: tuple[bool | None, ...]) -> None:
-    assert tuple(holds(condition, value) for value in (_ONE, _TWO, _SOME, NOTHING, None)) == answers
+    assert tuple(conditions.tester(condition)(value) for value in (_ONE, _TWO, _SOME, NOTHING, None)) == answers
 
 
 # condition, value -> answer
@@ -80,7 +80,7 @@ _PLAIN: dict[str, tuple[Any, Any, bool | None]] = {
 
 @pytest.mark.parametrize(("condition", "value", "answer"), _PLAIN.values(), ids=_PLAIN.keys())
 def test_condition_on_one_value(condition: Any, value: Any, answer: bool | None) -> None:
-    assert holds(condition, value) is answer
+    assert conditions.tester(condition)(value) is answer
 
 
 _CONDITIONS = st.recursive(
@@ -97,15 +97,15 @@ _SCALARS = st.sampled_from([None, 0, 1, 2, 1.5, True, False, "a", "ab", ""])
 
 @given(_CONDITIONS, st.lists(_SCALARS, min_size=1, max_size=3))
 def test_a_sure_answer_holds_for_every_value(condition: Any, scalars: list[Any]) -> None:
-    answer = holds(condition, PossibleValues(tuple(scalars), True))
-    singles = {holds(condition, PossibleValues((s,), True)) for s in scalars}
+    answer = conditions.tester(condition)(PossibleValues(tuple(scalars), True))
+    singles = {conditions.tester(condition)(PossibleValues((s,), True)) for s in scalars}
     assert answer is None or singles == {answer}
 
 
 @given(_CONDITIONS, st.lists(_SCALARS, min_size=0, max_size=3), st.lists(_SCALARS, min_size=1, max_size=3))
 def test_knowing_more_never_turns_an_answer_round(condition: Any, seen: list[Any], others: list[Any]) -> None:
-    before = holds(condition, PossibleValues(tuple(seen), False))
-    after = holds(condition, PossibleValues(tuple(seen + others), True))
+    before = conditions.tester(condition)(PossibleValues(tuple(seen), False))
+    after = conditions.tester(condition)(PossibleValues(tuple(seen + others), True))
     assert before is None or after is before
 
 

@@ -14,11 +14,13 @@ from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.readiness import PRETUNING, parse_item
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import evaluate
-from npulint.evaluate.pretuning import pretuning, sided, status
+from npulint.evaluate.pretuning import sided
+from npulint.evaluate.rows import items_of
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.facts.recipe import ITEM_OF, ITEMS
 from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
 from npulint.pipeline import check_sources
+from tests.surface_support import finding
 
 CATALOGUE = load_catalogue(use_cache=False)
 REFERENCE_ITEMS = ["reference_repeatable", "reference_mixed_precision"]
@@ -47,7 +49,7 @@ def ingredient(part: str, same: str, side: str = "migrated") -> Fact:
 
 def told(*facts: Fact, side: str = "migrated", **attrs: str) -> list[Finding]:
     """What the checks say of one side that these facts were found by."""
-    return pretuning(CATALOGUE, sided(program(**attrs), side, facts), {}, "en").findings
+    return evaluate(CATALOGUE, sided(program(**attrs), side, facts), {}, "en").findings
 
 
 _SURELY = [
@@ -95,7 +97,7 @@ def test_a_script_left_unported_is_compared_all_the_same() -> None:
 
 
 def test_a_script_of_which_it_is_not_sure_that_it_trains_has_its_checklist() -> None:
-    verdict = pretuning(CATALOGUE, sided(program(trains="unknown"), "migrated", [difference("seed")]), {}, "en")
+    verdict = evaluate(CATALOGUE, sided(program(trains="unknown"), "migrated", [difference("seed")]), {}, "en")
     assert {item.item for item in verdict.checklist if item.failures} == {"hyperparameters"}
 
 
@@ -122,8 +124,15 @@ def test_both_sides_are_shown(attrs: dict[str, str], text: str) -> None:
     assert fill("{subject}: {before}, {after}", difference("seed", **attrs)) == text
 
 
+def status(item: ChecklistItem) -> str:
+    """How an item stands when everything that fails it is reported."""
+    reported = [finding(code=one.code, path=one.path, span=one.span) for one in item.failures]
+    (shown,) = items_of([item], [], reported)
+    return shown.status
+
+
 def _answers(*facts: Fact, side: str = "migrated", **attrs: str) -> dict[str, str]:
-    verdict = pretuning(CATALOGUE, sided(program(**attrs), side, facts), {}, "en")
+    verdict = evaluate(CATALOGUE, sided(program(**attrs), side, facts), {}, "en")
     return {item.item: status(item) for item in verdict.checklist}
 
 
@@ -165,7 +174,7 @@ def test_what_may_be_wanted_makes_no_item_differ(part: str) -> None:
 
 def test_the_gravest_failure_comes_first() -> None:
     facts = [difference("layer", 2), difference("dropout", 1), difference("optimizer", 3)]
-    verdict = pretuning(CATALOGUE, sided(program(), "migrated", facts), {}, "en")
+    verdict = evaluate(CATALOGUE, sided(program(), "migrated", facts), {}, "en")
     failures = next(item for item in verdict.checklist if item.item == "training").failures
     assert next((one.check, one.span.line) for one in failures) == ("optimizer-replaced", 3)
 
@@ -229,5 +238,5 @@ examples:
 
 
 def test_an_empty_catalogue_says_nothing() -> None:
-    verdict = pretuning(Catalogue(), sided(program(), "migrated", [difference("seed")]), {}, "en")
+    verdict = evaluate(Catalogue(), sided(program(), "migrated", [difference("seed")]), {}, "en")
     assert (verdict.findings, verdict.checklist) == ([], ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +14,16 @@ from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.collect import content_digest
 from npulint.facts.model import Span
-from npulint.findings import Edit, FixEdit
+from npulint.findings import Edit, FixEdit, RunResult
 from npulint.fix import plan as planning
 from npulint.fix.model import FixRefused, FixResult, Plan, Refusal, Text
 from npulint.fix_command import apply_fixes, fix_texts
 from npulint.postprocess.finalize import finalize
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.project_runner import facts_of
 from npulint.read.files import Loaded
 from npulint.settings import Settings
+from npulint.source_lines import FileLines
 from tests.catalogue_samples import parsed, sample, write
 
 EXAMPLES = """
@@ -78,8 +81,8 @@ def run(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr("npulint.fix_command.load_catalogue", lambda *_, **__: known)
     monkeypatch.setattr("npulint.pipeline.load_catalogue", lambda *_, **__: known)
 
-    def mending(*paths: str, unsafe: bool = True, **settings: object) -> FixResult:
-        return apply_fixes(Settings(paths=paths or (".",), **settings), unsafe)  # type: ignore[arg-type]
+    def mending(*paths: str, unsafe: bool = True, **settings: Any) -> FixResult:
+        return apply_fixes(Settings(paths=paths or (".",), **settings), unsafe)
 
     return mending
 
@@ -176,13 +179,12 @@ def test_known_findings_are_left(run: Run, project: Path, monkeypatch: pytest.Mo
     from npulint import pipeline
     from npulint.baseline import save_baseline
     from npulint.postprocess.baseline import Place
-    from npulint.postprocess.finalize import file_lines
 
     write(project, "train.py", SOURCE)
     settings = Settings(baseline="known.json", write_baseline=True, select=("NPU5101",))
     result = pipeline.run(settings)
     assert result.baseline is not None
-    place = Place(os.path.dirname(result.baseline.path), file_lines(settings))
+    place = Place(os.path.dirname(result.baseline.path), FileLines(settings.piped()))
     save_baseline(result.baseline.path, [place.entry(one) for one in result.findings], "en")
     mended = run(baseline="known.json")
     assert {one.code for one in mended.fixed} == {"NPU5102"}
@@ -336,11 +338,11 @@ def test_a_broken_project_does_not_stop_the_others(run: Run, project: Path, monk
         write(project, f"{name}/requirements.txt", "torch\n")
     calls = []
 
-    def failing(findings: object, *given: object, **named: object) -> object:
+    def failing(raw: RawResults, context: RunContext) -> RunResult:
         calls.append(1)
         if len(calls) == 2:
             raise RecursionError
-        return finalize(findings, *given, **named)  # type: ignore[arg-type]
+        return finalize(raw, context)
 
     monkeypatch.setattr(fix_command, "finalize", failing)
     mended = run()

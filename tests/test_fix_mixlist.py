@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.facts.model import Span
+from npulint.facts.model import Fact, Span
 from npulint.findings import FixStep
 from npulint.fix.mixlist import FILE, plan
 from npulint.fix.model import FixRefused, Plan, Text, Wish
@@ -119,7 +119,7 @@ def test_the_rest_of_a_list_stays(lists: dict[str, dict[str, list[str]]], indent
     assert json.loads(after)["black-list"]["to-add"][-1] == "Mul"
 
 
-def _entries(text: str) -> list:  # type: ignore[type-arg]
+def _entries(text: str) -> list[Fact]:
     return [fact for fact in read_mixlist(text, "ops_info.json") if fact.kind == "mixlist_entry"]
 
 

@@ -19,6 +19,8 @@ from npulint.catalogue.load import load_catalogue
 from npulint.fix_command import fixed_example
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 _RUNNER = os.path.join(os.path.dirname(__file__), "torch_numbers.py")
 
 _ACTIVATION = """

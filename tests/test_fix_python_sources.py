@@ -13,6 +13,8 @@ from npulint.fix.python import levels
 from npulint.read.source import Source, decode
 from tests.fix_steps import import_failure, trials
 
+pytestmark = pytest.mark.slow
+
 STDLIB = Path(sysconfig.get_path("stdlib"))
 _FILES = 120
 _STEPS = 8

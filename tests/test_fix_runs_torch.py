@@ -17,6 +17,8 @@ from npulint.catalogue.check import Catalogue, Example
 from npulint.catalogue.load import load_catalogue
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 _STAND_IN = os.path.join(os.path.dirname(__file__), "torch_stand_in.py")
 _TOPICS = ("device_cuda", "distribution", "mixed_precision", "loss_scale")  # their fixes leave the numbers alone
 _MOVES = (

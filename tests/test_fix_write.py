@@ -315,6 +315,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("kind", ["plain", "new", "linked"])
 def test_killed_at_any_moment(tmp_path: Path, kind: str) -> None:

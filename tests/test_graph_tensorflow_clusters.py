@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.assemble.graph.tensorflow.clusters import cut, ordered
+from tests.growth import assert_linear
 
 Drawn = tuple[dict[int, list[int]], frozenset[int]]
 
@@ -54,10 +55,10 @@ def test_what_cuts_has_device_nodes_on_both_sides(drawn: Drawn) -> None:
 
 
 @given(graphs(), st.randoms(use_true_random=False))
-def test_numbers_and_order_of_nodes_do_not_matter(drawn: Drawn, random: object) -> None:
+def test_numbers_and_order_of_nodes_do_not_matter(drawn: Drawn, random: Random) -> None:
     before, device = drawn
     names = list(before)
-    random.shuffle(names)  # type: ignore[attr-defined]
+    random.shuffle(names)
     renamed = {names[n]: [names[p] for p in taken] for n, taken in before.items()}
     moved = cut(ordered(renamed, renamed), renamed, frozenset(names[n] for n in device))
     found = cut(ordered(before, before), before, device)
@@ -91,12 +92,10 @@ def test_weights_of_the_kept_part_stay_with_it() -> None:
 
 
 def test_time_grows_with_the_size_only() -> None:
-    def seconds(count: int) -> float:
-        before = {n: [n - 1, n // 2] if n else [] for n in range(count)}
-        device = frozenset(n for n in before if n % 1000)
-        start = time.process_time()
-        cut(ordered(before, before), before, device)
-        return time.process_time() - start
+    def graph(count: int) -> dict[int, list[int]]:
+        return {n: [n - 1, n // 2] if n else [] for n in range(count)}
 
-    seconds(1_000)
-    assert seconds(80_000) < 20 * max(seconds(10_000), 0.01)
+    def work(before: dict[int, list[int]]) -> None:
+        cut(ordered(before, before), before, frozenset(n for n in before if n % 1000))
+
+    assert_linear(graph, work, 80_000)

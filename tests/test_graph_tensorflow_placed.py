@@ -18,6 +18,8 @@ from npulint.facts.model import Fact
 from npulint.read.graph import read_graph
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 tf: Any = None  # imported by the first test, for it takes seconds
 Build = Callable[[Any], Any]

@@ -17,6 +17,8 @@ from npulint.facts.model import Fact
 from npulint.read.graph import read_graph
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 

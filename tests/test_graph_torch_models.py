@@ -13,6 +13,8 @@ from npulint.pipeline import run
 from npulint.settings import Settings
 from tests.live_support import framework, loaded, quiet
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import torch
 import torch.nn.functional as F

@@ -22,6 +22,8 @@ from npulint.pipeline import facts_of, run
 from npulint.session import Session
 from npulint.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 GRAPH = """
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 node { name: "PyFunc" op: "PyFunc" input: "x" }

@@ -80,6 +80,7 @@ findings = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(findings, max_size=8), st.lists(hostile_results.problems, max_size=2), st.booleans(), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_every_finding_is_found_and_none_is_invented(
@@ -138,6 +139,7 @@ def test_a_long_line_costs_no_time() -> None:
     assert seen["github"] == [] and seen["slowest"] < 500
 
 
+@pytest.mark.slow
 def test_a_real_run_is_found_whole(project: Project) -> None:
     program = """\
         import torch

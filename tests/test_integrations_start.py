@@ -11,6 +11,8 @@ import pytest
 
 from npulint.settings import FORMATS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 STRANGERS = frozenset(
     "pygls lsprotocol attr attrs cattrs asyncio jsonschema playwright mkdocs markdown jinja2 pre_commit shtab "

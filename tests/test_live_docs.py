@@ -12,6 +12,8 @@ import pytest
 
 from tests.live_support import installed
 
+pytestmark = pytest.mark.slow
+
 _ROOT = Path(__file__).parent.parent
 _GUIDES = {lang: (_ROOT / "docs" / lang / "live.md").read_text(encoding="utf-8") for lang in ("en", "zh")}
 

@@ -22,6 +22,8 @@ from npulint.pipeline import facts_of
 from tests.live_support import framework, line_of, loaded, quiet
 from tests.project_support import Project
 
+pytestmark = pytest.mark.slow
+
 _NET = """
 import numpy as np
 import tensorflow as tf

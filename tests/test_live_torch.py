@@ -15,6 +15,8 @@ import pytest
 from tests.live_support import framework
 from tests.measured import python
 
+pytestmark = pytest.mark.slow
+
 MODELS = Path(__file__).parent / "live_torch_models.py"
 FALLS = ("cpu", "cpu_out", "error")
 READS = ("_local_scalar_dense", "nonzero", "masked_select", "_unique2")

@@ -12,6 +12,8 @@ import pytest
 from tests.live_support import installed
 from tests.measured import python
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import threading
 import torch

@@ -11,6 +11,8 @@ import pytest
 
 from tests.project_support import ROOT, SECONDS
 
+pytestmark = pytest.mark.slow
+
 PROCESSES = 6
 
 

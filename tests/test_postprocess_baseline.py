@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.postprocess.baseline import Compared, Place, compare, scope, united
+from npulint.source_lines import FileLines
 from tests.surface_support import finding
 
 LINES = ["a = 1", "b = 2", "c = 3"]
@@ -101,5 +102,6 @@ def test_the_function_around_a_line(line: int, name: str) -> None:
 
 def test_a_long_line_is_kept_short_and_still_told_apart(tmp_path: Path) -> None:
     texts = ["x" * 500 + "1", "x" * 500 + "2"]
-    first, second = (Place(str(tmp_path), lambda path, t=text: [t]).entry(at("a.py", 1)).line for text in texts)  # type: ignore[misc]
+    lines = [FileLines({"a.py": text.encode()}) for text in texts]
+    first, second = (Place(str(tmp_path), one).entry(at("a.py", 1)).line for one in lines)
     assert first != second and max(len(first), len(second)) < 150

@@ -107,6 +107,22 @@ def test_the_command_before_is_not_silenced() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        pytest.param("x()  # npulint: ignore[bad-variable]", "npulint: ignore[bad-variable]", id="unused"),
+        pytest.param("x()  # npulint: ignore[qq] why", "npulint: ignore[qq]", id="invalid, before a reason"),
+        pytest.param("x()  # why  # npulint: ignore[NPU1101]", "npulint: ignore[NPU1101]", id="behind another comment"),
+        pytest.param("x()  # noqa: F401,NPU1101 why", "noqa: F401,NPU1101", id="noqa"),
+        pytest.param("x('名称')  # npulint: ignore[qq]", "npulint: ignore[qq]", id="behind wide characters"),
+    ],
+)
+def test_a_complaint_marks_the_comment_from_its_first_character_to_its_last(text: str, marked: str) -> None:
+    (complaint,) = run(text).complaints
+    begin = text.index(marked) + 1
+    assert complaint.span == Span(1, begin, 1, begin + len(marked))
+
+
+@pytest.mark.parametrize(
     ("text", "complaint"),
     [
         pytest.param(

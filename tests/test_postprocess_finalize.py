@@ -15,8 +15,10 @@ from npulint.errors import ConfigError
 from npulint.facts.model import Comment, FileFacts, Problem, Span
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.postprocess.engine import of_problems
-from npulint.postprocess.finalize import deduplicate, file_lines, finalize, reported
+from npulint.postprocess.finalize import finalize
 from npulint.postprocess.identity import identified
+from npulint.postprocess.passes import reported, unite
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import TEXTS
@@ -26,7 +28,12 @@ from tests.surface_support import finding, source
 def run(
     *findings: Finding, files: Sequence[FileFacts] = (), problems: Sequence[Problem] = (), **settings: Any
 ) -> RunResult:
-    return finalize(findings, [], files, problems, Settings(**settings), Catalogue(), lines=source)
+    raw = RawResults(findings, files=files, problems=problems)
+    return finalize(raw, context(**settings))
+
+
+def context(**settings: Any) -> RunContext:
+    return RunContext(Settings(**settings), Catalogue(), source)
 
 
 def test_findings_come_by_path_line_column_and_code() -> None:
@@ -44,7 +51,7 @@ def test_findings_come_by_path_line_column_and_code() -> None:
 
 def test_one_finding_of_a_shared_module_belongs_to_the_first_program() -> None:
     shared = [finding(program="train.py"), finding(program="eval.py"), finding(program="eval.py", message="other")]
-    assert [(f.program, f.message) for f in deduplicate(shared)] == [
+    assert [(f.program, f.message) for f in unite(shared)] == [
         ("train.py", "`tf.nn.dropout` is slow on the NPU"),
         ("eval.py", "other"),
     ]
@@ -150,21 +157,22 @@ def test_suppressions_are_counted_and_useless_ones_reported() -> None:
 
 def test_the_target_says_what_was_given_and_what_was_inferred() -> None:
     programs = [ProgramSummary("a", 1, "torch", "partial"), ProgramSummary("b", 1, "none", "not_started")]
-    settled = finalize([], programs, [], [], Settings(target={"cann": "8.0"}), Catalogue(), lines=source)
+    settled = finalize(RawResults(programs=programs), context(target={"cann": "8.0"}))
     assert settled.target == {"cann": "8.0 (given)", "framework": "torch (inferred)"}
-    given = finalize([], programs, [], [], Settings(target={"torch": "2.1"}), Catalogue(), lines=source)
+    given = finalize(RawResults(programs=programs), context(target={"torch": "2.1"}))
     assert given.target == {"torch": "2.1 (given)"}
 
 
 def test_a_framework_whose_generation_is_known_is_told_once() -> None:
     programs = [ProgramSummary(f"{name}.py", 1, name, "not_started") for name in ("tensorflow", "tensorflow 1.x")]
-    settled = finalize([], programs, [], [], Settings(lang="zh"), Catalogue(), lines=source)
+    settled = finalize(RawResults(programs=programs), context(lang="zh"))
     assert settled.target["framework"] == "tensorflow 1.x（推断）"
-    assert finalize([], programs[:1], [], [], Settings(), Catalogue()).target["framework"] == "tensorflow (inferred)"
+    first = finalize(RawResults(programs=programs[:1]), context())
+    assert first.target["framework"] == "tensorflow (inferred)"
 
 
 def test_standard_input_gives_its_own_lines() -> None:
-    lines = file_lines(Settings(stdin=b"a\nb", stdin_filename="x.py"))
+    lines = FileLines(Settings(stdin=b"a\nb", stdin_filename="x.py").piped())
     assert lines("x.py") == ["a", "b"]
     assert FileLines()("does/not/exist.py") == []
     assert FileLines({"x.py": b"a\r\nb\rc\xff\x00"})("x.py") == ["a", "b", "c\\xff\0"]

@@ -18,6 +18,7 @@ from npulint.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
 from npulint.postprocess.baseline import Place
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_graph_findings import related_to_source, united_graphs
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.settings import Settings
 from tests.surface_support import finding
 
@@ -104,7 +105,7 @@ def test_lines_that_the_source_tells_or_a_comment_silences_are_not_among_the_pla
 def settled(*findings: Finding, joins: tuple[str, ...] = (), comment: str = "", **settings: Any) -> RunResult:
     comments = [Comment(4, False, f"# npulint: ignore[{comment}] known")] if comment else []
     files = [FileFacts("net.py", "python", comments=comments), FileFacts("model.pt2", "graph")]
-    return finalize(findings, [], files, [], Settings(**settings), catalogue(joins), lines=source)
+    return finalize(RawResults(findings, files=files), RunContext(Settings(**settings), catalogue(joins), source))
 
 
 def test_one_finding_is_left_of_two() -> None:

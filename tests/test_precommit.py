@@ -25,6 +25,8 @@ from tests.project_support import ROOT, Project
 from tests.test_change_impact import CHECK, TABLES, TRAIN, WITHOUT
 from tests.tools import missing
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 HOOKS: list[dict[str, Any]] = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))
 BUILDING = 600  # seconds for pip to build the environment of the hooks

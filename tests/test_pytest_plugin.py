@@ -12,6 +12,8 @@ import pytest
 
 from tests.live_support import installed
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = "pytester"
 
 _PLUGIN = "npulint.live.pytest_plugin"
@@ -32,7 +34,7 @@ _CONFTEST = """
 import os
 from unittest import mock
 
-from npulint.facts.graph import Body, Frame, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.live.judge import judged
 
 NET = os.path.join(os.path.dirname(__file__), "net.py")
@@ -40,7 +42,7 @@ NET = os.path.join(os.path.dirname(__file__), "net.py")
 
 def check(operators, **given):
     nodes = [
-        Node(op.replace(".", "_"), op, attrs={"dtypes": ["float32"]}, frames=(Frame(NET, line, "f"),), phase="forward")
+        Node(op.replace(".", "_"), op, attrs={"dtypes": ["float32"]}, frames=(NodeFrame(NET, line, "f"),), phase="forward")
         for op, line in operators
     ]
     nodes.append(Node("mul", "aten.mul.Tensor", attrs={"dtypes": ["float32"]}, phase="backward"))
@@ -208,17 +210,18 @@ def test_a_project_that_asks_for_nothing_notices_nothing(pytester: pytest.Pytest
 
 def test_the_plugin_is_light() -> None:
     script = (
-        "import sys, pytest, importlib, importlib.util, time; before = set(sys.modules); start = time.perf_counter();"
-        f"import {_PLUGIN}; spent = time.perf_counter() - start;"
-        "print(sorted(set(sys.modules) - before), spent)"
+        "import sys, time; start = time.process_time(); import pytest; usual = time.process_time() - start;"
+        "import importlib, importlib.util; before = set(sys.modules); start = time.process_time();"
+        f"import {_PLUGIN}; spent = time.process_time() - start;"
+        "print(sorted(set(sys.modules) - before), spent / usual)"
     )
     spent = []
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        modules, _, seconds = done.stdout.strip().rpartition(" ")
+        modules, _, share = done.stdout.strip().rpartition(" ")
         assert modules == str(["npulint", "npulint.live", _PLUGIN])
-        spent.append(float(seconds))
-    assert min(spent) < 0.005
+        spent.append(float(share))
+    assert min(spent) < 0.05  # of what pytest itself takes to load
 
 
 _TORCH = """

@@ -16,7 +16,10 @@ from npulint.discover.graphs import form_of
 from npulint.facts.graph import Body, Graph
 from npulint.facts.model import Problem
 from npulint.read.graph import read_graph
+from tests.growth import slowness, within
 from tests.tools import missing
+
+pytestmark = pytest.mark.slow
 
 if importlib.util.find_spec("tensorflow") is not None:
     import numpy
@@ -299,7 +302,7 @@ def test_a_frozen_graph_of_100_mb_takes_hardly_longer_than_to_read_it(tmp_path: 
     taken = time.process_time() - begun
     assert isinstance(found, Graph)
     assert len(found.bodies[0].nodes) == count == FROZEN
-    assert taken < 4 * bytes_alone + 0.1  # a third of it where nothing else runs
+    assert taken < 4 * bytes_alone + 0.1 * slowness()  # a third of it where nothing else runs
     tracemalloc.start()
     try:
         read_graph(str(location), "frozen.pb")
@@ -316,9 +319,7 @@ def test_a_training_graph_of_100_000_nodes_is_read_in_seconds(tmp_path: Path) ->
     one = graph.as_graph_def()
     copies = 100_000 // len(one.node) + 1
     (tmp_path / "graph.pb").write_bytes(one.SerializeToString() * copies)
-    begun = time.process_time()
-    found = read_graph(str(tmp_path / "graph.pb"), "graph.pb")
-    taken = time.process_time() - begun
+    with within(8):  # less than one where nothing else runs
+        found = read_graph(str(tmp_path / "graph.pb"), "graph.pb")
     assert isinstance(found, Graph)
     assert len(found.bodies[0].nodes) == len(one.node) * copies
-    assert taken < 8  # less than one where nothing else runs

@@ -86,10 +86,12 @@ def told(module: Any) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_there_are_as_many_models_as_names(models: ModuleType) -> None:
     assert set(models.EXPORTED) == set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_operators_are_those_of_torch(programs: dict[str, tuple[Any, str]], name: str) -> None:
     program, path = programs[name]
@@ -102,6 +104,7 @@ def test_operators_are_those_of_torch(programs: dict[str, tuple[Any, str]], name
     assert graph.version == __import__("torch").__version__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_types_and_shapes_are_those_of_torch(programs: dict[str, tuple[Any, str]], name: str) -> None:
     program, path = programs[name]
@@ -285,7 +288,7 @@ def test_what_is_pickled_is_never_opened(programs: dict[str, tuple[Any, str]], t
 def test_layouts_that_are_not_strided_are_told(tmp_path: Path) -> None:
     torch = framework("torch")
 
-    class Sparse(torch.nn.Module):  # type: ignore[name-defined,misc]
+    class Sparse(torch.nn.Module):  # type: ignore[name-defined]
         def forward(self, x: Any) -> Any:
             return torch.sparse.mm(x, torch.ones(4, 2)) + x.to_sparse().to_dense().sum()
 
@@ -314,7 +317,7 @@ def test_layouts_that_are_not_strided_are_told(tmp_path: Path) -> None:
 def test_a_program_whose_first_output_is_one_number_is_told(text: str, wanted: int, tmp_path: Path) -> None:
     torch = framework("torch")
 
-    class Net(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class Net(torch.nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.layer = torch.nn.Linear(3, 2)

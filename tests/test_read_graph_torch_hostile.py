@@ -23,6 +23,7 @@ from npulint.read.graph import read_graph
 from npulint.read.graph.torch.frames import frames
 from npulint.read.graph.torch.script.ranges import Ranges
 from npulint.read.graph.torch.symbols import readable
+from tests.growth import assert_within
 
 REASONS = {"not-a-graph", "graph-damaged", "graph-too-large", "graph-pickled", "graph-compiled", "unreadable"}
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -432,9 +433,9 @@ import resource, sys, time
 from npulint.read.graph import read_graph
 import npulint.read.graph.torch.exported, npulint.read.graph.torch.torchscript
 resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
-begun = time.perf_counter()
+begun = time.process_time()
 found = read_graph(sys.argv[1], "a")
-print(time.perf_counter() - begun, type(found).__name__, getattr(found, "reason", ""))
+print(time.process_time() - begun, type(found).__name__, getattr(found, "reason", ""))
 """
 
 
@@ -445,4 +446,4 @@ def test_memory_and_time_are_bounded(tmp_path: Path, name: str) -> None:
     path.write_bytes(BOMBS[name]())
     done = subprocess.run([sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout.split()[0]) < 60
+    assert_within(float(done.stdout.split()[0]), 60)

@@ -100,10 +100,12 @@ def bodies(graph: Graph, name: str) -> list[Body]:
     return [body for body in graph.bodies if re.sub(r"_\d+$", "", body.name) == name or body.name == name]
 
 
+@pytest.mark.slow
 def test_there_are_as_many_models_as_names(models: ModuleType) -> None:
     assert set(models.SCRIPTED) == set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "function"])
 def test_operators_of_methods_are_those_of_torch(archives: dict[str, str], name: str) -> None:
     graph = graph_of(archives[name])

@@ -192,6 +192,7 @@ def test_lines_without_end_are_capped() -> None:
     assert len(found["EI0003"].attrs["text"]) <= 200
 
 
+@pytest.mark.slow
 def test_a_long_log_needs_little_memory() -> None:
     class Long:
         def __init__(self) -> None:
@@ -219,6 +220,7 @@ class Pieces:
         return self.stream.read(min(self.size, size))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.sampled_from([b"\n", b"\r", b"plain ", b"EI0003: x", b"loss: nan", b"NPU", b"\xff\x00"])),
@@ -231,6 +233,7 @@ def test_pieces_of_a_stream_do_not_matter(parts: list[bytes], size: int) -> None
     assert whole[0][3]["rows"] == data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read(data: bytes) -> None:

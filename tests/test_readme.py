@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.mark.slow
 def test_the_output_in_the_readmes_is_the_real_one() -> None:
     done = subprocess.run([sys.executable, "scripts/fill_readme.py", "--check"], cwd=ROOT, check=False)
     assert done.returncode == 0, "run scripts/fill_readme.py"

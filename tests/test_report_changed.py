@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,9 +47,9 @@ def test_lines_out_and_in_make_the_edited_text(case: tuple[str, list[Edit]]) -> 
     assert "\n".join(lines) == edited_text(text, edits)
 
 
-def shown(edits: Sequence[Edit], source: Sequence[str], **view: object) -> str:
+def shown(edits: Sequence[Edit], source: Sequence[str], **view: Any) -> str:
     one = finding(path="a.py", span=Span(1, 1, 1, 2), fix=Fix("Do it.", "safe", tuple(edits)))
-    wanted = ReportView(fixes=True, lines=lambda path: source, **view)  # type: ignore[arg-type]
+    wanted = ReportView(fixes=True, lines=lambda path: source, **view)
     return render("text", RunResult([one], summary=Summary(1, 1)), wanted)
 
 

@@ -13,6 +13,7 @@ import pytest
 from npulint.facts.model import Span
 from npulint.findings import Fix, GraphSummary, Related, RunResult, Summary
 from npulint.postprocess.finalize import finalize
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
 from npulint.source_lines import FileLines
@@ -222,7 +223,7 @@ def settled(**graph: Any) -> dict[str, str]:
     from npulint.settings import Settings
 
     graphs = [GraphSummary("m.pb", "graph_def", **{"framework": "tensorflow", **graph})]
-    return finalize([], [], [], [], Settings(), Catalogue(), graphs=graphs).target
+    return finalize(RawResults(graphs=graphs), RunContext(Settings(), Catalogue(), FileLines())).target
 
 
 def test_the_target_tells_which_list_was_used() -> None:

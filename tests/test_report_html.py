@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from base64 import b64encode
 from collections import Counter
 from hashlib import sha256
@@ -21,6 +20,7 @@ from npulint.report.html.source import frame, line_of
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, RulePage, render
 from npulint.settings import Settings
+from tests.growth import assert_linear
 from tests.html_support import EVIL, by_id, hostile, large, large_source, page, text_of, tree, with_class
 from tests.surface_support import finding, sample
 
@@ -37,6 +37,7 @@ def said(text: str) -> str:
     return "".join(parts)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(texts, texts, texts, texts, st.integers(0, 9), st.integers(0, 9))
 def test_every_text_stays_in_its_place(
@@ -310,9 +311,9 @@ def test_frames(lines: list[str], span: Span, numbers: str, code: str) -> None:
     if not numbers:
         assert text == ""
         return
-    gutter, body = re.fullmatch(
-        r"<pre.*?><span aria-hidden=\"true\">(.*?)</span><code>(.*)</code></pre>", text, re.S
-    ).groups()  # type: ignore[union-attr]
+    found = re.fullmatch(r"<pre.*?><span aria-hidden=\"true\">(.*?)</span><code>(.*)</code></pre>", text, re.S)
+    assert found is not None
+    gutter, body = found.groups()
     assert gutter == numbers
     assert _joined(body) == code
 
@@ -365,10 +366,9 @@ def test_related_places_are_told_with_their_line() -> None:
     assert "80 more rows are left out" in text_of(box)
 
 
+@pytest.mark.slow
 def test_ten_thousand_findings_are_told_in_time() -> None:
-    result = large(10_000)
-    begun = time.process_time()
-    text = render("html", result, ReportView(lines=large_source))
-    assert time.process_time() - begun < 3
+    assert_linear(large, lambda result: render("html", result, ReportView(lines=large_source)), 10_000)
+    text = render("html", large(10_000), ReportView(lines=large_source))
     assert len(text.encode()) < 20_000_000
     assert text.count("<article ") == 10_000

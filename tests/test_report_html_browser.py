@@ -17,7 +17,7 @@ from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
 from tests.run_support import RESULT, RUN
 from tests.surface_support import finding, sample
-from tests.tools import needed
+from tests.tools import chinese_font, needed
 
 FLAGS = [
     "--no-sandbox",
@@ -29,8 +29,9 @@ FLAGS = [
 ]
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 900}
-MOMENT = 200  # milliseconds in which a filter answers; slow machines get a few times as long
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+PLACE = "(box => [box.top, box.bottom])(document.getElementById('{}').getBoundingClientRect())"
+HEAD = 60  # pixels of the line that stays at the top
 CARDS = "Array.from(document.querySelectorAll('.f')).filter(f => !f.hidden)"
 
 
@@ -200,12 +201,12 @@ def test_links_lead_to_findings_even_where_these_are_hidden(opened: Open) -> Non
         one.search("nothing has these words")
         one.ask(f"location.hash = '#{target}'")
         one.tab.wait_for_timeout(400)
-        top = one.ask(f"document.getElementById('{target}').getBoundingClientRect().top")
-        assert 60 < top < 400
+        top, bottom = one.ask(PLACE.format(target))
+        assert HEAD < top < bottom < DESKTOP["height"]  # all of it, below the line that stays
     one.tab.locator(".steps a").first.click()
     one.tab.wait_for_timeout(300)
-    group = one.ask("location.hash.slice(1)")
-    assert 60 < one.ask(f"document.getElementById('{group}').getBoundingClientRect().top") < 400
+    top, _ = one.ask(PLACE.format(one.ask("location.hash.slice(1)")))
+    assert HEAD < top < DESKTOP["height"] / 2  # its beginning: a group is higher than the window
     assert one.complaints == []
 
 
@@ -237,6 +238,8 @@ def test_without_scripts_everything_is_there(opened: Open) -> None:
 def test_paper_holds_every_finding_that_is_shown(opened: Open, reports: Any, lang: str) -> None:
     from pypdf import PdfReader
 
+    if lang == "zh":
+        chinese_font()
     text, findings = reports[lang]
     one = opened(text)
     printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
@@ -329,11 +332,21 @@ TIMED = """async () => {
 
 
 def test_ten_thousand_findings_stay_usable(opened: Open, record_property: Callable[[str, object], None]) -> None:
-    one = opened(rendered("html", large(10_000), ReportView(lines=large_source)))
-    load = one.ask("performance.getEntriesByType('navigation')[0].duration")
-    elements = one.ask("document.querySelectorAll('*').length")
+    begun = {}
+    for number in (2_500, 10_000):
+        one = opened(rendered("html", large(number), ReportView(lines=large_source)))
+        begun[number] = _times(one)
+        record_property(f"times of {number}", begun[number])
+        assert one.ask("document.querySelectorAll('*').length") < 40 * number
+        assert one.complaints == []
+    for name, few in begun[2_500].items():
+        assert begun[10_000][name] < 9 * max(few, 50), (name, begun)  # four times as many, and never their square
+
+
+def _times(one: Opened) -> dict[str, float]:
+    """Milliseconds that the page takes to open, and to answer each kind of filter."""
     typed = "filters.q.value = '{}'; filters.topic.dispatchEvent(new Event('input', {{ bubbles: true }}))"
-    times = {}
+    times = {"load": one.ask("performance.getEntriesByType('navigation')[0].duration")}
     for name, act in (
         ("severity", "document.querySelector('input[value=note]').click()"),
         ("category", "document.querySelector('input[value=performance]').click()"),
@@ -343,13 +356,7 @@ def test_ten_thousand_findings_stay_usable(opened: Open, record_property: Callab
         ("by file", "document.querySelector('input[value=file]').click()"),
     ):
         times[name] = one.ask(TIMED.replace("ACT", act))
-    record_property("load", load)
-    record_property("times", times)
-    assert elements < 400_000
-    assert load < 8000
-    assert max(times[name] for name in times if name != "by file") < 3 * MOMENT
-    assert times["by file"] < 5000
-    assert one.complaints == []
+    return times
 
 
 def test_an_empty_report_is_a_page_too(opened: Open) -> None:

@@ -91,6 +91,7 @@ def outcomes(result: RunResult, **view: Any) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.slow
 @given(results)
 @settings(max_examples=100, deadline=None)
 def test_junit_is_valid_whatever_the_texts(result: RunResult) -> None:

@@ -80,6 +80,7 @@ def test_a_clean_run_is_one_line() -> None:
     assert [row["kind"] for row in rows(RunResult())] == ["summary"]
 
 
+@pytest.mark.slow
 @given(results)
 @settings(max_examples=100, deadline=None)
 def test_no_text_breaks_a_line(result: RunResult) -> None:
@@ -114,6 +115,7 @@ def refused(issue: dict[str, Any]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @given(results)
 @settings(max_examples=100, deadline=None)
 def test_gitlab_takes_every_issue(result: RunResult) -> None:
@@ -195,6 +197,7 @@ def errors(result: RunResult, **view: Any) -> list[tuple[str, dict[str, str]]]:
     return [(file.attrib["name"], one.attrib) for file in root for one in file]
 
 
+@pytest.mark.slow
 @given(results)
 @settings(max_examples=100, deadline=None)
 def test_checkstyle_gives_every_text_back(result: RunResult) -> None:

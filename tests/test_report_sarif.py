@@ -53,6 +53,7 @@ def test_a_clean_run_is_a_log_without_results() -> None:
     assert (violations(document), demands(document)) == ([], [])
 
 
+@pytest.mark.slow
 @given(results)
 @settings(max_examples=150, deadline=None)
 def test_whatever_the_texts_the_log_is_valid(result: RunResult) -> None:

@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,13 +23,15 @@ from npulint.read.artifacts import read_artifact
 from npulint.read.artifacts.logs import lines as logs_lines
 from npulint.read.artifacts.logs import read
 from npulint.read.artifacts.series import SeriesWatcher
+from tests.growth import slowness
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("resource")
 
 MOST_MEMORY = 200 << 20
 MOST_SECONDS = 60.0  # for a gigabyte
 START = 3.0  # seconds for Python and the checks
-USUAL = 0.25  # seconds of `calibrated` on a machine of usual speed
 MB = 1 << 20
 MODERATE = 16 * MB
 ALL = bool(os.environ.get("NPULINT_TEST_ALL"))
@@ -56,18 +57,9 @@ print(json.dumps([code, seconds, max(most, others.ru_maxrss << 10)]), file=sys.s
 """
 
 
-def calibrated() -> float:
-    """Seconds of the processor for some work that never changes."""
-    begun = time.process_time()
-    line = "a,b,c," + ",".join(f"{number}.5" for number in range(20))
-    for _ in range(60_000):
-        [float(cell) for cell in line.split(",")[3:]]
-    return time.process_time() - begun
-
-
 def checked(path: Path, seconds: float) -> str:
     """What `npulint check` says of a file; fails if that takes too long or too much memory."""
-    before = calibrated()
+    before = slowness()
     done = subprocess.run(
         [sys.executable, "-c", PROBE, "check", str(path), "--no-cache"],
         capture_output=True,
@@ -75,7 +67,7 @@ def checked(path: Path, seconds: float) -> str:
         cwd=path.parent,
         env={**os.environ, "NPULINT_CACHE_DIR": str(path.parent / "cache")},
     )
-    slow = max(1.0, max(before, calibrated()) / USUAL)
+    slow = max(before, slowness())
     code, taken, most = json.loads(done.stderr.strip().rpartition("\n")[2])
     assert code in (0, 1), done.stderr
     assert most <= MOST_MEMORY, f"{most / MB:.0f} MB"

@@ -39,7 +39,7 @@ def links(speeds: tuple[float, ...] = SPEEDS, size: float = 32.0, kind: str = "H
     return found | {f"0-{to}": link(kind, size, speed) for to, speed in enumerate(speeds, 1)}
 
 
-def of_rank(**operators: object) -> dict[str, object]:
+def of_rank(**operators: object) -> dict[str, dict[str, dict[str, object]]]:
     """A matrix as torch_npu writes it for a rank."""
     return {"step5": {"p2p": {}, "collective": {f"{name}@175": routes for name, routes in operators.items()}}}
 
@@ -74,7 +74,7 @@ def test_totals_and_excerpts_are_not_counted_twice() -> None:
     parts = {f"allreduce-{part}": links() for part in ("top1", "middle", "bottom1", "bottom2", "total")}
     assert routes(of_rank(**parts))["HCCS"].attrs == once.attrs
     summed = of_rank(allreduce=links())
-    summed["step5"]["collective"]["Total Op Info"] = links()  # type: ignore[index]
+    summed["step5"]["collective"]["Total Op Info"] = links()
     assert routes(summed)["HCCS"].get("total_mb") == 160.0
 
 

@@ -29,6 +29,8 @@ class Slow:
     seconds = 0.0
     failure: Exception | None = None
     checks: int = 0
+    gate: threading.Event | None = None
+    waited: ClassVar[list[bool]] = []
     threads: ClassVar[set[str]] = set()
 
     def __init__(self, settings: Settings) -> None:
@@ -47,6 +49,8 @@ class Slow:
         Slow.checks += 1
         Slow.threads.add(threading.current_thread().name)
         time.sleep(self.seconds)
+        if Slow.gate is not None:
+            Slow.waited.append(Slow.gate.wait(20))
         if Slow.failure is not None:
             raise Slow.failure
         return Checked("/w", {path: [finding(path=path, message=self.texts.get(path, ""))]})
@@ -58,6 +62,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slow, "seconds", 0.0)
     monkeypatch.setattr(Slow, "failure", None)
     monkeypatch.setattr(Slow, "checks", 0)
+    monkeypatch.setattr(Slow, "gate", None)
+    monkeypatch.setattr(Slow, "waited", [])
     monkeypatch.setattr(Slow, "threads", set())
 
 
@@ -119,13 +125,14 @@ def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
 
 def test_the_loop_stays_free_while_a_check_runs() -> None:
     async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
-        Slow.seconds = 0.4
+        Slow.gate = threading.Event()  # a check waits for what only the loop does meanwhile
         document = opened(desk)
-        begun = time.monotonic()
-        await asyncio.sleep(0.01)
-        assert time.monotonic() - begun < 0.2
+        while not Slow.checks:
+            await asyncio.sleep(0.01)
+        Slow.gate.set()
         await desk.current(document.uri)
         assert Slow.threads == {"npulint"}
+        assert Slow.waited == [True]
 
     tell(story)
 

@@ -20,6 +20,8 @@ from npulint.server.positions import replaced
 from npulint.server.uris import uri_of
 from tests.server_support import QUIET, ROOT, editing, pushed, said
 
+pytestmark = pytest.mark.slow
+
 TRAIN = dedent(
     """\
     import torch

@@ -19,6 +19,8 @@ from tests.fix_checks import CHECKS, CODES, MODEL, SAFE, WHOLE
 from tests.server_support import editing
 from tests.surface_support import finding
 
+pytestmark = pytest.mark.slow
+
 ALL = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
 
 

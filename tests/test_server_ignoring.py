@@ -154,6 +154,7 @@ def test_in_the_whole_file(text: str, after: str) -> None:
     assert "\n".join(applied(lines, edit)) == after.replace("{}", "# npulint: ignore-file[native-dropout]")
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_the_editor_offers_silences_the_finding_and_nothing_else(data: st.DataObject) -> None:

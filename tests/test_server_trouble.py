@@ -17,6 +17,9 @@ from npulint.server.configuration import ConfigProblem
 from npulint.server.engine import EngineAnswer
 from npulint.server.server import Server
 from npulint.server.uris import uri_of
+from tests.growth import slowness
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 
@@ -144,4 +147,4 @@ def test_it_ends_at_once_when_the_editor_goes_while_it_works(tmp_path: Path, cac
     process.stdin.close()
     process.stdout.close()
     assert process.wait(20) == 1
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 10 * slowness()

@@ -14,6 +14,8 @@ from lsprotocol import types as lsp
 from npulint.server.uris import uri_of
 from tests.server_support import QUIET, Editor, editing, pushed, said
 
+pytestmark = pytest.mark.slow
+
 TRAIN = """\
 import torch
 import torch_npu

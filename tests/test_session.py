@@ -11,6 +11,7 @@ import pytest
 
 import npulint.session
 from npulint.baseline import save_baseline
+from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
 from npulint.discover.files import discover
@@ -21,7 +22,8 @@ from npulint.facts.model import FileFacts
 from npulint.findings import Finding
 from npulint.pipeline import run
 from npulint.postprocess.baseline import Place
-from npulint.project_runner import Outcome, evaluate_project
+from npulint.postprocess.record import RawResults
+from npulint.project_runner import evaluate_project
 from npulint.read.files import load, read
 from npulint.session import Checked, Session
 from npulint.settings import Settings
@@ -74,6 +76,7 @@ def names(checked: Checked, path: str) -> list[str]:
     return [one.name for one in checked.findings[path]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()))
 def test_every_step_of_typing_in_an_example_says_what_a_run_says(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -206,9 +209,9 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
     session.check("train.py")
     judged: list[int] = []
 
-    def judge(root: str, *rest: object) -> Outcome:
+    def judge(root: str, files: list[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
         judged.append(1)
-        return evaluate_project(root, *rest)  # type: ignore[arg-type]
+        return evaluate_project(root, files, catalogue, settings)
 
     monkeypatch.setattr(npulint.session, "evaluate_project", judge)
     silent = HELPER.replace("0.5)", "0.5)  # npulint: ignore[native-dropout]")

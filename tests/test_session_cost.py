@@ -16,6 +16,8 @@ from npulint.read import files as reading
 from npulint.session import Session, knowledge
 from npulint.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 MEASURE = """
 import ast, statistics, sys, time

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -20,6 +21,8 @@ from npulint.read.files import load, read
 from npulint.session import Session
 from npulint.settings import Settings
 from tests.project_support import ROOT
+
+pytestmark = pytest.mark.slow
 
 SETTINGS = Settings(paths=(".",), cache=False)
 SAMPLE = {

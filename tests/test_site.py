@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import posixpath
 import re
@@ -25,14 +26,21 @@ from scripts.docsite.generate import pages, redirects, renamed_checks, retired, 
 from scripts.docsite.guides import AUTHORS, filled, readme_section, source
 from scripts.docsite.markup import inline, link, url
 
+pytestmark = pytest.mark.slow
+
 CATALOGUE = load_catalogue(())
 RULES = all_rules(CATALOGUE)
 GONE = {"NPU1999": "merged into `other` <b>"}
-PAGES = {lang: pages(CATALOGUE, lang, {**GONE, **retired()}) for lang in words.LANGUAGES}
 _FENCE = re.compile(r"^( *)(`{3,})[^`\n]*\n.*?^\1\2$", re.MULTILINE | re.DOTALL)
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^)>\s]+)>?\)")
 _HTML_LINK = re.compile(r'(?:href|src)="([^"]+)"')
 _HEADING = re.compile(r"^(#{1,6}) .+$", re.MULTILINE)
+
+
+@functools.cache
+def all_pages() -> dict[str, dict[str, str]]:
+    """The pages of each language; only when a test asks, for every example is judged."""
+    return {lang: pages(CATALOGUE, lang, {**GONE, **retired()}) for lang in words.LANGUAGES}
 
 
 def prose(text: str) -> str:
@@ -45,11 +53,11 @@ def test_every_address_that_findings_print_has_its_page(lang: str) -> None:
     address = addresses(DOCS_URL, lang, ())
     wanted = [address(rule.code, rule.name).removeprefix(f"{DOCS_URL}/{lang}/").rstrip("/") for rule in RULES]
     assert len(wanted) > 500
-    assert [one for one in wanted if f"{one}.md" not in PAGES[lang]] == []
+    assert [one for one in wanted if f"{one}.md" not in all_pages()[lang]] == []
 
 
 def test_both_languages_have_the_same_pages() -> None:
-    assert set(PAGES["en"]) == set(PAGES["zh"])
+    assert set(all_pages()["en"]) == set(all_pages()["zh"])
 
 
 def folder(path: str) -> str:
@@ -73,14 +81,14 @@ def broken_links(site: dict[str, str], path: str) -> list[str]:
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_links_lead_to_pages(lang: str) -> None:
-    site = PAGES[lang]
+    site = all_pages()[lang]
     assert {path: broken for path in site if (broken := broken_links(site, path))} == {}
     assert broken_links({"a/b.md": '[x](c.md) <a href="../c/">'}, "a/b.md") == ["c.md", "../c/"]
 
 
 def test_no_section_is_empty() -> None:
     empty = []
-    for lang, site in PAGES.items():
+    for lang, site in all_pages().items():
         for path, text in site.items():
             body = prose(re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL))
             heads = list(_HEADING.finditer(body))
@@ -94,7 +102,7 @@ def test_no_section_is_empty() -> None:
 
 
 def test_every_bad_example_shows_what_is_said_of_it() -> None:
-    for lang, site in PAGES.items():
+    for lang, site in all_pages().items():
         for check in CATALOGUE.checks:
             page = site[f"checks/{check.name}.md"]
             bad = sum(example.bad for example in check.examples)
@@ -106,7 +114,7 @@ def test_every_bad_example_shows_what_is_said_of_it() -> None:
 def test_every_example_with_a_fix_shows_what_it_makes_of_it() -> None:
     for lang, told in (("en", "What the fix makes of it:"), ("zh", "修复结果：")):
         for check in CATALOGUE.checks:
-            page = PAGES[lang][f"checks/{check.name}.md"]
+            page = all_pages()[lang][f"checks/{check.name}.md"]
             wanted = sum(any(one.files.get(n) != text for n, text in one.fixed.items()) for one in check.examples)
             assert page.count(f"{told}\n\n```diff\n") == wanted, f"{lang} {check.name}"
             kinds = {rule.applicability for rule in check.fixes}
@@ -116,12 +124,12 @@ def test_every_example_with_a_fix_shows_what_it_makes_of_it() -> None:
 def test_the_texts_of_a_check_are_those_of_a_finding() -> None:
     check = next(one for one in CATALOGUE.checks if one.name == "launched-value-refused")
     assert "{name}" in check.text["en"].message and "${{name}}" in check.text["en"].fix
-    page = prose(PAGES["en"][f"checks/{check.name}.md"])
+    page = prose(all_pages()["en"][f"checks/{check.name}.md"])
     assert "&#123;name&#125;" not in page and "<code>$&#123;batch&#95;size&#125;</code>" in page
 
 
 def test_the_engine_examples_show_a_finding() -> None:
-    for lang, site in PAGES.items():
+    for lang, site in all_pages().items():
         for rule in ENGINE_RULES:
             assert f'<li class="np-{rule.severity}">' in site[f"checks/{rule.name}.md"], f"{lang} {rule.name}"
 
@@ -148,7 +156,7 @@ def test_the_comment_that_a_page_recommends_silences_the_finding() -> None:
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_the_table_of_options_is_complete(lang: str) -> None:
-    page = PAGES[lang]["guides/configuration.md"]
+    page = all_pages()[lang]["guides/configuration.md"]
     for option in OPTIONS:
         rows = [line for line in page.split("\n") if re.match(rf"\| `{re.escape(option.flag)}[ `]", line)]
         assert len(rows) == 1, option.name
@@ -158,7 +166,7 @@ def test_the_table_of_options_is_complete(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_every_command_is_told_of(lang: str) -> None:
-    page = PAGES[lang]["guides/commands.md"]
+    page = all_pages()[lang]["guides/commands.md"]
     assert [
         command.name for command in COMMANDS if f"## npulint {command.name} {{ #{command.name} }}" not in page
     ] == []
@@ -168,7 +176,7 @@ def test_every_command_is_told_of(lang: str) -> None:
 def test_every_readiness_item_has_a_page_with_its_texts(lang: str) -> None:
     assert len(CATALOGUE.items) == 17
     for item in CATALOGUE.items:
-        page = PAGES[lang][f"readiness/{item.name}.md"]
+        page = all_pages()[lang][f"readiness/{item.name}.md"]
         assert inline(item.text[lang].look) in page
         answers = {example.answer for example in item.examples}
         assert all(f"#{answer} .np-{answer}" in page for answer in answers), item.name
@@ -177,9 +185,9 @@ def test_every_readiness_item_has_a_page_with_its_texts(lang: str) -> None:
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_every_item_of_the_pretuning_checklist_has_a_page_with_its_texts(lang: str) -> None:
     assert len(CATALOGUE.pretuning) == 9
-    index = PAGES[lang]["pretuning/index.md"]
+    index = all_pages()[lang]["pretuning/index.md"]
     for item in CATALOGUE.pretuning:
-        page = PAGES[lang][f"pretuning/{item.name}.md"]
+        page = all_pages()[lang][f"pretuning/{item.name}.md"]
         assert inline(item.text[lang].look) in page
         assert f"({item.name}.md)" in index
         assert words.say(lang, "pretuning.passed") in page
@@ -188,7 +196,7 @@ def test_every_item_of_the_pretuning_checklist_has_a_page_with_its_texts(lang: s
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_two_programs_stand_in_two_columns(lang: str) -> None:
     check = next(check for check in CATALOGUE.checks if check.name == "learning-rate-differs")
-    page = PAGES[lang]["checks/learning-rate-differs.md"]
+    page = all_pages()[lang]["checks/learning-rate-differs.md"]
     assert page.count('<div class="np-sides" markdown>') == len(check.examples)
     for side in ("reference", "migrated"):
         title = f'title="{words.say(lang, f"side.{side}")}: train.py"'
@@ -198,10 +206,10 @@ def test_two_programs_stand_in_two_columns(lang: str) -> None:
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_lists_name_every_check_once(lang: str) -> None:
-    names = re.findall(r'<tr [^>]*>.*?<a href="([^"]+)/">', PAGES[lang]["checks/index.md"])
+    names = re.findall(r'<tr [^>]*>.*?<a href="([^"]+)/">', all_pages()[lang]["checks/index.md"])
     assert sorted(names) == sorted(rule.name for rule in RULES)
     for kind, values in (("topics", {rule.topic for rule in RULES}), ("categories", set(CATEGORIES))):
-        rows = [PAGES[lang][f"{kind}/{value.replace('_', '-')}.md"].count("<tr data-family") for value in values]
+        rows = [all_pages()[lang][f"{kind}/{value.replace('_', '-')}.md"].count("<tr data-family") for value in values]
         assert sum(rows) == len(RULES)
         assert min(rows) > 0
 
@@ -217,7 +225,7 @@ def test_the_words_of_the_site_are_complete() -> None:
 
 def test_a_retired_code_says_so() -> None:
     assert retired_codes("# gone\n\nNPU1101 merged into x\nNPU1102\n") == {"NPU1101": "merged into x", "NPU1102": ""}
-    for lang, site in PAGES.items():
+    for lang, site in all_pages().items():
         assert words.say(lang, "retired", code="NPU1999") in site["checks/NPU1999.md"]
         assert "&#60;b&#62;" in site["checks/NPU1999.md"]
 
@@ -238,9 +246,9 @@ def test_a_wrong_line_among_renamed_checks_is_refused(line: str) -> None:
 
 def test_a_guide_that_is_there_in_english_only_says_so_to_chinese_readers() -> None:
     notice = words.say("zh", "only.english")
-    told = {path for path, text in PAGES["zh"].items() if notice in text}
+    told = {path for path, text in all_pages()["zh"].items() if notice in text}
     assert told == {f"guides/{name}.md" for name in AUTHORS if not source(name, "zh").name.endswith(".zh.md")}
-    assert not any(notice in text for text in PAGES["en"].values())
+    assert not any(notice in text for text in all_pages()["en"].values())
 
 
 def test_guides_name_what_is_missing() -> None:

@@ -24,6 +24,8 @@ from scripts.docsite.build import build
 from scripts.docsite.checks import all_rules
 from tests.tools import missing, needed
 
+pytestmark = pytest.mark.slow
+
 ADDRESS = "https://docs.example.com/npulint"
 BELOW = "some/where"  # the path that the site is served below
 SOME = ("loss_scale", "mixed_precision", "dropout", "env_vars")

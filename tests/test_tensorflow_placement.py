@@ -14,6 +14,11 @@ from tests.support import facts, lines
 _HEAD = "import tensorflow as tf\nimage = tf.placeholder(tf.float32, [8, 32, 32, 3])\n"
 _TRAIN = "train = tf.train.AdamOptimizer(1e-3).minimize(loss)\n"
 _SOURCES = Path(__file__).parent.parent / "data-src"
+_KEPT = (
+    "class Model:\n    def build(self):\n        h = tf.layers.dense(image, 8)\n"
+    "        self.p = tf.py_func(f, [h], tf.float32)\n"
+)
+_USED = "m = Model()\nm.build()\n"
 
 _PLACES = {
     "between layers and loss": (
@@ -94,6 +99,16 @@ _PLACES = {
         "class Pick(tf.keras.layers.Layer):\n    def call(self, x):\n        return tf.py_func(f, [x], tf.float32)\n"
         "pick = Pick()\nh = pick(tf.keras.layers.Dense(8)(image))\nloss = tf.nn.l2_loss(h)\n" + _TRAIN,
         "path",
+    ),
+    "kept as an attribute that nobody reads": (_KEPT, "unknown"),
+    "shown by the object that keeps it": (_KEPT + "        tf.summary.image('p', self.p)\n", "edge"),
+    "shown by who uses the object that keeps it": (_KEPT + _USED + "tf.summary.image('p', m.p)\n", "edge"),
+    "shown, and handed to something unknown": (_KEPT + _USED + "head(m.p)\ntf.summary.image('p', m.p)\n", "unknown"),
+    "handed to something unknown, and kept as an attribute that is only shown": (
+        "class Model:\n    def build(self):\n        h = tf.layers.dense(image, 8)\n"
+        "        p = tf.py_func(f, [h], tf.float32)\n        self.p = tf.identity(p)\n        head(p)\n"
+        "        tf.summary.image('p', self.p)\n",
+        "unknown",
     ),
     "in a dataset": ("ds = tf.data.Dataset.range(9).map(lambda x: tf.py_func(f, [x], tf.float32))\n", "input"),
 }

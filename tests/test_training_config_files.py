@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -580,14 +581,15 @@ cfg = args
 """
 
 
+@cache
+def _circles(folder: Path) -> Laid:
+    return Laid(folder, {"train.py": CIRCLES, "a.yaml": "lr: 1\ncfg: {lr: 2}\n", "b.yaml": "lr: 3\n"})
+
+
 @given(st.text(st.sampled_from("cfgargslr.[]'*0 é"), max_size=20))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_no_name_and_no_circle_ends_the_search(tmp_path: Path, name: str) -> None:
-    if "train.py" not in [path.name for path in tmp_path.iterdir()]:
-        test_no_name_and_no_circle_ends_the_search.laid = Laid(  # type: ignore[attr-defined]
-            tmp_path, {"train.py": CIRCLES, "a.yaml": "lr: 1\ncfg: {lr: 2}\n", "b.yaml": "lr: 3\n"}
-        )
-    laid = test_no_name_and_no_circle_ends_the_search.laid  # type: ignore[attr-defined]
+    laid = _circles(tmp_path)
     module = laid.module("train.py")
     for found in (laid.configs.lookup(module, name), *[list(laid.configs.within(module, name).values())]):
         assert all(one.value in (1, 2, 3) for one in found)

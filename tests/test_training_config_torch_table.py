@@ -12,6 +12,8 @@ from npulint.data.recipe import recipe_call
 from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
 from tests.training_config_support import known
 
+pytestmark = pytest.mark.slow
+
 RELEASE = "2.13"
 ROWS = sheet("torch").rows
 PLAIN = [(row, name, word) for row in ROWS for name, word in spelled_out(row.pattern) if "*" not in name]

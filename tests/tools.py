@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -17,6 +18,13 @@ def needed(*names: str) -> str:
             return path
     missing(names[0])
     return ""
+
+
+def chinese_font() -> None:
+    """End the test where no font has Chinese characters: a browser then draws, and prints, boxes."""
+    found = subprocess.run([needed("fc-list"), ":lang=zh"], capture_output=True, check=False)
+    if not found.stdout.strip():
+        missing("a font with Chinese characters")
 
 
 def missing(what: str) -> None:

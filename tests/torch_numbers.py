@@ -40,10 +40,10 @@ def fusion_attention(
     return scores.softmax(-1) @ value, scores, torch.tensor(keep_prob)
 
 
-def fused(stock: type[torch.optim.Optimizer], names: str) -> type[torch.optim.Optimizer]:
+def fused(stock: Any, names: str) -> type[torch.optim.Optimizer]:
     """A class with the parameters that the fused one has: any other is a TypeError."""
 
-    class Fused(stock):  # type: ignore[valid-type, misc]
+    class Fused(stock):
         def __init__(self, params: Any, *args: Any, **options: Any) -> None:
             unknown = set(options) - set(names.split())
             if unknown:

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
+from torch.utils import backend_registration
 
 _ACCELERATORS = ("cuda", "npu")
 _NOTHING = (
@@ -109,36 +110,41 @@ def _module(name: str, **members: Any) -> types.ModuleType:
 
 def stand_in() -> None:
     """Replace CUDA and the NPU. The NPU has no member that is not named here: what else is called fails."""
-    torch.utils.rename_privateuse1_backend("npu")  # type: ignore[attr-defined]
+    backend_registration.rename_privateuse1_backend("npu")
     scaling: dict[str, Any] = {"autocast": _Autocast, "GradScaler": _Scaler}
-    for name, member in _members().items():
-        setattr(torch.cuda, name, member)
-    for name, member in scaling.items():
-        setattr(torch.cuda.amp, name, member)
+    _give(torch.cuda, **_members())
+    _give(torch.cuda.amp, **scaling)
     amp = _module("torch.npu.amp", **scaling)
     matmul, conv = types.SimpleNamespace(allow_hf32=False), types.SimpleNamespace(allow_hf32=True)
     npu = _module("torch.npu", **_members(), amp=amp, matmul=matmul, conv=conv)
-    torch.npu = npu  # type: ignore[attr-defined]
+    _give(torch, npu=npu, autocast=_Autocast)
+    _give(torch.amp, autocast=_Autocast)
     adapter = _module("torch_npu", npu=npu, __path__=[])
     sys.modules["torch_npu.npu"] = npu
     sys.modules["torch_npu.npu.amp"] = amp
     _module("accelerate", Accelerator=lambda *args, **kwargs: types.SimpleNamespace(device=torch.device("npu")))
     transfer = _module("torch_npu.contrib.transfer_to_npu")
-    adapter.contrib = _module("torch_npu.contrib", transfer_to_npu=transfer)  # type: ignore[attr-defined]
-    torch.autocast = torch.amp.autocast = _Autocast  # type: ignore[assignment,misc]
-    torch.distributed.is_hccl_available = torch.distributed.is_nccl_available  # type: ignore[attr-defined]
-    for name, value in (
-        ("init_process_group", None),
-        ("new_group", None),
-        ("get_backend", "gloo"),
-        ("all_reduce", None),
-    ):
-        setattr(torch.distributed, name, _answering(value))
-    for kind in (torch.Tensor, nn.Module):
-        kind.npu = kind.cuda = lambda self, *args, **kwargs: self  # type: ignore[union-attr,method-assign]
-    torch.Tensor.is_npu = property(lambda self: False)  # type: ignore[attr-defined]
-    for storage in (torch.UntypedStorage, torch.TypedStorage):
-        storage.npu = storage.cuda = lambda self, *args, **kwargs: self  # type: ignore[union-attr,method-assign]
+    _give(adapter, contrib=_module("torch_npu.contrib", transfer_to_npu=transfer))
+    _give(
+        torch.distributed,
+        is_hccl_available=torch.distributed.is_nccl_available,
+        init_process_group=_answering(None),
+        new_group=_answering(None),
+        get_backend=_answering("gloo"),
+        all_reduce=_answering(None),
+    )
+    for kind in (torch.Tensor, nn.Module, torch.UntypedStorage, torch.TypedStorage):
+        _give(kind, npu=_itself, cuda=_itself)
+    _give(torch.Tensor, is_npu=property(lambda self: False))
+
+
+def _give(owner: object, **members: Any) -> None:
+    for name, member in members.items():
+        setattr(owner, name, member)
+
+
+def _itself(held: object, *args: object, **kwargs: object) -> object:
+    return held
 
 
 def _loader(text: str) -> list[Any]:

@@ -20,6 +20,11 @@ class CodeFact(Fact, eq=False, dict=True):
         @property
         def scope(self) -> Scope: ...
 
+    def own_attributes(self) -> list[str]:
+        """See `Fact.own_attributes`."""
+        common = CodeFact.attribute_names()
+        return [name for name in super().own_attributes() if name not in common]
+
     @property
     def path(self) -> str:
         """The path of its file."""

@@ -14,8 +14,9 @@ TARGETS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 _DEFAULT_FILE = "train.py"
 _SHELL = re.compile(r"#!\S*/(?:env +)?(?:ba|da|z)?sh\b|export +\w+=")
+CODE = re.compile(rf"{PATTERN}\Z")
+"""The code of a check."""
 _EXPECT = re.compile(r"(.+):([1-9][0-9]{0,6})\Z")
-_CODE = re.compile(rf"{PATTERN}\Z")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:*?\"<>|]")
 Mark = tuple[str, int]
 
@@ -44,7 +45,7 @@ def _example(fields: Fields, node: Node, what: str) -> Example | None:
         fields.problem(keys["fixed"], f"{what}: there is nothing to fix in a good example")
     also = fields.words(keys["also"], f"{what}.also") if "also" in keys else ()
     for code in also:
-        if not _CODE.match(code):
+        if not CODE.match(code):
             fields.problem(keys["also"], f"{what}.also: '{code}' is not a code")
     return Example(bad, files, read_target(fields, keys, what), expect, also, fixed)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from npulint.catalogue.check import FAMILIES, RUN, Catalogue, Check, Example, Reference, two_sided
+from npulint.catalogue.check import RUN, Check, Example, Reference, two_sided
 
 _LABELS: dict[str, dict[str, str]] = {
     "en": {
         "code": "Code", "name": "Name", "severity": "Severity", "confidence": "Confidence", "category": "Category",
         "topic": "Topic", "applies": "Applies to", "since": "Since", "fix": "Fix", "what": "What it reports",
         "why": "Why is this bad?", "bad": "Reported", "good": "Not reported", "how": "What to do",
-        "references": "References", "title": "Check", "index": "Checks", "any": "every program",
+        "references": "References", "title": "Check", "any": "every program",
         "lines": "Reported:", "trains": "programs that train", "idle": "programs that do not train",
-        "unit": "{count} checks", "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
+        "comma": ", ", "stop": "; ", "fixed": "What the fix makes of it:",
         "reference": "Reference", "migrated": "Migrated program", "joins": "On one line the same as",
         "confirms": "Confirms in the code",
     },
@@ -22,9 +22,9 @@ _LABELS: dict[str, dict[str, str]] = {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
         "topic": "主题", "applies": "适用范围", "since": "起始版本", "fix": "修复方式", "what": "检查内容",
         "why": "为什么有问题", "bad": "会报告", "good": "不会报告", "how": "如何处理",
-        "references": "参考资料", "title": "检查项", "index": "检查项", "any": "所有程序",
+        "references": "参考资料", "title": "检查项", "any": "所有程序",
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
-        "unit": "共 {count} 项", "comma": "、", "stop": "；", "fixed": "修复结果：",
+        "comma": "、", "stop": "；", "fixed": "修复结果：",
         "reference": "参考基准", "migrated": "迁移后工程", "joins": "同一行合并为",
         "confirms": "可证实的代码检查项",
     },
@@ -195,26 +195,6 @@ def general(text: str) -> str:
 def render_page(check: Check, lang: str) -> str:
     """The page of one check in ``en`` or ``zh``; raises `KeyError` for another language."""
     return CheckPage(check, lang).render()
-
-
-def render_index(catalogue: Catalogue, lang: str) -> str:
-    """The table of all checks by family in ``en`` or ``zh``; pages are linked as ``family/name.md``."""
-    label = _LABELS[lang]
-    sections = [f"# {label['index']}", label["unit"].format(count=len(catalogue.checks))]
-    for family in FAMILIES:
-        checks = [check for check in catalogue.checks if check.family == family]
-        if checks:
-            header = (label["code"], label["name"], label["severity"], label["category"], label["what"])
-            rows = [_index_row(check, lang) for check in checks]
-            sections.append(f"## {word(family, lang)}\n\n{_table(header, rows)}")
-    return "\n\n".join(sections) + "\n"
-
-
-def _index_row(check: Check, lang: str) -> tuple[str, ...]:
-    link = f"[{check.name}]({check.family}/{check.name}.md)"
-    status = "" if check.status == "stable" else f" ({word(check.status, lang)})"
-    severity, category = word(check.severity, lang), word(check.category, lang)
-    return (check.code, link + status, severity, category, check.text[lang].title)
 
 
 def fenced(name: str, text: str, options: str = "") -> str:

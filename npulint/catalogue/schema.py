@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.catalogue.cases import read_examples
+from npulint.catalogue.cases import CODE, read_examples
 from npulint.catalogue.check import (
     CATEGORIES,
     COMPARE,
@@ -23,7 +23,6 @@ from npulint.catalogue.check import (
     Reference,
     two_sided,
 )
-from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
@@ -40,7 +39,6 @@ SPANS = ("program", "file")
 VERSIONED = ("tensorflow", "torch", "adapter", "cann")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
-_CODE = re.compile(rf"{PATTERN}\Z")
 _SINCE = re.compile(r"[0-9]+\.[0-9]+(?:\.[0-9]+)?\Z")
 _RANGE = re.compile(r"(?:>=|<=|==|!=|>|<)? *[vr]?[0-9][0-9A-Za-z.]*\Z")
 _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
@@ -133,7 +131,7 @@ def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
         families = " and ".join(f"'{one}'" for one in apart)
         fields.problem(keys["joins"], f"joins: only checks of the families {families} are joined with others")
     for code in codes:
-        if not _CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in apart}:
+        if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in apart}:
             fields.problem(keys["joins"], f"joins: '{code}' is no code of a check of the source")
     return codes
 
@@ -160,8 +158,8 @@ def _matching(fields: Fields, keys: Keys, name: str, pattern: re.Pattern[str], w
 
 
 def _code(fields: Fields, keys: Keys, family: str) -> str:
-    code = _matching(fields, keys, "code", _CODE, "NPU and four digits, of which the third may be a letter")
-    if not _CODE.match(code):
+    code = _matching(fields, keys, "code", CODE, "NPU and four digits, of which the third may be a letter")
+    if not CODE.match(code):
         return code
     digit = FAMILIES.get(family)
     if digit is not None and int(code[3]) != digit:

@@ -10,7 +10,7 @@ from npulint.options import OPTIONS
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.report.view import RulePage
 from npulint.settings import Settings
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 
@@ -72,5 +72,4 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
         if word.casefold() in (rule.code.casefold(), rule.name):
             return rule
     meant = closest_match(word, [name for rule in rules for name in (rule.code, rule.name)])
-    hint = say(lang, "meant", word=meant) if meant else ""
-    raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])
+    raise ConfigError([say(lang, "invalid.unknown", name=word) + did_you_mean(meant, lang)])

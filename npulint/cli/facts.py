@@ -49,7 +49,7 @@ def _table(facts: Sequence[Fact], here: str) -> str:
     width = max(map(len, places))
     rows = []
     for fact, place in zip(facts, places, strict=True):
-        told = "  ".join(f"{name}={_word(fact.get(name))}" for name in sorted(fact.attrs))
+        told = "  ".join(f"{name}={_word(fact.get(name))}" for name in fact.own_attributes())
         rows.append(
             escape_control_chars(f"{place:>{width}}  {fact.kind:<{kinds}}  {fact.name}  {told}".rstrip()) + "\n"
         )
@@ -78,7 +78,7 @@ def _row(fact: Fact, here: str) -> dict[str, Any]:
         "column": span.column,
         "end_line": span.end_line,
         "end_column": span.end_column,
-        "attributes": {name: _plain(fact.get(name)) for name in sorted(fact.attrs)},
+        "attributes": {name: _plain(fact.get(name)) for name in fact.own_attributes()},
     }
 
 

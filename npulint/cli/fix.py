@@ -115,7 +115,7 @@ def with_edits(result: RunResult, settings: Settings) -> RunResult:
     from npulint.fix.code_actions import Files, edits_of
     from npulint.fix.model import FixRefused
 
-    files = Files(_reading(settings))
+    files = Files(_reading(settings.piped()))
     found: list[Finding] = []
     for one in result.findings:
         if one.fix.changes:
@@ -128,13 +128,13 @@ def with_edits(result: RunResult, settings: Settings) -> RunResult:
     return msgspec.structs.replace(result, findings=found)
 
 
-def _reading(settings: Settings) -> Callable[[str], bytes | None]:
+def _reading(piped: dict[str, bytes]) -> Callable[[str], bytes | None]:
     from npulint.discover.safe_open import read_regular
     from npulint.read.files import LIMIT
 
     def bytes_of(path: str) -> bytes | None:
-        if settings.stdin is not None and path == settings.stdin_filename:
-            return settings.stdin
+        if path in piped:
+            return piped[path]
         try:
             return read_regular(path, LIMIT)
         except (OSError, ValueError):

@@ -14,7 +14,7 @@ from npulint.cli.commands import COMMANDS
 from npulint.cli.host import Host, system
 from npulint.config import language
 from npulint.errors import ConfigError, NpulintError
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 CANNOT = 2  # usage, configuration, catalogue or internal error
@@ -72,7 +72,7 @@ def _unknown_command(word: str, lang: str) -> str:
     if os.path.lexists(word):
         return say(lang, "unknown.command", word=word) + say(lang, "command.path", path=word)
     meant = closest_match(word, [command.name for command in COMMANDS])
-    return say(lang, "unknown.command", word=word) + (say(lang, "meant", word=meant) if meant else "")
+    return say(lang, "unknown.command", word=word) + did_you_mean(meant, lang)
 
 
 def _command_first(words: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from npulint.cli.commands import COMMANDS, Command
 from npulint.errors import ConfigError
 from npulint.options import GROUPS, Option
 from npulint.report.terminal import wrap
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 Given = dict[str, list[str] | bool]
@@ -119,4 +119,4 @@ def _add(group: Any, option: Option, lang: str) -> None:
 def _unknown_option(word: str, command: Command, lang: str) -> str:
     flags = [option.flag for option in command.options] + ["--help"]
     meant = closest_match(word.partition("=")[0], flags)
-    return say(lang, "unknown.option", word=word) + (say(lang, "meant", word=meant) if meant else "")
+    return say(lang, "unknown.option", word=word) + did_you_mean(meant, lang)

@@ -11,12 +11,11 @@ from npulint.cli.host import Host
 from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
-from npulint.postprocess.finalize import file_lines
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
 from npulint.report.view import ReportView, render
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
-from npulint.source_lines import LineProvider
+from npulint.source_lines import FileLines, LineProvider
 from npulint.texts import say
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def report(
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
         result = msgspec.structs.replace(result, suppressed=[])
-    views = Views(settings, host, file_lines(settings), mended, comparing)
+    views = Views(settings, host, FileLines(settings.piped()), mended, comparing)
     if mended is not None and settings.stdin is not None:  # standard output has the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:

@@ -12,7 +12,7 @@ from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.options import LIST_FORMAT
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
-from npulint.postprocess.select import unknown, wanted
+from npulint.postprocess.select import not_found, wanted
 from npulint.texts import say
 
 
@@ -22,10 +22,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = load([], known_options(options), host.environ)
     lang = settings.language()
     rules: list[Check | EngineRule] = sorted((*load_all(settings).checks, *ENGINE_RULES), key=lambda rule: rule.code)
-    problems = [
-        f"--select: {say(lang, 'unknown.check', word=word)}{say(lang, 'meant', word=meant) if meant else ''}"
-        for word, meant in unknown(settings.select, rules)
-    ]
+    problems = not_found("--select", settings.select, rules, lang)
     if problems:
         raise ConfigError(problems)
     chosen = [r for r in rules if wanted(r, settings.select, settings.extend_select, settings.ignore)]

@@ -1,4 +1,4 @@
-"""The alignment of two sequences of steps: what stands on both sides in the same order, and what has moved."""
+"""The alignment of two sequences of steps: what stands on both sides in the same order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ Pair = tuple[int | None, int | None]
 
 _Run = tuple[int, int, int]  # where it begins on the left and on the right, and its length
 
-_ROUNDS = 8  # of looking for blocks that have moved
 _LONG = 20_000  # elements; the comparison of two so long sequences takes 50 MB and a tenth of a second
 
 
@@ -26,30 +25,6 @@ def align(
         i, j = first + length, second + length
         pairs += zip(range(first, i), range(second, j), strict=True)
     return pairs
-
-
-def moved(left: Sequence[Hashable], right: Sequence[Hashable], aligned: Iterable[Pair]) -> list[tuple[int, int]]:
-    """Of what an alignment leaves over, the pairs of equal elements, by the position on the left. Elements that stand
-    together on both sides are preferred."""
-    ours, theirs = [], []
-    for one, other in aligned:
-        if other is None and one is not None:
-            ours.append(one)
-        elif one is None and other is not None:
-            theirs.append(other)
-    found: list[tuple[int, int]] = []
-    for _ in range(_ROUNDS):
-        runs = _runs([left[i] for i in ours], [right[j] for j in theirs])
-        if not runs:
-            break
-        here = [(ours[a + k], theirs[b + k]) for a, b, length in runs for k in range(length)]
-        found += here
-        ours, theirs = _without(ours, {i for i, _ in here}), _without(theirs, {j for _, j in here})
-    places: dict[Hashable, list[int]] = {}
-    for j in reversed(theirs):
-        places.setdefault(right[j], []).append(j)
-    found += [(i, places[left[i]].pop()) for i in ours if places.get(left[i])]
-    return sorted(found)
 
 
 def _between(
@@ -124,7 +99,3 @@ def _joined(runs: Iterable[_Run], left: Sequence[int], right: Sequence[int]) -> 
             found.append((first, second, length))
         i, j = first + length, second + length
     return found
-
-
-def _without(positions: Iterable[int], taken: set[int]) -> list[int]:
-    return [position for position in positions if position not in taken]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Container, Sequence
+from functools import partial
 
 import msgspec
 
@@ -34,7 +35,7 @@ def pairs_of(
     for fits in (_are_counterparts, _are_namesakes, _share_modules):
         if found and fits is _share_modules:
             break  # variants of a script share modules with its counterpart
-        found += _best(left, right, lambda one, other, fits=fits: fits(one, other, matched))  # type: ignore[misc]
+        found += _best(left, right, partial(fits, matched=matched))
     if not found and left and right:
         found.append((left.pop(0), right.pop(0)))
     order = {id(program): at for at, program in enumerate(migrated)}

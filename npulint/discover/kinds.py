@@ -42,7 +42,7 @@ _SUFFIX = {
     "jit": ("graph",),
 }
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
-_REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _LIST = lazy_compile(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
 _KEY = lazy_compile(rb"\"[^\"\n]{1,200}\"\s{0,9}:")
 _LIST_KEY = lazy_compile(
@@ -97,7 +97,7 @@ def kinds_of(name: str) -> tuple[str, ...]:
     if name.endswith(".pb.txt"):
         return GRAPH
     if name.endswith(".txt"):
-        return ("dependency",) if _REQUIREMENTS.fullmatch(name) else ()
+        return ("dependency",) if REQUIREMENTS.fullmatch(name) else ()
     return ("dockerfile",) if name.startswith("Dockerfile") else ()
 
 

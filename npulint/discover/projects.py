@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from npulint.discover.kinds import REQUIREMENTS
 from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
-_REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
 _PACKAGING = lazy_compile(r"setuptools|distutils|skbuild|\bsetup\(")
 _BEGINNING = 1 << 16  # of a setup.py, in which it says what it is
@@ -84,7 +84,7 @@ def _look(folder: str) -> _Marks:
     names = _names(folder)
     package = "__init__.py" in names
     certain = not _CERTAIN.isdisjoint(names)
-    listed = not certain and not package and any(_REQUIREMENTS.fullmatch(name) for name in names)
+    listed = not certain and not package and any(REQUIREMENTS.fullmatch(name) for name in names)
     certain = certain or listed
     readme = any(_README.fullmatch(name) for name in names) or ("setup.py" in names and _packs(folder))
     if not certain and not readme:

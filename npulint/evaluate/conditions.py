@@ -13,13 +13,9 @@ Answer = bool | None
 Test = Callable[[Any], Answer]
 
 
-def holds(condition: Any, value: Any) -> Answer:
-    """Whether `value` (a `PossibleValues`, plain text or number, or None for absent) meets a condition of a check."""
-    return tester(condition)(value)
-
-
 def tester(condition: Any) -> Test:
-    """The test that a condition of a check stands for, to be put to many values (see `holds`)."""
+    """The test that a condition of a check stands for: whether a value (a `PossibleValues`, plain text or number, or
+    None for absent) meets it."""
     if isinstance(condition, dict):
         return _operators([_operator(name, operand) for name, operand in condition.items()])
     if isinstance(condition, str):

@@ -22,22 +22,17 @@ def summarise_graph(program: Program) -> GraphSummary:
         path=program.entry,
         form=program.attrs["graph"],
         framework=framework,
-        version=_text(fact, "version"),
+        version=fact.text("version"),
         nodes=_number(fact, "size"),
         functions=_number(fact, "functions"),
         trains=program.attrs["trains"] == "yes",
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),
-        listed=_text(fact, "list"),
-        release=_text(fact, "release"),
+        listed=fact.text("list"),
+        release=fact.text("release"),
         assumed=fact.get("assumed") == "yes",
     )
-
-
-def _text(fact: Fact, key: str) -> str:
-    value = fact.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _number(fact: Fact, key: str) -> int:

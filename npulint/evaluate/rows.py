@@ -10,6 +10,7 @@ from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ChecklistItem, ComparedItem, ComparedRow, ComparedSide, Finding, Related
 
 STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
+"""What the answers to a question of the checklist are called in a comparison."""
 _COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
 _NOTED = "note"
 

@@ -63,13 +63,13 @@ def _file(fact: Fact, note: str) -> RunFile:
     generation = fact.get("generation")
     return RunFile(
         path=fact.path,
-        form=_text(fact, "form") or fact.name,
+        form=fact.text("form") or fact.name,
         generation=generation if isinstance(generation, int | str) else 0,
         rows=_whole(fact, "rows"),
         malformed=_whole(fact, "malformed"),
         first_malformed=_whole(fact, "first_malformed"),
-        missing=_text(fact, "missing"),
-        note=_text(fact, "note") or note,
+        missing=fact.text("missing"),
+        note=fact.text("note") or note,
     )
 
 
@@ -81,7 +81,7 @@ def _operators(facts: _Facts) -> list[RunTimes]:
             part = RunPart(
                 _name(fact), _figure(fact, "type_us"), _figure(fact, "type_share"), _whole(fact, "type_count")
             )
-            tables.setdefault(_text(fact, "table") or fact.path, []).append(part)
+            tables.setdefault(fact.text("table") or fact.path, []).append(part)
     wholes = {one.path: one for one in facts("run_kernels") if one.path in tables}
     found = []
     for path, whole in wholes.items():
@@ -138,7 +138,7 @@ def _series(fact: Fact, points: tuple[float | None, ...]) -> RunCurve:
         path=fact.path,
         line=fact.span.line,
         what=fact.name,
-        label=(_text(fact, "label") or _text(fact, "scaler"))[:_TEXT],
+        label=(fact.text("label") or fact.text("scaler"))[:_TEXT],
         count=_whole(fact, "points"),
         points=points,
         first=_number(fact, "first"),
@@ -175,7 +175,7 @@ def _stall(fact: Fact) -> RunStall:
     return RunStall(
         path=fact.path,
         line=fact.span.line,
-        label=_text(fact, "label")[:_TEXT],
+        label=fact.text("label")[:_TEXT],
         period=_whole(fact, "period"),
         phase=_whole(fact, "phase"),
         count=_whole(fact, "events"),
@@ -187,17 +187,12 @@ def _stall(fact: Fact) -> RunStall:
 
 def _graph(fact: Fact) -> RunGraph:
     first, middle, longest = (_figure(fact, key) for key in ("first_ms", "median_ms", "max_ms"))
-    name = _text(fact, "graph")[:_TEXT]
+    name = fact.text("graph")[:_TEXT]
     return RunGraph(fact.path, fact.span.line, name, _whole(fact, "runs"), first, middle, longest)
 
 
 def _name(fact: Fact) -> str:
     return fact.name[:_TEXT]
-
-
-def _text(fact: Fact, key: str) -> str:
-    value = fact.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _number(fact: Fact, key: str) -> float | None:

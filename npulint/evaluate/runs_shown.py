@@ -89,7 +89,7 @@ def _origins(fact: Fact) -> tuple[Origin, ...]:
 def _at(fact: Fact) -> tuple[str, Span] | None:
     """The line of the project's code that the fact names, if it has it."""
     path, line = fact.attrs.get("at"), fact.attrs.get("at_line")
-    return (path, Span(line, 1, line, 1)) if isinstance(path, str) and isinstance(line, int) else None
+    return (path, Span.at(line)) if isinstance(path, str) and isinstance(line, int) else None
 
 
 def _moved(place: Related, fact: Fact, lang: str) -> Related:

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 TENSORFLOW_FORMS = ("graph_def", "meta_graph", "saved_model", "live_tensorflow")
-TORCH_FORMS = ("exported_program", "torchscript", "live_torch")
 
 
 class NodeFrame(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -56,11 +55,11 @@ class Body(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """One graph. `form` is a word of TENSORFLOW_FORMS or TORCH_FORMS. `version` is that of the framework that made it,
-    where it says so. `tags` are those of a SavedModel. `collections` are the names of a MetaGraph's collections with
-    the number of their members (``queue_runners``, ``train_op``, …); of an exported program, how many inputs and
-    outputs of each kind it has (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …), and
-    ``scalar_output`` if what it gives first is a single floating-point number."""
+    """One graph. `form` is a word of TENSORFLOW_FORMS, exported_program, torchscript or live_torch. `version` is that
+    of the framework that made it, where it says so. `tags` are those of a SavedModel. `collections` are the names of a
+    MetaGraph's collections with the number of their members (``queue_runners``, ``train_op``, …); of an exported
+    program, how many inputs and outputs of each kind it has (``parameter``, ``buffer_mutation``,
+    ``gradient_to_parameter``, …), and ``scalar_output`` if what it gives first is a single floating-point number."""
 
     form: str
     bodies: list[Body]

@@ -22,6 +22,11 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
     end_line: int = 1
     end_column: int = 1
 
+    @classmethod
+    def at(cls, line: int) -> Span:
+        """The beginning of a line, where no columns are known."""
+        return cls(line, 1, line, 1)
+
 
 class Arguments(Protocol):
     """The arguments of a call, worked out when asked for."""
@@ -78,6 +83,15 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
         return ("no", "yes")[value] if isinstance(value, bool) else value
 
+    def text(self, attribute: str) -> str:
+        """An attribute's value if it is a text, else nothing."""
+        value = self.get(attribute)
+        return value if isinstance(value, str) else ""
+
+    def own_attributes(self) -> list[str]:
+        """The names of the attributes that this fact has, without those that all facts from Python code have."""
+        return [name for name in sorted(self.attribute_names()) if self.get(name) is not None]
+
     @classmethod
     def attribute_names(cls) -> frozenset[str]:
         """The names of the attributes that checks may ask for: the methods marked `attribute` and the fields that
@@ -108,6 +122,10 @@ class GenericFact(Fact, eq=False):
     def args(self) -> Any:
         """See `Fact.args`."""
         return self.arguments
+
+    def own_attributes(self) -> list[str]:
+        """See `Fact.own_attributes`."""
+        return sorted(self.attrs)
 
     def get(self, attribute: str) -> Any:
         """See `Fact.get`."""

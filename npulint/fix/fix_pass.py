@@ -25,6 +25,9 @@ Unwilling = Callable[[Finding, str, Span, Plan], str]
 it."""
 
 
+_BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError)
+
+
 class Denied(msgspec.Struct, frozen=True):
     """A change that cannot be made, and why."""
 
@@ -145,7 +148,7 @@ def _sheltered() -> Iterator[None]:
         raise
     except (RecursionError, MemoryError) as error:
         raise FixRefused("too-deep") from error
-    except Exception as error:
+    except _BUGS as error:
         raise FixRefused("failed") from error
 
 

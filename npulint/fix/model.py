@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 
-from npulint.findings import Edit, FixStep, RunResult
+from npulint.findings import Edit, RunResult
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -43,10 +41,6 @@ class FixRefused(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-Planner = Callable[[FixStep, Text], Plan]
-"""Works out one step in the file that it names; raises `FixRefused`."""
 
 
 class Fixed(msgspec.Struct, frozen=True):

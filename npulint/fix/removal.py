@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from npulint.findings import Edit
 from npulint.fix.model import FixRefused
-from npulint.fix.script import DECLARES, OPENERS, TESTED, Script, Statement
+from npulint.fix.script import OPENERS, TESTED, Script, Statement
 from npulint.lazy_regex import lazy_compile
+from npulint.read.shell.facts import DECLARES
 from npulint.read.shell.tokens import Word
 
 _BLANKS = lazy_compile(r"(?:\\\n|\s)*")

@@ -6,7 +6,8 @@ import re
 
 from npulint.findings import Edit
 from npulint.fix.model import FixRefused
-from npulint.fix.script import DECLARES, Script
+from npulint.fix.script import Script
+from npulint.read.shell.facts import DECLARES
 from npulint.read.shell.tokens import Word
 
 

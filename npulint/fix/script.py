@@ -11,7 +11,6 @@ from npulint.read.json_tree import Lines
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import REDIRECTIONS, Operator, ShellLine, Word
 
-DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 OPENERS = frozenset(("then", "do", "else", "{", "("))
 TESTED = frozenset(("if", "while", "until", "elif", "!", "time"))  # what follows decides, or is measured
 JOINTS = frozenset(("&&", "||", "|", "|&"))

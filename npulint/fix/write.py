@@ -79,9 +79,8 @@ def _replace(change: FileChange, place: str, status: os.stat_result) -> None:
         if _identity(os.stat(place)) != _identity(status):
             raise UnwrittenError("changed-meanwhile")
         os.replace(temporary, place)
-    except BaseException:
+    finally:
         _remove(temporary)
-        raise
     _settle_folder(place)
 
 
@@ -107,12 +106,16 @@ def _in_place(change: FileChange, place: str, status: os.stat_result) -> None:
     """Other names lead to the same file, so its bytes change where they are. Until then a copy lies beside it."""
     copy = _temporary(place, change.before, 0o600, status)
     _settle_folder(place)
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(_restore, place, change.before, copy)
         _overwrite(place, change.after)
-    except BaseException:
-        _overwrite(place, change.before)
-        _remove(copy)
-        raise
+        undo.pop_all()
+    _remove(copy)
+
+
+def _restore(place: str, data: bytes, copy: str) -> None:
+    """Put the old bytes back; the copy of them goes only when that succeeded."""
+    _overwrite(place, data)
     _remove(copy)
 
 
@@ -132,7 +135,8 @@ def _temporary(place: str, data: bytes, mode: int, like: os.stat_result | None) 
     folder, name = os.path.split(place)
     path = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(8)}.npulint")
     descriptor = os.open(path, _EXCLUSIVE | _FLAGS, mode)
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(_remove, path)
         try:
             _put(descriptor, data)
             if like is not None:
@@ -140,9 +144,7 @@ def _temporary(place: str, data: bytes, mode: int, like: os.stat_result | None) 
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-    except BaseException:
-        _remove(path)
-        raise
+        undo.pop_all()
     return path
 
 

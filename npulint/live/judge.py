@@ -25,13 +25,13 @@ from npulint.live.project import LiveProject, anchor, frame_paths, project_aroun
 from npulint.live.result import LiveResult
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.finalize import finalize
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.select import unknown, wanted
 from npulint.result_cache import configured_op_list
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import say
 
-_DECLARED = ("adapter", "torch", "cann", "soc")
 _projects: dict[tuple[object, ...], Assembled] = {}  # the last few: the tests of a project all belong to one
 _KEPT = 4
 
@@ -106,18 +106,15 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
 
 def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
     """The graph as a program of the project."""
-    own = configured_op_list(settings) if graph.framework == "tensorflow" else None
+    own = configured_op_list(settings.supported_ops) if graph.framework == "tensorflow" else None
     files = [FileFacts(name, "graph", graph=graph)]
-    target = settings.target
+    adapter, _, cann, soc = settings.declared()
     supported = None if own is None else own.ops
-    whole = _assembled(project, settings)
-    return graphs_in(whole, files, target.get("adapter", ""), target.get("cann", ""), target.get("soc", ""), supported)[
-        0
-    ]
+    return graphs_in(_assembled(project, settings), files, adapter, cann, soc, supported)[0]
 
 
 def _assembled(project: LiveProject, settings: Settings) -> Assembled:
-    declared = [settings.target.get(key, "") for key in _DECLARED]
+    declared = settings.declared()
     key = (project.root, project.stamp, *declared)
     known = _projects.pop(key, None)
     if known is None:
@@ -142,7 +139,7 @@ def _settled(program: Program, project: LiveProject, settings: Settings, lines: 
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
     graphs = [summarise_graph(program)]
     findings = _with_places(verdict.findings, program, say(lang, "live.also"))
-    result = finalize(findings, [], files, (), only, catalogue, lines=lines, graphs=graphs)
+    result = finalize(RawResults(findings, files=files, graphs=graphs), RunContext(only, catalogue, lines))
     return msgspec.structs.replace(result, baseline=None)
 
 

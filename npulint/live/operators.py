@@ -69,10 +69,8 @@ def counted(rows: Sequence[Operator]) -> dict[str, int]:
 
 def _operator(fact: Fact, program: Program, key: str) -> Operator:
     path, line = _place(fact, program)
-    name = _text(fact, "op") or fact.name
-    return Operator(
-        name, _text(fact, key), _text(fact, "phase"), _number(fact, "count"), path, line, _text(fact, "via")
-    )
+    name = fact.text("op") or fact.name
+    return Operator(name, fact.text(key), fact.text("phase"), _number(fact, "count"), path, line, fact.text("via"))
 
 
 def _added(rows: Iterable[Operator]) -> list[Operator]:
@@ -91,11 +89,6 @@ def _place(fact: Fact, program: Program) -> tuple[str, int]:
 
 def _rank(verdict: str) -> int:
     return ORDER.index(verdict) if verdict in ORDER else ORDER.index("unknown")
-
-
-def _text(fact: Fact, key: str) -> str:
-    value = fact.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _number(fact: Fact, key: str) -> int:

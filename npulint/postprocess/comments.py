@@ -19,7 +19,7 @@ from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, 
 from npulint.postprocess.select import Identity
 from npulint.postprocess.statements import long_commands, long_statements
 from npulint.source_lines import LineProvider
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 _IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -242,8 +242,7 @@ class _Judge:
         return msgspec.structs.replace(complaint, fix=mending)
 
     def _unknown(self, path: str, span: Span, name: str) -> Finding:
-        meant = closest_match(name, self._spelled)
-        hint = say(self._lang, "meant", word=meant) if meant else ""
+        hint = did_you_mean(closest_match(name, self._spelled), self._lang)
         return self._invalid(path, span, "unknown", say(self._lang, "invalid.unknown", name=name) + hint)
 
     def _invalid(self, path: str, span: Span, kind: str, message: str) -> Finding:

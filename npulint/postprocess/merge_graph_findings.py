@@ -82,7 +82,7 @@ def _seen_in(one: Finding, graphs: Mapping[str, Span], lang: str) -> Finding:
 def widened(one: Finding, lines: LineProvider) -> Finding:
     """A finding at a line of which no columns are known, at the whole of it."""
     span, text = one.span, lines(one.path)
-    if span != Span(span.line, 1, span.line, 1) or one.path.endswith(".ipynb") or not span.line <= len(text):
+    if span != Span.at(span.line) or one.path.endswith(".ipynb") or not span.line <= len(text):
         return one
     line = text[span.line - 1]
     first, end = len(line) - len(line.lstrip()) + 1, len(line.rstrip()) + 1

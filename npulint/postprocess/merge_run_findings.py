@@ -95,16 +95,6 @@ def _apis(operator: Iterable[str]) -> Iterable[str]:
             yield from (api.rpartition(".")[2] for api in names)
 
 
-def by_themselves(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, those about runs as if the source said nothing of it."""
-    return [
-        one
-        if one.artifact_location is None
-        else msgspec.structs.replace(one, artifact_location=msgspec.structs.replace(one.artifact_location, same=()))
-        for one in findings
-    ]
-
-
 def at_their_lines(findings: Sequence[Finding], lines: LineProvider) -> list[Finding]:
     """The findings; one about a run that stands in the source stands at the whole line, or back at the artifact where
     the file has no such line (any more)."""

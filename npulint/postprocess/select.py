@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from npulint.suggest import closest_match
+from npulint.errors import ConfigError
+from npulint.settings import Settings
+from npulint.suggest import closest_match, did_you_mean
+from npulint.texts import say
 
 _ALL = "all"
 
@@ -47,6 +50,44 @@ def wanted(rule: Identity, select: Sequence[str], extend_select: Sequence[str], 
         return False
     dropped = max((specificity(word, rule) for word in ignore), default=0)
     return not dropped or chosen > dropped
+
+
+class Selection:
+    """The checks that the settings select, decided once for each code; those with a code in `excluded` are out."""
+
+    def __init__(self, settings: Settings, excluded: Iterable[str] = ()) -> None:
+        self._words = settings.select, settings.extend_select, settings.ignore
+        self._known = dict.fromkeys(excluded, False)
+
+    def includes(self, rule: Identity) -> bool:
+        """Whether the check (or the check of a finding) is selected."""
+        answer = self._known.get(rule.code)
+        if answer is None:
+            answer = self._known[rule.code] = wanted(rule, *self._words)
+        return answer
+
+
+def unknown_words(settings: Settings, rules: Sequence[Identity]) -> list[str]:
+    """A notice for every ignored word that names no check, so that a shared configuration survives a version that
+    lacks the check. Raises `ConfigError` when a selected word names none."""
+    lang = settings.language()
+    problems = not_found("select", settings.select, rules, lang)
+    problems += not_found("extend-select", settings.extend_select, rules, lang)
+    if problems:
+        raise ConfigError(problems)
+    return [
+        say(lang, "unknown.ignored", option=option, word=word) + did_you_mean(meant, lang)
+        for option, words in (("ignore", settings.ignore), ("unfixable", settings.unfixable))
+        for word, meant in unknown(words, rules)
+    ]
+
+
+def not_found(option: str, words: Iterable[str], rules: Sequence[Identity], lang: str) -> list[str]:
+    """A sentence for every word of an option that names no check."""
+    return [
+        f"{option}: {say(lang, 'unknown.check', word=word)}{did_you_mean(meant, lang)}"
+        for word, meant in unknown(words, rules)
+    ]
 
 
 def unknown(selectors: Iterable[str], rules: Sequence[Identity]) -> list[tuple[str, str]]:

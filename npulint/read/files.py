@@ -105,7 +105,7 @@ def _shell(source: Source, path: str) -> FileFacts:
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":
         attrs = {"variable": "", "value": None, "via": "shell"}
-        facts.insert(0, GenericFact("shell_problem", "crlf-line-ends", path, Span(1, 1, 1, 1), attrs))
+        facts.insert(0, GenericFact("shell_problem", "crlf-line-ends", path, Span(), attrs))
     return FileFacts(path, "shell", facts=facts, problems=problems)
 
 

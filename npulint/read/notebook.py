@@ -129,7 +129,7 @@ def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], 
     if error is None:
         return source, []
     at = where[min(max(error.lineno or 1, 1), len(where)) - 1]
-    return [""] * len(source), [Problem(path, "syntax-error", error.msg or "", Span(at, 1, at, 1), fatal=False)]
+    return [""] * len(source), [Problem(path, "syntax-error", error.msg or "", Span.at(at), fatal=False)]
 
 
 def _joined(source: list[str]) -> Iterator[str]:

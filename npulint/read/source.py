@@ -162,7 +162,7 @@ def _source(text: str, encoding: str, bom: bool) -> Source:
 def _problem(path: str, data: bytes, offset: int, detail: str, fatal: bool = True) -> Problem:
     before = data[:offset].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     line = before.count(b"\n") + 1
-    return Problem(path, "encoding", detail, Span(line, 1, line, 1), fatal)
+    return Problem(path, "encoding", detail, Span.at(line), fatal)
 
 
 def comments(text: str, python: bool = True) -> list[Comment]:

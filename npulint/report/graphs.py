@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from npulint.findings import GraphSummary, RunResult
+from npulint.report.document.model import Note, Place, Table
 from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
 from npulint.texts import count, say
@@ -64,6 +65,21 @@ def alike(graphs: Sequence[GraphSummary]) -> list[Alike]:
         figures = (one.nodes, one.functions, one.trains, one.clusters, one.left, *sorted(one.counts.items()))
         groups.setdefault((posixpath.dirname(one.path), one.framework, *figures), []).append(one)
     return [Alike(group[0], len(group) - 1) for group in groups.values()]
+
+
+def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
+    """What each graph is, and where it runs."""
+    heads = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
+    rows = [
+        (
+            (Place(one.graph.path), Note(one.note(lang))),
+            kind(one.graph, lang),
+            size(one.graph, lang),
+            placed(one.graph, lang),
+        )
+        for one in alike(graphs)
+    ]
+    return Table(say(lang, "graphs.title"), heads, rows, more="graphs.more")
 
 
 def block(result: RunResult, view: ReportView) -> list[str]:

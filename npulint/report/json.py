@@ -43,7 +43,7 @@ def encodable(value: Any) -> Any:
         return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {encodable(key): encodable(part) for key, part in value.items()}
-    return [encodable(part) for part in value] if isinstance(value, list) else value
+    return [encodable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def unread_records(result: RunResult) -> list[dict[str, Any]]:
@@ -89,11 +89,7 @@ def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
 
 def runs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
     """What training runs left behind; empty where nothing was read of any."""
-    if not result.runs:
-        return {}
-    from npulint.report.runs.record import run_record
-
-    return {"runs": [run_record(run) for run in result.runs]}
+    return {"runs": [msgspec.to_builtins(run) for run in result.runs]} if result.runs else {}
 
 
 def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.lazy_regex import lazy_compile
+from npulint.report.document.markdown import Writer, fitting, size
+from npulint.report.document.model import Code, Prose, Status, Table
 from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, tally
 from npulint.report.summary import closing, first_steps
@@ -30,140 +32,92 @@ def render(result: RunResult, view: ReportView) -> str:
         f"# {say(view.lang, 'compare.title.report' if view.comparing else 'markdown.title')}",
         "\n\n".join(prose(line) for line in closing(result, plain) if line),
     ]
-    room -= sum(map(_size, blocks)) + _RESERVE
+    room -= sum(map(size, blocks)) + _RESERVE
     compared = _compared(result, plain, room * 2 // 5)
-    room -= _size(compared)
+    room -= size(compared)
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
     runs = "" if view.comparing else _runs(result, view.lang, room // 10)
     parts = [runs, programs, _graphs(result, view.lang, room // 10), _mending(findings, view.lang, room // 5)]
-    room -= sum(map(_size, parts))
+    room -= sum(map(size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "backslashreplace")) + 2
-
-
-def _fitting(rows: Iterable[str], room: int) -> list[str]:
-    """The first rows that take at most `room` bytes together."""
-    fitting = []
-    for row in rows:
-        room -= _size(row)
-        if room < 0:
-            break
-        fitting.append(row)
-    return fitting
 
 
 def _compared(result: RunResult, view: ReportView, room: int) -> str:
     if result.comparison is None:
         return ""
-    from npulint.report.compared.markdown import section
+    from npulint.report.compared.document import checklists  # most runs have no reference
+    from npulint.report.compared.rows import alone
 
-    return section(result.comparison, view, room)
+    writer = Writer(view.lang, room, view.sources)
+    parts = [part for one in checklists(result.comparison, view.lang) for part in writer.checklist(one)]
+    if not parts:
+        parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
+    parts += [prose(line) for line in alone(result.comparison, view.lang)]
+    return "\n\n".join([*parts, *([count(view.lang, "compare.cut", writer.cut)] if writer.cut else [])])
 
 
 def _programs(result: RunResult, lang: str, room: int) -> str:
     programs = lists(result)
-    blocks = _fitting((_program(program, lang) for program in programs), room - _RESERVE)
+    blocks = fitting((_program(program, lang) for program in programs), room - _RESERVE)
     rest = len(programs) - len(blocks)
     return "\n\n".join([*blocks, *([count(lang, "programs.more", rest)] if rest else [])])
 
 
 def _program(program: ProgramSummary, lang: str) -> str:
+    heads = [say(lang, f"markdown.{word}") for word in ("item", "result", "evidence", "look")]
+    rows = [
+        (
+            Prose(item.title),
+            Status(item.status, say(lang, f"status.{item.status}")),
+            (Code(place_of(item)), Code("" if item.evidence is None else item.evidence.check)),
+            Prose(item.look),
+        )
+        for item in program.checklist
+    ]
     head = f"## {say(lang, 'readiness', entry=code(program.entry))}"
-    titles = [say(lang, f"markdown.{word}") for word in ("item", "result", "evidence", "look")]
-    rows = [_row(_item(item, lang)) for item in program.checklist]
-    return "\n".join([head, "", prose(tally(program, lang)), "", *_head(titles), *rows])
-
-
-def _item(item: ChecklistItem, lang: str) -> Sequence[str]:
-    status = say(lang, f"status.{item.status}")
-    marked = f"**{status}**" if item.status == "failed" else status
-    check = "" if item.evidence is None else code(item.evidence.check, cell=True)
-    evidence = " ".join(filter(None, (code(place_of(item), cell=True), check)))
-    return prose(item.title, cell=True), marked, evidence, prose(item.look, cell=True)
+    return "\n\n".join([head, prose(tally(program, lang)), *Writer(lang, LIMIT).table(heads, rows)])
 
 
 def _graphs(result: RunResult, lang: str, room: int) -> str:
     if not result.graphs:
         return ""
-    from npulint.report.graphs import alike, kind, placed, size  # most runs see none
+    from npulint.report.graphs import table  # most runs see none
 
-    titles = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
-    head = [f"## {say(lang, 'graphs.title')}", "", *_head(titles)]
-    found = alike(result.graphs)
-    told = ((one, (kind(one.graph, lang), size(one.graph, lang), placed(one.graph, lang))) for one in found)
-    rows = (
-        _row(
-            (
-                " ".join(filter(None, (code(one.graph.path, cell=True), prose(one.note(lang), cell=True)))),
-                *map(_cell, parts),
-            )
-        )
-        for one, parts in told
-    )
-    shown = _fitting(rows, room - _size("\n".join(head)))
-    rest = len(found) - len(shown)
-    return "\n".join([*head, *shown, *(["", count(lang, "graphs.more", rest)] if rest else [])])
+    return Writer(lang, room).section(table(result.graphs, lang))
 
 
 def _runs(result: RunResult, lang: str, room: int) -> str:
     if not result.runs:
         return ""
-    from npulint.report.runs.markdown import rows  # most projects have none
+    from npulint.report.runs.document import figures  # most projects have none
 
-    titles = [say(lang, f"runs.head.{word}") for word in ("figure", "value")]
-    head = [f"## {say(lang, 'runs.title')}", "", *_head(titles)]
-    shown = _fitting(map(_row, rows(result.runs, lang)), room - _size("\n".join(head)))
-    return "\n".join([*head, *shown]) if shown else ""
-
-
-def _cell(text: str) -> str:
-    return prose(text, cell=True)
+    table = figures(result.runs, lang)
+    return Writer(lang, room).section(table) if table.rows else ""
 
 
 def _mending(findings: Sequence[Finding], lang: str, room: int) -> str:
     """What is to be done about each check, in the order in which it is best done."""
     steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
-    rows = _fitting((f"- {_check(one, False)}: {prose(_line(one.fix.text))}" for one in steps), room)
+    rows = fitting((f"- {link(code(one.name), one.url)}: {prose(_line(one.fix.text))}" for one in steps), room)
     return "\n".join([f"## {say(lang, 'markdown.mend')}", "", *rows]) if rows else ""
 
 
 def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:
     if not findings:
         return ""
-    titles = [say(lang, f"markdown.{word}") for word in ("severity", "check", "place", "message")]
-    head = [f"## {say(lang, 'markdown.findings')}", "", *_head(titles)]
-    rows = (
-        _row(
-            (
-                say(lang, f"severity.{one.severity}"),
-                f"{_check(one, True)} {one.code}",
-                code(f"{one.path}:{one.span.line}", cell=True),
-                prose(_line(one.message), cell=True),
-            )
+    heads = [say(lang, f"markdown.{word}") for word in ("severity", "check", "place", "message")]
+    rows = [
+        (
+            say(lang, f"severity.{one.severity}"),
+            (Code(one.name, one.url), one.code),
+            Code(f"{one.path}:{one.span.line}"),
+            Prose(_line(one.message)),
         )
         for one in findings
-    )
-    shown = _fitting(rows, room - _size("\n".join(head)))
-    rest = len(findings) - len(shown)
-    more = ["", count(lang, "markdown.more", rest)] if rest else []
-    return "\n".join([*head, *shown, *more])
-
-
-def _check(finding: Finding, cell: bool) -> str:
-    return link(code(finding.name, cell=cell), finding.url)
+    ]
+    return Writer(lang, room).section(Table(say(lang, "markdown.findings"), heads, rows, more="markdown.more"))
 
 
 def _line(text: str) -> str:
     return _BLANKS.sub(" ", text).strip()
-
-
-def _head(titles: Sequence[str]) -> list[str]:
-    return [_row(titles), _row(["---"] * len(titles))]
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

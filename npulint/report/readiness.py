@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from npulint.findings import ChecklistItem, ProgramSummary, RunResult
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
-from npulint.texts import count, say
+from npulint.texts import count, known, say
 
+STATUSES = ("passed", "failed", "unknown")
 _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
 
 
@@ -17,6 +18,23 @@ def lists(result: RunResult) -> list[ProgramSummary]:
     """The programs that have a readiness list, the one with the longest list and the most files first."""
     listed = [program for program in result.programs if program.checklist]
     return sorted(listed, key=lambda program: (-len(program.checklist), -program.files, program.entry))
+
+
+def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[str]:
+    """What is known of a program in words, such as its framework, modes, state, roles and devices."""
+    keys = {
+        "framework": [f"framework.{program.framework}"],
+        "mode": [f"mode.{mode}" for mode in program.modes],
+        "state": [f"state.{program.state}"],
+        "role": [f"role.{role}" for role in program.roles],
+        "devices": [f"devices.{program.devices}"],
+    }
+    pairs = ((key, key.partition(".")[2]) for family in families for key in keys[family])
+    return [
+        say(lang, key) if known(key) else escape_control_chars(value)
+        for key, value in pairs
+        if value not in ("", "unknown")
+    ]
 
 
 def tally(program: ProgramSummary, lang: str) -> str:

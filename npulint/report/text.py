@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.report.frames import Frames
-from npulint.report.readiness import readiness
+from npulint.report.readiness import STATUSES, readiness, traits
 from npulint.report.summary import closing, first_steps, fixability
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, leading, linked, wrap
 from npulint.report.view import ReportView, visible
-from npulint.texts import count, known, say
+from npulint.texts import count, say
 
 _RELATED = 3  # related places that are shown with each finding
 _PROGRAMS = 8
@@ -30,8 +30,7 @@ def render(result: RunResult, view: ReportView) -> str:
     compared = _compared(result, view)
     blocks = [*(compared if view.comparing else ()), *(writer.finding(finding) for finding in findings)]
     if not view.comparing:
-        about = () if view.change else (_runs(result, view), writer.programs(result), _graphs(result, view))
-        blocks += [*about, *([] if view.change else readiness(result, view))]
+        blocks += [] if view.change else [*_artifacts(result, writer, view), *readiness(result, view)]
         blocks += compared
     blocks += [
         writer.first(result, findings),
@@ -48,20 +47,18 @@ def _compared(result: RunResult, view: ReportView) -> list[list[str]]:
     return blocks(result.comparison, view)
 
 
-def _graphs(result: RunResult, view: ReportView) -> list[str]:
-    if not result.graphs:
-        return []
-    from npulint.report.graphs import block  # most runs see none
+def _artifacts(result: RunResult, writer: _Writer, view: ReportView) -> list[list[str]]:
+    """What a training run left behind, the programs and the graphs; most projects have no runs and no graphs."""
+    blocks = [writer.programs(result)]
+    if result.runs:
+        from npulint.report.runs.text import block as run_block
 
-    return block(result, view)
+        blocks.insert(0, run_block(result.runs, view))
+    if result.graphs:
+        from npulint.report.graphs import block as graph_block
 
-
-def _runs(result: RunResult, view: ReportView) -> list[str]:
-    if not result.runs:
-        return []
-    from npulint.report.runs.text import block  # most projects have none
-
-    return block(result.runs, view)
+        blocks.append(graph_block(result, view))
+    return blocks
 
 
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:
@@ -158,23 +155,10 @@ class _Writer:
         return lines
 
     def _described(self, program: ProgramSummary) -> str:
-        words = [self._word("framework", program.framework)]
-        words += [self._word("mode", mode) for mode in program.modes]
-        words.append(self._word("state", program.state))
-        words += [self._word("role", role) for role in program.roles]
-        words.append(self._word("devices", program.devices))
-        words += self._checklist(program)
-        return say(self._lang, "list.and").join(word for word in words if word)
-
-    def _word(self, family: str, value: str) -> str:
-        if value in ("", "unknown"):
-            return ""
-        return say(self._lang, f"{family}.{value}") if known(f"{family}.{value}") else escape_control_chars(value)
-
-    def _checklist(self, program: ProgramSummary) -> list[str]:
         found = Counter(item.status for item in program.checklist)
-        told = ((status, found[status]) for status in ("passed", "failed", "unknown"))
-        return [count(self._lang, f"checklist.{status}", n) for status, n in told if n]
+        items = [count(self._lang, f"checklist.{word}", found[word]) for word in STATUSES if found[word]]
+        known = traits(program, ("framework", "mode", "state", "role", "devices"), self._lang)
+        return say(self._lang, "list.and").join([*known, *items])
 
     def first(self, result: RunResult, findings: Sequence[Finding]) -> list[str]:
         """Where to begin, when there is enough to lose one's way, or when npulint has begun already."""

@@ -16,7 +16,7 @@ from npulint.option_parsing import InvalidOption, choice, from_words
 from npulint.options import OPTIONS, Option
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
-from npulint.suggest import closest_match
+from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 CONFIG_FILES = (CONFIG_NAME, "pyproject.toml")
@@ -67,8 +67,7 @@ def understood(given: object, lang: str) -> ClientSettings:
                 words[name] = _words(_OPTIONS[name], value, lang)
             else:
                 meant = closest_match(name, [*_OPTIONS, *_OWN])
-                hint = say(lang, "meant", word=meant) if meant else ""
-                problems.append(say(lang, "unknown.key", word=key) + hint)
+                problems.append(say(lang, "unknown.key", word=key) + did_you_mean(meant, lang))
         except InvalidOption as refused:
             problems += [f"{key}: {text}" for text in refused.texts]
     return ClientSettings(words=words, problems=tuple(problems), **own)

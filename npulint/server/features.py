@@ -14,6 +14,7 @@ from npulint.discover.safe_open import read_head
 from npulint.server.actions import FIX_ALL, SHOW_PAGE
 from npulint.server.documents import EditorDocument
 from npulint.server.notebooks import Notebook
+from npulint.server.progress import REFUSED
 from npulint.server.requests import code_action, document_diagnostic, hover, show_page, workspace_diagnostic
 from npulint.server.server import Server
 from npulint.server.uris import path_of
@@ -67,7 +68,7 @@ async def initialized(ls: Server, params: lsp.InitializedParams) -> None:
     if registrations:
         try:
             await ls.client_register_capability_async(lsp.RegistrationParams(registrations=registrations))
-        except Exception as error:  # what the editor answers is its own affair
+        except REFUSED as error:  # what the editor answers is its own affair
             ls.log(lsp.MessageType.Warning, str(error))
     if await _ask_settings(ls):
         ls.reconfigure()
@@ -100,7 +101,7 @@ async def _ask_settings(ls: Server) -> bool:
     try:
         items = [lsp.ConfigurationItem(section="npulint")]
         answer = await ls.workspace_configuration_async(lsp.ConfigurationParams(items=items))
-    except Exception as error:  # what the editor answers is its own affair
+    except REFUSED as error:  # what the editor answers is its own affair
         ls.log(lsp.MessageType.Warning, str(error))
         return False
     if not answer or not isinstance(answer[0], dict) or not answer[0]:

@@ -104,7 +104,7 @@ def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit
         line = lines[number - 1]
         indent = line[: len(line) - len(line.lstrip())]
         text = f"{indent}{style.mark} npulint: ignore[{finding.name}]\n"
-        yield Edit(finding.path, Span(number, 1, number, 1), text)
+        yield Edit(finding.path, Span.at(number), text)
 
 
 def _runs(number: int, lines: Sequence[str]) -> bool:

@@ -8,8 +8,11 @@ from lsprotocol.types import (
     WorkDoneProgressEnd,
     WorkDoneProgressReport,
 )
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+REFUSED = (JsonRpcException, OSError)
+"""What ends a request to the editor: it answers with an error, or is gone."""
 _TOKEN = "npulint/workspace"
 
 
@@ -24,7 +27,7 @@ class Bar:
         """Ask for the bar; the editor may refuse it."""
         try:
             await self._server.window_work_done_progress_create_async(WorkDoneProgressCreateParams(token=_TOKEN))
-        except Exception:  # what the editor answers is its own affair
+        except REFUSED:  # what the editor answers is its own affair
             return
         self._server.work_done_progress.begin(_TOKEN, WorkDoneProgressBegin(title=title, percentage=0))
         self._shown = True

@@ -21,7 +21,7 @@ from npulint.server.diagnostics import Abilities
 from npulint.server.document_store import DocumentStore
 from npulint.server.engine import EngineAnswer
 from npulint.server.positions import agreed
-from npulint.server.progress import Bar
+from npulint.server.progress import REFUSED, Bar
 from npulint.server.publishing import Board
 from npulint.server.screen import Screen, Shown
 from npulint.server.uris import path_of
@@ -215,7 +215,7 @@ class Server(LanguageServer):
             self.pulled.clear()
             try:
                 await self.workspace_diagnostic_refresh_async(None)
-            except Exception as error:  # what the editor answers is its own affair
+            except REFUSED as error:  # what the editor answers is its own affair
                 self.log(lsp.MessageType.Warning, str(error))
 
 

@@ -15,8 +15,9 @@ from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, ProgramSummary, Silenced
 from npulint.postprocess.finalize import finalize
+from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import Scope
-from npulint.project_runner import Outcome, evaluate_project
+from npulint.project_runner import evaluate_project
 from npulint.session.knowledge import FactsSnapshot, FactStore, Version
 from npulint.session.sources import SessionProject, Sources
 from npulint.settings import Settings
@@ -113,7 +114,7 @@ class Session:
         self._told[project.root, project.alone] = _Told(state, checked)
         return checked
 
-    def _outcome(self, project: SessionProject, known: FactsSnapshot) -> Outcome:
+    def _outcome(self, project: SessionProject, known: FactsSnapshot) -> RawResults:
         """What the facts give, worked out anew when any of them is another one: not for a word in a comment, and not
         while a file stays broken."""
         key = (project.root, project.alone)
@@ -128,15 +129,14 @@ class Session:
         given = {shown(local(place)): data for place, data in self._sources.given.items()}
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
+        raw = RawResults(
+            findings=[_certain(one, broken) for one in outcome.findings if one.path not in broken],
+            programs=outcome.programs,
+            files=[known.broken.get((file.path, file.kind), file) for file in outcome.files],
+            problems=project.problems,
+        )
         result = finalize(
-            [_certain(one, broken) for one in outcome.findings if one.path not in broken],
-            outcome.programs,
-            [known.broken.get((file.path, file.kind), file) for file in outcome.files],
-            project.problems,
-            self._settings,
-            self._catalogue,
-            lines=FileLines(given),
-            scope=Scope(project.context_only),
+            raw, RunContext(self._settings, self._catalogue, FileLines(given), Scope(project.context_only))
         )
         told = {file.path for file in project.files if file.path not in project.context_only}
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(told | {project.alone} - {""})}
@@ -150,7 +150,7 @@ class _Judged(msgspec.Struct, frozen=True):
     """What some facts give."""
 
     facts: list[FileFacts]
-    outcome: Outcome
+    outcome: RawResults
 
 
 class _Told(msgspec.Struct, frozen=True):

@@ -34,12 +34,13 @@ GUIDES = (
     "faq",
     "glossary",
 )
-AUTHORS = ("writing-checks", "convert-tf2npu")
+AUTHORS = ("writing-checks", "facts", "convert-tf2npu")
 _TABLE = re.compile(r"<!-- table: ([a-z-]+) -->")
 _README = re.compile(r"<!-- readme: (.+?) -->")
 _FILE = re.compile(r"<!-- file: ([\w./-]+) -->")
 _ELSEWHERE = re.compile(r"\]\((?!docs/|https?:|#)")
-_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|convert-tf2npu)\.md)")  # all guides share one
+# The guides for authors are in one folder with the others on the site.
+_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|facts|convert-tf2npu)\.md)")
 _OUTPUT = re.compile(r"^<!-- /?output\b[^>]*-->\n", re.MULTILINE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import ExitStack
 
 
 def create(folder: str, path: str, text: str) -> None:
@@ -17,12 +18,11 @@ def create(folder: str, path: str, text: str) -> None:
         raise OSError(errno.ELOOP, f"{os.path.dirname(path)} -> {os.path.realpath(parent)}", place)
     os.makedirs(parent, exist_ok=True)
     handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
-    try:
+    with ExitStack() as undo:
+        undo.callback(os.unlink, place)
         with open(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
-    except BaseException:
-        os.unlink(place)
-        raise
+        undo.pop_all()
 
 
 def _inside(place: str, folder: str) -> bool:

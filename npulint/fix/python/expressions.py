@@ -70,15 +70,12 @@ def value_of(tree: Tree, node: ast.AST) -> ast.expr:
     """What is assigned at a place; raises `FixRefused` where it is not assigned there alone."""
     if isinstance(node, ast.keyword | ast.NamedExpr):
         return node.value
-    target = node
-    if isinstance(node, ast.stmt):
-        statement = node
-    else:
-        parent = tree.parent(node)
-        if isinstance(parent, ast.Tuple | ast.List) and isinstance(tree.parent(parent), ast.Assign):
-            return _element(tree, parent, node)
-        statement = parent  # type: ignore[assignment]
-        if tree.field(target) not in ("target", "targets"):
+    statement: ast.AST | None = node
+    if not isinstance(node, ast.stmt):
+        statement = tree.parent(node)
+        if isinstance(statement, ast.Tuple | ast.List) and isinstance(tree.parent(statement), ast.Assign):
+            return _element(tree, statement, node)
+        if tree.field(node) not in ("target", "targets"):
             raise FixRefused("no-value")
     if isinstance(statement, ast.Assign):
         if len(statement.targets) > 1:

@@ -107,7 +107,7 @@ def _is_whole(tree: Tree, statement: ast.stmt, node: ast.AST) -> Edit | None:
     if node is statement or node is getattr(statement, "value", None):
         return None
     if isinstance(node, ast.alias):
-        if len(statement.names) > 1:  # type: ignore[attr-defined]
+        if isinstance(statement, ast.Import | ast.ImportFrom) and len(statement.names) > 1:
             raise FixRefused("no-statement")
         return None
     if isinstance(statement, ast.AnnAssign | ast.AugAssign) and node is statement.target:
@@ -250,7 +250,10 @@ def _instead(tree: Tree, statement: ast.stmt, text: str) -> list[Edit]:
 def _head(tree: Tree, statement: ast.stmt) -> ast.stmt:
     """The statement itself, for an ``elif`` that which begins with ``if``."""
     while isinstance(statement, ast.If) and tree.source.startswith("elif", tree.range(statement)[0]):
-        statement = tree.parent(statement)  # type: ignore[assignment]
+        parent = tree.parent(statement)
+        if not isinstance(parent, ast.If):
+            break
+        statement = parent
     return statement
 
 

@@ -91,7 +91,7 @@ def _put(given: Any, left: Any) -> list[Any]:
     ]
 
 
-class _Whole(_Function):  # type: ignore[misc]
+class _Whole(_Function):
     """A composite as one operator: its parts and their gradients stay on the CPU."""
 
     @staticmethod

@@ -8,6 +8,7 @@ and whatever else shares a storage therefore share the numbers as well.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -113,10 +114,8 @@ def prepare() -> Any:
     if reason:
         raise LiveError(reason, backend=_C._get_privateuse1_backend_name(), version=torch.__version__)
     if _device is None:
-        from torch.utils import backend_registration
-
-        setup: Any = backend_registration._setup_privateuseone_for_python_backend  # type: ignore[attr-defined,unused-ignore]
-        setup(NAME, backend_module=_module, hook=_hook())
+        registration: Any = import_module("torch.utils.backend_registration")
+        registration._setup_privateuseone_for_python_backend(NAME, backend_module=_module, hook=_hook())
         _make, _storage_at = _C._acc.create_empty_tensor, _C._construct_storage_from_data_pointer
         _device = torch.device(NAME, 0)
         _give_storage()
@@ -166,7 +165,7 @@ def _has(path: tuple[str, ...]) -> bool:
 
 
 def _hook() -> Any:
-    class Hook(_C._acc.PrivateUse1Hooks):  # type: ignore[misc]
+    class Hook(_C._acc.PrivateUse1Hooks):
         def is_available(self) -> bool:
             return _module.active
 
@@ -183,7 +182,7 @@ def to_device(held: torch.Tensor) -> torch.Tensor:
     """A tensor on the device whose numbers are those of `held`, a plain tensor on the CPU (not copied)."""
     if held.layout is not torch.strided:
         raise FakeNpuError("sparse", str(held.layout))
-    if held._is_zerotensor():  # type: ignore[attr-defined,unused-ignore]
+    if torch._is_zerotensor(held):
         held = torch.zeros(held.shape, dtype=held.dtype)
     conjugated, negated = held.is_conj(), held.is_neg()
     base = torch._conj(held) if conjugated else held

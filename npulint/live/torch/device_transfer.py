@@ -15,7 +15,7 @@ from npulint.live.torch.errors import LiveError
 
 _C: Any = torch._C
 _PLAIN: Any = _C._disabled_torch_dispatch_impl
-_Lazy: Any = torch.nn.parameter.UninitializedTensorMixin  # type: ignore[attr-defined,unused-ignore]
+_LAZY = (torch.nn.UninitializedParameter, torch.nn.UninitializedBuffer)
 _Packed: Any = torch.nn.utils.rnn.PackedSequence
 _DEEPEST = 6  # batches within batches
 _MOST = 10_000  # parts of a batch
@@ -68,7 +68,7 @@ class Moved:
         if id(tensor) in self._known or not tensor.is_leaf:
             return
         self._known.add(id(tensor))
-        if isinstance(tensor, _Lazy):
+        if isinstance(tensor, _LAZY):
             raise LiveError("uninitialised")
         moved = self._of(tensor)
         if tensor.grad is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
+from contextlib import ExitStack
 from threading import get_ident
 from typing import Any
 
@@ -51,7 +52,7 @@ _PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # they read lengths, w
 _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 
 
-class Watching(_Mode):  # type: ignore[misc]
+class Watching(_Mode):
     """While it is entered, operators are reported to the recorder, composite ones as `release` of PyTorch has them.
 
     `accelerated` tells whether tensors of an accelerator took part: then what the CPU computes alone is the host's.
@@ -80,16 +81,16 @@ class Watching(_Mode):  # type: ignore[misc]
     def __enter__(self) -> Any:
         self._thread = get_ident()
         self._library = _Library("aten", "IMPL")
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._forget)
             for op in self._composites:
                 for key in ("AutogradCPU", "AutogradCUDA")[: 1 + torch.cuda.is_available()]:
                     self._library.impl(op, self._whole(op), key)
-            self._threads = torch.autograd.is_multithreading_enabled()  # type: ignore[attr-defined,unused-ignore]
+            self._threads = torch._C._is_multithreading_enabled()
             torch._C._set_multithreading_enabled(False)
-            return super().__enter__()
-        except BaseException:
-            self._forget()
-            raise
+            entered = super().__enter__()
+            undo.pop_all()
+        return entered
 
     def __exit__(self, *raised: Any) -> None:
         try:

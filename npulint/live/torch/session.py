@@ -37,9 +37,9 @@ def unchanged() -> Iterator[None]:
         states.append((numpy.random.set_state, numpy.random.get_state()))
     if cuda.is_available() and cuda.is_initialized():
         states.append((cuda.set_rng_state_all, cuda.get_rng_state_all()))
-    threads = torch.autograd.is_multithreading_enabled()  # type: ignore[attr-defined,unused-ignore]
-    graded = torch.is_grad_enabled()
     inner: Any = torch._C
+    threads = inner._is_multithreading_enabled()
+    graded = torch.is_grad_enabled()
     inner._set_multithreading_enabled(False)
     try:
         with eager():

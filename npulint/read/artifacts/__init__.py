@@ -140,7 +140,7 @@ def source_fact(path: str, seen: Seen, note: str) -> Fact:
         "note": note,
     }
     line = seen.first_malformed or 1
-    return GenericFact("run_source", seen.form, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_source", seen.form, path, Span.at(line), attrs)
 
 
 def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:

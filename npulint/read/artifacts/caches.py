@@ -61,7 +61,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         attrs["worst"] = ", ".join(f"{name} {rate.percent} %" for name, rate in worst)
         attrs["worst_hit"] = worst[0][1].percent
     line = worst[0][1].line if worst else hit.line or victim.line
-    return [GenericFact("run_cache", "l2", path, Span(line, 1, line, 1), attrs)]
+    return [GenericFact("run_cache", "l2", path, Span.at(line), attrs)]
 
 
 def _worst(operators: dict[str, _Rate]) -> list[tuple[str, _Rate]]:

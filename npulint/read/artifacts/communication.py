@@ -135,7 +135,7 @@ def _of_collectives(collectives: dict[str, _Collective], path: str, text: str) -
             "wait_share": share(found.wait, found.elapsed),
             "example": found.example[:200],
         }
-        facts.append(GenericFact("run_collective", kind, path, Span(line, 1, line, 1), attrs))
+        facts.append(GenericFact("run_collective", kind, path, Span.at(line), attrs))
     return facts
 
 
@@ -154,5 +154,5 @@ def _of_links(links: dict[str, _Link], path: str, text: str) -> list[Fact]:
             "unaligned": share(link.unaligned, link.packets),
         }
         attrs.update({key: share(count, link.packets) for key, count in link.small.items()})
-        facts.append(GenericFact("run_link", name, path, Span(line, 1, line, 1), attrs))
+        facts.append(GenericFact("run_link", name, path, Span.at(line), attrs))
     return facts

@@ -235,7 +235,7 @@ class _Reader:
             "order": next((column for column in ("sequence", "index") if column in self._columns.at), "row"),
             **{what: counts.get(what, 0) for what in SORTS},
         }
-        return [GenericFact("run_comparison", self._columns.family, path, Span(1, 1, 1, 1), attrs), *found]
+        return [GenericFact("run_comparison", self._columns.family, path, Span(), attrs), *found]
 
 
 def _telling(tensor: Tensor) -> bool:
@@ -302,7 +302,7 @@ def _fact(
         "lowered": "yes" if _lowered(tensor) else "no",
         "mixlist": mixlist(op.type, half),
     }
-    return GenericFact("run_compared", op.name, path, Span(tensor.line, 1, tensor.line, 1), attrs)
+    return GenericFact("run_compared", op.name, path, Span.at(tensor.line), attrs)
 
 
 def _parts(reference: str) -> int:

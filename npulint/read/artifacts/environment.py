@@ -51,9 +51,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def _fact(kind: str, name: str, path: str, line: int, attrs: dict[str, object]) -> Fact:
-    return GenericFact(
-        kind, name, path, Span(line, 1, line, 1), {key: value for key, value in attrs.items() if value != ""}
-    )
+    return GenericFact(kind, name, path, Span.at(line), {key: value for key, value in attrs.items() if value != ""})
 
 
 def _variables(document: dict[str, object], path: str, places: _Places) -> list[Fact]:

@@ -77,9 +77,7 @@ class Families:
     def facts(self, path: str, form: str, compute: float, extra: dict[str, dict[str, object]]) -> list[Fact]:
         """A `run_family` for each, by name; `extra` are further attributes of some."""
         return [
-            GenericFact(
-                "run_family", name, path, Span(family.line, 1, family.line, 1), _attrs(family, form, compute) | more
-            )
+            GenericFact("run_family", name, path, Span.at(family.line), _attrs(family, form, compute) | more)
             for name, family in sorted(self._found.items())
             for more in (extra.get(name, {}),)
         ]

@@ -30,6 +30,10 @@ class StackFrame(msgspec.Struct, frozen=True, order=True):
         """File and line in one word."""
         return f"{self.file}:{self.line}"
 
+    def attrs(self) -> dict[str, object]:
+        """The line as facts tell it."""
+        return {"file": self.file, "source_line": self.line, "function": self.function}
+
 
 def user_frame(stack: str) -> StackFrame | None:
     """The innermost frame outside Python's and installed packages' folders, or None.

@@ -71,7 +71,7 @@ def _fact(path: str, key: tuple[str, str], told: _Pass) -> Fact:
     attrs = {"what": key[0], "match": match, "effect": effect, "graphs": len(told.graphs)}
     attrs["state"] = "effect" if effect else "idle" if match else "unmatched"
     attrs["graph"] = max(told.graphs, key=lambda name: told.graphs[name][1])
-    return GenericFact("run_fusion", key[1], path, Span(told.line, 1, told.line, 1), attrs)
+    return GenericFact("run_fusion", key[1], path, Span.at(told.line), attrs)
 
 
 def read_switches(stream: BinaryIO, path: str) -> list[Fact]:
@@ -81,7 +81,7 @@ def read_switches(stream: BinaryIO, path: str) -> list[Fact]:
     if not found:
         raise NotJsonError("no fusion switch")
     return [
-        GenericFact("run_fusion_switch", name, path, Span(line, 1, line, 1), {"what": what, "value": value})
+        GenericFact("run_fusion_switch", name, path, Span.at(line), {"what": what, "value": value})
         for line, name, what, value in found
     ]
 

@@ -56,23 +56,17 @@ class HostLines:
         found: list[Fact] = []
         ordered = sorted(self._waits.items(), key=lambda item: (-item[1].total, item[0]))
         for rank, (frame, times) in enumerate(ordered[:_SHOWN], 1):
-            attrs = {**_place(frame), **times.figures(), "op": times.op, "rank": rank}
+            attrs = {**frame.attrs(), **times.figures(), "op": times.op, "rank": rank}
             found.append(
-                GenericFact("run_wait", frame.place, path, _span(times), {"from": "operator_details", **attrs})
+                GenericFact("run_wait", frame.place, path, Span.at(times.where), {"from": "operator_details", **attrs})
             )
         loader = self._batches
         if loader.count:
             attrs = {"example": loader.op[:200], **loader.figures(), "mean_us": micro(loader.total / loader.count)}
-            attrs |= {} if loader.frame is None else _place(loader.frame)
+            attrs |= {} if loader.frame is None else loader.frame.attrs()
             found.append(
-                GenericFact("run_host", "dataloader", path, _span(loader), {"from": "operator_details", **attrs})
+                GenericFact(
+                    "run_host", "dataloader", path, Span.at(loader.where), {"from": "operator_details", **attrs}
+                )
             )
         return found
-
-
-def _place(frame: StackFrame) -> dict[str, object]:
-    return {"file": frame.file, "source_line": frame.line, "function": frame.function}
-
-
-def _span(times: _Times) -> Span:
-    return Span(times.where, 1, times.where, 1)

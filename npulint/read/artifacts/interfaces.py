@@ -72,7 +72,7 @@ def _of_calls(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
             attrs: dict[str, object] = {"level": level, "rank": rank, **_figures(found)}
             if group:
                 attrs["group"] = group
-            facts.append(GenericFact("run_api", name, path, Span(found.line, 1, found.line, 1), attrs))
+            facts.append(GenericFact("run_api", name, path, Span.at(found.line), attrs))
     return facts
 
 
@@ -95,7 +95,7 @@ def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
         figures = _figures(found)
         attrs: dict[str, object] = {"from": "api_statistic", "example": found.example, "calls": figures.pop("count")}
         attrs.update(figures)
-        facts.append(GenericFact("run_host", group, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_host", group, path, Span.at(found.line), attrs))
     return facts
 
 

@@ -88,7 +88,7 @@ class Groups:
             attrs["leads"] = "no" if group.type in told else "yes"
             told.add(group.type)
             if group.type:
-                facts.append(GenericFact("run_op", group.type, path, Span(group.line, 1, group.line, 1), attrs))
+                facts.append(GenericFact("run_op", group.type, path, Span.at(group.line), attrs))
         return [*facts, *families.facts(path, "kernel_table", compute, extra)]
 
     def _attrs(self, group: Group, compute: float, stateful: bool) -> dict[str, object]:

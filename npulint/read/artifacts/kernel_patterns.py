@@ -90,7 +90,7 @@ class CastPairs:
                 "rank": len(facts) + 1,
                 "node": tally.node,
             }
-            facts.append(GenericFact("run_pair", "TransData", path, Span(tally.line, 1, tally.line, 1), attrs))
+            facts.append(GenericFact("run_pair", "TransData", path, Span.at(tally.line), attrs))
         return facts[:_TOLD]
 
 
@@ -141,7 +141,7 @@ class Repeats:
                     "rank": len(facts) + 1,
                     "node": tally.node,
                 }
-                facts.append(GenericFact("run_repeated", type_, path, Span(tally.line, 1, tally.line, 1), attrs))
+                facts.append(GenericFact("run_repeated", type_, path, Span.at(tally.line), attrs))
         return facts
 
 
@@ -177,7 +177,7 @@ class Small:
             "foreach_count": self._foreach_count,
         }
         line = found.largest_line
-        return [GenericFact("run_small", "optimizer", path, Span(line, 1, line, 1), attrs)]
+        return [GenericFact("run_small", "optimizer", path, Span.at(line), attrs)]
 
 
 def _main(text: str) -> str:

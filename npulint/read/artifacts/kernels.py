@@ -93,7 +93,7 @@ class _Table:
         """Everything that the rows showed."""
         steps = len(self.steps.difference(_UNKNOWN))
         line = self.first or 1
-        found: list[Fact] = [GenericFact("run_kernels", seen.form, path, Span(line, 1, line, 1), self._attrs(steps))]
+        found: list[Fact] = [GenericFact("run_kernels", seen.form, path, Span.at(line), self._attrs(steps))]
         if self.named:
             matrix = {
                 "float_share": share(self.cube_float, self.cube),

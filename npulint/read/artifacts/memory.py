@@ -98,7 +98,7 @@ def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     for (name, device), one in sorted(held.items(), key=lambda item: (-item[1].reserved, item[0]))[:_SHOWN]:
         if one.reserved > 0:
             attrs = {"form": seen.form, "device": device[:_NAME], **one.figures(unit)}
-            facts.append(GenericFact("run_memory", name[:_NAME], path, Span(one.line, 1, one.line, 1), attrs))
+            facts.append(GenericFact("run_memory", name[:_NAME], path, Span.at(one.line), attrs))
     return facts
 
 
@@ -145,7 +145,7 @@ def _of_largest(found: dict[_Key, _Largest], path: str, seen: Seen, name: str) -
         if one.whole is not None:
             attrs["allocated_mb"] = _mb(one.whole / _UNITS)
         if one.line:
-            facts.append(GenericFact("run_memory", name, path, Span(one.line, 1, one.line, 1), attrs))
+            facts.append(GenericFact("run_memory", name, path, Span.at(one.line), attrs))
     return facts
 
 

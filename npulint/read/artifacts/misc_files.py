@@ -72,4 +72,4 @@ def read_advice(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     name = nodes[0].strip("'\"")[:_TEXT] if nodes else told["row"][:_TEXT]
     attrs: dict[str, object] = {key: told[key][:_TEXT] for key in ("row", "detection", "text") if key in told}
     attrs["named"] = "yes" if nodes else "no"
-    return [GenericFact("run_advice", name, path, Span(place, 1, place, 1), attrs)]
+    return [GenericFact("run_advice", name, path, Span.at(place), attrs)]

@@ -27,7 +27,7 @@ BITS: dict[int, str] = {
 }
 """What each bit of the AI Core's status stands for."""
 
-_UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
+UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
 _ACCELERATORS = {"AIC": "ai_core", "AIV": "ai_vector", "AICPU": "ai_cpu", "SDMA": "sdma"}
 _FIRST = ("ai_core", "ai_vector")
 
@@ -43,9 +43,7 @@ def overflow_fact(path: str, line: int, unit: str, status: int, attrs: dict[str,
     named = bits(status) if unit in _FIRST else []
     more = {"unit": unit, "status": status, "bits": ", ".join(named) or "-"}
     flags = {name: "yes" if name in named else "no" for name in BITS.values()}
-    return GenericFact(
-        "run_overflow", attrs.get("op") or unit, path, Span(line, 1, line, 1), {**more, **flags, **attrs}
-    )
+    return GenericFact("run_overflow", attrs.get("op") or unit, path, Span.at(line), {**more, **flags, **attrs})
 
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
@@ -74,7 +72,7 @@ def _entries(value: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for record in records:
         if not isinstance(record, dict):
             continue
-        for key, unit in _UNITS.items():
+        for key, unit in UNITS.items():
             if isinstance(record.get(key), dict):
                 yield key, unit, record[key]
         listed = record.get("acc_list")

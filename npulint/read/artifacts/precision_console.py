@@ -15,7 +15,7 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.compared_ops import BELOW, mixlist
 from npulint.read.artifacts.numbers import number, whole
 from npulint.read.artifacts.op_names import type_of
-from npulint.read.artifacts.overflow import overflow_fact, ranked
+from npulint.read.artifacts.overflow import UNITS, overflow_fact, ranked
 from npulint.read.artifacts.rows import texts
 
 _TITLE = lazy_compile(r"\s*╭─+ \[(\d{1,9})\] (.{1,1000}?) ─+╮\s*$")
@@ -24,7 +24,6 @@ _STATUS = lazy_compile(r"\[(AI Core|L2 Atomic Add|DHA Atomic Add)\]\[Status:\s*(
 _STAMP = lazy_compile(r"timestamp \[(\d{1,20})\]")
 _VALUE = lazy_compile(r"- \[(\d{1,5})\]\s*(\S{1,40})")
 _RIGHT = lazy_compile(r"Right:\s*\[(.{0,1000})\]")
-_UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
 _PANEL = 300  # lines of a panel that are looked at
 _MOST = 100  # panels of which facts are made
 
@@ -90,7 +89,7 @@ def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> 
         "inputs_min_cosine": min(inputs, default=None),
         "inputs_nan": len(values["input"]) - len(inputs),
     }
-    return GenericFact("run_compared", name, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_compared", name, path, Span.at(line), attrs)
 
 
 def _ordered(facts: list[Fact]) -> list[Fact]:
@@ -125,4 +124,4 @@ def _overflowed(path: str, line: int, panel: list[str]) -> Iterator[Fact]:
                 "type": kind or "-",
                 "op": name,
             }
-            yield overflow_fact(path, line + offset, _UNITS[match[1]], status, attrs)
+            yield overflow_fact(path, line + offset, UNITS[match[1]], status, attrs)

@@ -62,7 +62,7 @@ def line_facts(lines: dict[StackFrame, PythonLine], form: str, path: str, whole:
             "ops": ", ".join(op[:60] for op in ops[:3]),
             "rank": rank,
         }
-        facts.append(GenericFact("run_line", frame.place, path, Span(found.where, 1, found.where, 1), attrs))
+        facts.append(GenericFact("run_line", frame.place, path, Span.at(found.where), attrs))
     return facts
 
 

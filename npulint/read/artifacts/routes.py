@@ -134,7 +134,7 @@ def _fact(kind: str, transport: _Transport, path: str, text: str) -> Fact:
     }
     if group:
         attrs["group"] = group
-    return GenericFact("run_route", kind, path, Span(line, 1, line, 1), attrs)
+    return GenericFact("run_route", kind, path, Span.at(line), attrs)
 
 
 def _line(text: str, op: str, pair: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from math import hypot
 from operator import itemgetter
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -236,5 +236,4 @@ def _at(places: list[int]) -> Callable[[list[str]], Sequence[str]]:
     """Takes the cells at these places out of a row."""
     if len(places) < 2:
         return lambda cells: [cells[place] for place in places]
-    get: Any = itemgetter(*places)
-    return get  # type: ignore[no-any-return]
+    return itemgetter(*places)

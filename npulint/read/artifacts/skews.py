@@ -80,4 +80,4 @@ def _skew(name: str, values: dict[str, float], ranks: dict[str, Rank], unit: str
         attrs["step_share"] = share(values[most] - values[least], max(found.whole for found in ranks.values()))
         attrs["suspect_idle"] = share(ranks[suspect].parts["free_us"], ranks[suspect].whole)
     place = ranks[most]
-    return GenericFact("run_skew", name, place.path, Span(place.line, 1, place.line, 1), attrs)
+    return GenericFact("run_skew", name, place.path, Span.at(place.line), attrs)

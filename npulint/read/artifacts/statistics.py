@@ -60,7 +60,7 @@ def read_op_statistic(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         }
         if core not in _COMMUNICATION:
             attrs["share"] = share(found.total, whole)
-        facts.append(GenericFact("run_op_total", name, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_op_total", name, path, Span.at(found.line), attrs))
     return [*facts, *_families(totals, path, whole)]
 
 
@@ -98,7 +98,7 @@ def read_aicpu(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
             "rank": rank,
             "covered": "no",
         }
-        facts.append(GenericFact("run_aicpu", name, path, Span(found.line, 1, found.line, 1), attrs))
+        facts.append(GenericFact("run_aicpu", name, path, Span.at(found.line), attrs))
     return facts
 
 

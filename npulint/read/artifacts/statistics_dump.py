@@ -48,12 +48,12 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
             counts[what] = counts.get(what, 0) + 1
             if counts[what] <= FIRST:
                 attrs = _attrs(what, counts[what], name, label, tensor)
-                found.append(GenericFact("run_statistic", name, path, Span(line, 1, line, 1), attrs))
+                found.append(GenericFact("run_statistic", name, path, Span.at(line), attrs))
     head = dict(_HEAD.findall(members.head))
     attrs = {key: head.get(key, "-") for key in ("task", "level", "framework")}
     attrs |= {"ops": ops, "tensors": tensors, "float16": halves, "truncated": "yes" if members.truncated else "no"}
     attrs |= {what: counts.get(what, 0) for what in ("not_a_number", "saturated")}
-    summary = GenericFact("run_dump", attrs["task"], path, Span(1, 1, 1, 1), attrs)
+    summary = GenericFact("run_dump", attrs["task"], path, Span(), attrs)
     for fact in found:
         fact.attrs["total"] = counts[fact.attrs["what"]]
     return [summary, *found]
@@ -118,7 +118,7 @@ def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
             line = text.count("\n", 0, max(at, start)) + 1
             attrs = _anomaly(entry, name)
             attrs |= {"device_rank": rank, "rank": len(found) + 1}
-            found.append(GenericFact("run_statistic", name, path, Span(line, 1, line, 1), attrs))
+            found.append(GenericFact("run_statistic", name, path, Span.at(line), attrs))
     for fact in found:
         fact.attrs["total"] = len(found)
     return found[: 10 * FIRST]

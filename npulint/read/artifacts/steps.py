@@ -39,7 +39,7 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         attrs[key] = micro(sums[key] / ends.count)
     for key in (*PARTS, "exchange_us", "bubble_us"):
         attrs[key.replace("_us", "_share")] = share(sums[key], ends.total)
-    return [GenericFact("run_step", "step", path, _span(ends.largest_line), attrs)]
+    return [GenericFact("run_step", "step", path, Span.at(ends.largest_line or 1), attrs)]
 
 
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -127,8 +127,4 @@ def iteration_fact(
             attrs[f"{key}_us"] = micro(values.median)
             attrs[f"{key}_max_us"] = micro(values.largest)
             attrs[f"{key}_share"] = share(values.median, middle)
-    return GenericFact("run_iteration", form, path, _span(time.largest_line), attrs)
-
-
-def _span(line: int) -> Span:
-    return Span(line or 1, 1, line or 1, 1)
+    return GenericFact("run_iteration", form, path, Span.at(time.largest_line or 1), attrs)

@@ -50,7 +50,7 @@ def _summary(trace: TraceState, path: str, whole: float, computed: float, found:
         "placed": share(found, computed),
         "cut": "yes" if cut else "no",
     }
-    return GenericFact("run_trace", "trace", path, Span(1, 1, 1, 1), attrs)
+    return GenericFact("run_trace", "trace", path, Span(), attrs)
 
 
 def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
@@ -63,7 +63,9 @@ def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
         attrs[f"{key}_share"] = share(trace.overlapped(name), whole)
     attrs |= {"exchange_us": attrs["exposed_us"], "exchange_share": attrs["exposed_share"]}
     idle = trace.longest_idle
-    return [GenericFact("run_step", "step", path, _span(idle.values.largest_line if idle is not None else 1), attrs)]
+    return [
+        GenericFact("run_step", "step", path, Span.at(idle.values.largest_line or 1 if idle is not None else 1), attrs)
+    ]
 
 
 def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float, float]:
@@ -97,7 +99,7 @@ def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
     for rank, (frame, (values, calls, operators)) in enumerate(ordered, 1):
         attrs: dict[str, object] = {
             "from": "trace_view",
-            **_place(frame),
+            **frame.attrs(),
             "calls": values.count,
             "total_us": micro(values.total),
             "max_us": micro(values.largest),
@@ -106,7 +108,7 @@ def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
             "op": max(sorted(operators), key=lambda op: operators[op]),
             "rank": rank,
         }
-        facts.append(GenericFact("run_wait", frame.place, path, _span(values.largest_line), attrs))
+        facts.append(GenericFact("run_wait", frame.place, path, Span.at(values.largest_line or 1), attrs))
     return facts
 
 
@@ -129,14 +131,14 @@ def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
         }
         frame = trace.calls.line_at(*host.moment)[0] if kind != "idle" else None
         if frame is not None:
-            attrs.update(_place(frame))
+            attrs.update(frame.attrs())
         if kind == "idle":
             start = host.moment[1]
             working = trace.calls.starts_between(start, start + round(values.largest * 1000))
             attrs["working"] = "yes" if working else "no"
         if trace.steps:
             attrs["per_step"] = round(values.count / trace.steps, 1)
-        facts.append(GenericFact("run_host", kind, path, _span(values.largest_line), attrs))
+        facts.append(GenericFact("run_host", kind, path, Span.at(values.largest_line or 1), attrs))
     return facts
 
 
@@ -146,12 +148,4 @@ def _clock(trace: TraceState, path: str) -> list[Fact]:
         return []
     (lowest, line), (highest, _) = trace.clock
     attrs: dict[str, object] = {"max": highest, "min": lowest, "drop": share(highest - lowest, highest)}
-    return [GenericFact("run_clock", "ai_core", path, _span(line), attrs)]
-
-
-def _place(frame: StackFrame) -> dict[str, object]:
-    return {"file": frame.file, "source_line": frame.line, "function": frame.function}
-
-
-def _span(line: int) -> Span:
-    return Span(line or 1, 1, line or 1, 1)
+    return [GenericFact("run_clock", "ai_core", path, Span.at(line or 1), attrs)]

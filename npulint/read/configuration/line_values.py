@@ -80,10 +80,11 @@ def _names(written: str) -> list[str]:
 
 def _put(table: dict[str, Tree], names: list[str], tree: Tree) -> None:
     for name in names[:-1]:
-        inner = table.get(name)
-        if inner is None or not isinstance(inner.value, dict):
-            inner = table[name] = Tree({}, tree.span)
-        table = inner.value  # type: ignore[assignment]
+        held = table.get(name)
+        inner: dict[str, Tree] = held.value if held is not None and isinstance(held.value, dict) else {}
+        if held is None or inner is not held.value:
+            table[name] = Tree(inner, tree.span)
+        table = inner
     held = table.get(names[-1])
     if held is not None and isinstance(held.value, dict) and isinstance(tree.value, dict):
         tree.value.update(held.value)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 
+Placed = ast.stmt | ast.expr | ast.keyword | ast.alias | ast.arg | ast.excepthandler | ast.pattern
+"""A syntax node that has a place."""
+
 
 class Places:
     """The places of one text. Only nodes in the lines of `wide` need more than the parser's numbers."""
@@ -13,10 +16,10 @@ class Places:
         self.wide = {} if text.isascii() else _wide_lines(text)
         self._continued: dict[int, list[int]] = {}
 
-    def span(self, node: ast.AST) -> tuple[int, int, int, int]:
+    def span(self, node: Placed) -> tuple[int, int, int, int]:
         """Line, column, end line, end column of a node, columns from 1 in characters."""
-        line, end = node.lineno, node.end_lineno  # type: ignore[attr-defined]
-        column, stop = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]
+        line, column = node.lineno, node.col_offset
+        end, stop = node.end_lineno or line, node.end_col_offset or column
         if line in self.wide or end in self.wide:
             column = self._characters(line, column)
             stop = self._characters(end, stop)
@@ -32,7 +35,7 @@ class Places:
             continued = self._continued[line] = [i for i, byte in enumerate(encoded) if byte & 0xC0 == 0x80]
         return offset - bisect_left(continued, offset)
 
-    def place(self, node: ast.AST) -> tuple[int, int, int]:
+    def place(self, node: Placed) -> tuple[int, int, int]:
         """Line, column and end column; of what ends in another line only the first character counts."""
         line, column, last, end = self.span(node)
         return line, column, end if last == line else column + 1

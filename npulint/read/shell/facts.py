@@ -18,7 +18,7 @@ from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, Options,
 from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
-_DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
+DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # levels of command substitution that are looked into
@@ -158,7 +158,7 @@ class _Reader:
         if leading == len(words):  # only assignments; in front of a program they are its alone
             for word in words:
                 self._variables.assign(word, command)
-        elif words[leading].literal in _DECLARES:
+        elif words[leading].literal in DECLARES:
             for word in words[leading + 1 :]:
                 self._variables.assign(word, command)
 
@@ -178,7 +178,7 @@ class _Reader:
         for word in command.words[:leading]:
             self._environment(word, command)
         head = words[0].literal or ""
-        if head in _DECLARES:
+        if head in DECLARES:
             self._declare(head, words[1:], command)
         elif head not in _SILENT:
             self._program(words, command)

@@ -5,31 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import asdict
+
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison
 
 
 def comparison_record(comparison: Comparison, *, rows: bool = True) -> dict[str, Any]:
     """The whole comparison; without its `rows` only the status of each item."""
-    pairs = [
-        {**pair_record(pair), "items": [item_record(item, rows=rows) for item in pair.items]}
-        for pair in comparison.pairs
-    ]
-    return {**_roots(comparison), "pairs": pairs, **_alone(comparison)}
+    pairs = [_pair(pair) | {"items": [_item(item, rows=rows) for item in pair.items]} for pair in comparison.pairs]
+    return asdict(comparison) | {"pairs": pairs}
 
 
-def pair_record(pair: ComparedPair) -> dict[str, Any]:
+def _pair(pair: ComparedPair) -> dict[str, Any]:
     """Both programs of a pair, without their items."""
-    return {
-        "reference": pair.reference,
-        "migrated": pair.migrated,
-        "reference_framework": pair.reference_framework,
-        "migrated_framework": pair.migrated_framework,
-        "reference_launcher": pair.reference_launcher,
-        "migrated_launcher": pair.migrated_launcher,
-    }
+    return {name: value for name, value in asdict(pair).items() if name != "items"}
 
 
-def item_record(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
+def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
     """One item of the checklist."""
     told: dict[str, Any] = {
         "item": item.item,
@@ -47,21 +39,10 @@ def item_record(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
     """The same for JSON lines: kinds and records, the roots first (``comparison``), then a line for each item of each
     pair (``compared``)."""
-    yield (
-        "comparison",
-        {**_roots(comparison), "pairs": [pair_record(pair) for pair in comparison.pairs], **_alone(comparison)},
-    )
+    yield "comparison", asdict(comparison) | {"pairs": [_pair(pair) for pair in comparison.pairs]}
     for pair in comparison.pairs:
         for item in pair.items:
-            yield "compared", {"reference": pair.reference, "migrated": pair.migrated, **item_record(item)}
-
-
-def _roots(comparison: Comparison) -> dict[str, Any]:
-    return {"reference": comparison.reference, "migrated": comparison.migrated}
-
-
-def _alone(comparison: Comparison) -> dict[str, Any]:
-    return {"only_reference": list(comparison.only_reference), "only_migrated": list(comparison.only_migrated)}
+            yield "compared", {"reference": pair.reference, "migrated": pair.migrated, **_item(item)}
 
 
 def _row(row: ComparedRow) -> dict[str, Any]:

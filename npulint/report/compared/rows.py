@@ -9,23 +9,20 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.findings import (
-    ComparedItem,
     ComparedPair,
     ComparedRow,
     ComparedSide,
     Comparison,
-    Evidence,
     Finding,
     Related,
 )
-from npulint.report.terminal import escape_control_chars, leading
-from npulint.texts import count, known, say
+from npulint.report.terminal import leading
+from npulint.texts import count, say
 
 SIDES = ("reference", "migrated")
 STATUSES = ("consistent", "differs", "unknown")
 ANSWERS = ("differs", "note", "unknown", "same")
 _NAMED = 5  # programs without a counterpart that are named
-_STATIONS = 6  # of the way of a value
 
 
 class Roots:
@@ -70,20 +67,6 @@ def _shared(root: str, told: Sequence[str]) -> str:
     return "/".join(shared)
 
 
-def answers(item: ComparedItem) -> Counter[str]:
-    """How many rows of an item have which answer."""
-    found = Counter(row.answer for row in item.rows)
-    found["same"] = max(found["same"], item.same)
-    return found
-
-
-def told_answers(item: ComparedItem, lang: str) -> str:
-    """``2 differ, 1 note, 14 same``; empty when nothing was compared."""
-    found = answers(item)
-    told = [count(lang, f"compare.rows.{word}", found[word]) for word in ANSWERS if found[word]]
-    return say(lang, "list.and").join(told)
-
-
 def items_of(pairs: Iterable[ComparedPair]) -> Counter[str]:
     """How many items have which status."""
     return Counter(item.status for pair in pairs for item in pair.items)
@@ -98,25 +81,6 @@ def tally(pair: ComparedPair, lang: str) -> str:
     """How many items are consistent, differ, or cannot be told."""
     found = items_of([pair])
     return say(lang, "compare.counts", **{status: found[status] for status in STATUSES})
-
-
-def of_interest(item: ComparedItem) -> list[ComparedRow]:
-    """The rows that differ, then those that the NPU asks for, then those that cannot be told."""
-    rank = {word: place for place, word in enumerate(ANSWERS)}
-    return sorted((row for row in item.rows if row.answer != "same"), key=lambda row: rank.get(row.answer, 0))
-
-
-def unspoken(item: ComparedItem) -> list[Evidence]:
-    """The places that make an item differ and that none of its rows names."""
-    named = {
-        (place.path, place.span.line)
-        for row in item.rows
-        if row.answer != "same"
-        for side in (row.reference, row.migrated, row.near)
-        if side is not None
-        for place in places_of(side)
-    }
-    return [one for one in item.failures if (one.path, one.span.line) not in named]
 
 
 def places_of(side: ComparedSide) -> list[Related]:
@@ -134,27 +98,6 @@ def paths(comparison: Comparison) -> set[str]:
     found = {place.path for side in sides for place in places_of(side)}
     found |= {one.path for pair in comparison.pairs for item in pair.items for one in item.failures}
     return found | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}
-
-
-def way(side: ComparedSide) -> list[str]:
-    """The names that a value has on its way, without the one that it is written with: ``--lr``, ``args.lr``."""
-    names = [place.message for place in places_of(side)[1:] if place.message]
-    told = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
-    return told if len(told) <= _STATIONS else [*told[: _STATIONS - 2], "...", told[-1]]
-
-
-def described(framework: str, launcher: str, lang: str) -> str:
-    """The framework of a program and how it is started."""
-    words = []
-    if framework not in ("", "none", "unknown"):
-        key = f"framework.{framework}"
-        words.append(say(lang, key) if known(key) else escape_control_chars(framework))
-    started = (
-        say(lang, "compare.started", path=escape_control_chars(launcher))
-        if launcher
-        else say(lang, "compare.started.alone")
-    )
-    return say(lang, "list.and").join([*words, started])
 
 
 def alone(comparison: Comparison, lang: str) -> list[str]:

@@ -3,76 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import msgspec
-
-from npulint.report.html.markup import attribute, table
+from npulint.report.document.model import Bar, Cell, Code, Label, Table
 from npulint.texts import count, say
 
 SEVERITIES = ("error", "warning", "note")
 STATUSES = ("failed", "unknown", "passed")
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One bar: its name as text and as markup, and its parts by name."""
-
-    name: str
-    label: str
-    parts: Mapping[str, int]
-
-
-def chart(caption: str, head: str, rows: Sequence[Row], parts: Sequence[str], lang: str) -> str:
+def chart(
+    caption: str, head: str, rows: Sequence[tuple[str | Code, Counter[str]]], parts: Sequence[str], lang: str
+) -> Table:
     """A table with a stacked bar for each row and a column for each of the `parts`, a severity or a status."""
     family = "severity" if parts == SEVERITIES else "status"
-    names = [say(lang, f"{family}.{part}") for part in parts]
-    longest = max((sum(row.parts.values()) for row in rows), default=0)
-    heads = [
-        head,
-        f'<span class="unseen">{say(lang, "html.bar")}</span>',
-        *(f'<span class="key {part}">{name}</span>' for part, name in zip(parts, names, strict=True)),
-        say(lang, "html.total"),
-    ]
-    cells = [
-        [
-            row.label,
-            bar(row.parts, parts, longest, told(row.name, row.parts, parts, lang)),
-            *(str(row.parts.get(part, 0)) for part in parts),
-            str(sum(row.parts.values())),
-        ]
-        for row in rows
-    ]
-    return table(caption, heads, cells, "chart")
+    longest = max((found.total() for _, found in rows), default=0)
+    heads: list[Cell] = [head, Label(say(lang, "html.bar"), "unseen")]
+    heads += [Label(say(lang, f"{family}.{part}"), f"key {part}") for part in parts]
+    cells: list[list[Cell]] = []
+    for name, found in rows:
+        text = f"{name if isinstance(name, str) else name.text}: {_numbers(found, parts, lang)}"
+        numbers = [str(found[part]) for part in parts]
+        cells.append([name, bar(found, parts, longest, text), *numbers, str(found.total())])
+    return Table(caption, [*heads, say(lang, "html.total")], cells, "chart", titled=True)
 
 
-def told(name: str, values: Mapping[str, int], parts: Sequence[str], lang: str) -> str:
-    """A bar in words."""
-    if parts == SEVERITIES:
-        numbers = [count(lang, f"count.{part}", values[part]) for part in parts if values.get(part)]
-        return f"{name}: {say(lang, 'list.and').join(numbers) or 0}"
-    known = {status: values.get(status, 0) for status in STATUSES}
-    return f"{name}: {say(lang, 'readiness.counts', **known)}"
-
-
-def bar(values: Mapping[str, int], parts: Sequence[str], longest: int, label: str) -> str:
+def bar(values: Counter[str], parts: Sequence[str], longest: int, label: str) -> Bar:
     """A stacked bar; a value of `longest` is as wide as the room there is."""
-    rects = []
-    begin = 0
-    for part in parts:
-        number = values.get(part, 0)
-        if number:
-            rects.append(f'<rect class="{part}" x="{_share(begin, longest)}" width="{_share(number, longest)}"/>')
-        begin += number
-    return f'<svg class="bar" role="img" aria-label="{attribute(label)}">{"".join(rects)}</svg>'
+    return Bar([(part, values[part]) for part in parts], longest, label)
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{round(100 * part / whole, 3):g}%" if whole else "0%"
-
-
-def tally(words: Sequence[str]) -> dict[str, int]:
-    """How often each word is there, in a fixed order."""
-    return dict(sorted(Counter(words).items()))
+def _numbers(found: Counter[str], parts: Sequence[str], lang: str) -> str:
+    if parts == STATUSES:
+        return say(lang, "readiness.counts", **{status: found[status] for status in STATUSES})
+    numbers = [count(lang, f"count.{part}", found[part]) for part in parts if found[part]]
+    return say(lang, "list.and").join(numbers) or "0"
 
 
 _STRIPES = (

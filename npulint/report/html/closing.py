@@ -1,16 +1,41 @@
-"""The end of the page: what was silenced, what was not read, and the figures of the run."""
+"""The end of the page: what was fixed and what was silenced, what was not read, and the figures of the run."""
 
 from __future__ import annotations
 
 from npulint import __version__
+from npulint.facts.model import Span
+from npulint.report.document.html import markup
+from npulint.report.document.model import Cell, Code, Folded, Note, Place, Prose, Section, Table
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import escape_html, inline_markdown, section, table
+from npulint.report.html.markup import escape_html, identifier, section
 from npulint.report.html.overview import severities_by
 from npulint.report.html.page import Page
 from npulint.report.summary import fixable, reason
 from npulint.texts import count, say
 
-_ROWS = 2000  # of a table
+
+def mended(page: Page) -> str:
+    """What --fix mended before the report was made, and what it could not mend; empty for a run that fixed nothing."""
+    lang, done = page.lang, page.view.mended
+    if done is None:
+        return ""
+    from npulint.report.fix_summary import headline, why
+
+    safety = {"unsafe": say(lang, "applicability.unsafe")}
+    rows: list[list[Cell]] = [
+        [
+            Place(one.path, Span(one.line)),
+            Code(one.name),
+            say(lang, "html.fixed.done"),
+            safety.get(one.applicability, ""),
+        ]
+        for one in done.fixed
+    ]
+    rows += [
+        [Place(one.path, Span(one.line)), Code(one.name), say(lang, "html.fixed.refused"), why(one.reason, lang)]
+        for one in done.refused
+    ]
+    return _folded(page, "fixed", headline(done, 0, page.view), "place rule status reason", rows)
 
 
 def silenced(page: Page) -> str:
@@ -18,28 +43,26 @@ def silenced(page: Page) -> str:
     lang, found = page.lang, page.result.suppressed
     if not found:
         return ""
-    rows = [
+    unnamed = {"comment": Note(say(lang, "html.no-reason"))}
+    rows: list[list[Cell]] = [
         [
-            f'<span class="path">{page.place(one.finding.path, one.finding.span.line)}</span>',
-            f"<code>{escape_html(one.finding.name)}</code>",
-            inline_markdown(one.finding.message),
+            Place(one.finding.path, one.finding.span),
+            Code(one.finding.name),
+            Prose(one.finding.message),
             say(lang, f"html.by.{one.by}"),
-            _reason(one.reason, one.by, lang),
+            Prose(one.reason) if one.reason else unnamed.get(one.by, ""),
         ]
-        for one in found[:_ROWS]
+        for one in found
     ]
-    heads = [say(lang, f"html.{word}") for word in ("place", "rule", "message", "by", "reason")]
-    said = count(lang, "html.silenced", len(found))
-    body = table(f'<span class="unseen">{said}</span>', heads, rows, "list") + _cut(len(found), lang)
-    return section(
-        "silenced", say(lang, "html.section.silenced"), f"<details><summary>{said}</summary>\n{body}</details>"
+    return _folded(page, "silenced", count(lang, "html.silenced", len(found)), "place rule message by reason", rows)
+
+
+def _folded(page: Page, name: str, summary: str, heads: str, rows: list[list[Cell]]) -> str:
+    """A section with a table that is folded away behind its `summary`."""
+    table = Table(summary, [say(page.lang, f"html.{word}") for word in heads.split()], rows)
+    return markup(
+        page, Section(name, say(page.lang, f"html.section.{name}"), [Folded(summary, [table] if rows else [])])
     )
-
-
-def _reason(text: str, by: str, lang: str) -> str:
-    if text:
-        return inline_markdown(text)
-    return f'<span class="muted">{say(lang, "html.no-reason")}</span>' if by == "comment" else ""
 
 
 def unread(page: Page) -> str:
@@ -47,22 +70,13 @@ def unread(page: Page) -> str:
     lang, problems = page.lang, page.result.unreadable
     if not problems:
         return ""
-    rows = []
-    for problem in problems[:_ROWS]:
-        kind = "fatal" if problem.fatal else "encoding" if problem.reason == "encoding" else "partly"
-        rows.append(
-            [
-                f'<span class="path">{page.place(problem.path, problem.span.line)}</span>',
-                say(lang, f"html.unread.{kind}"),
-                reason(problem, lang),
-                escape_html(problem.detail),
-            ]
-        )
+    rows: list[list[Cell]] = []
+    for one in problems:
+        kind = "fatal" if one.fatal else "encoding" if one.reason == "encoding" else "partly"
+        rows.append([Place(one.path, one.span), say(lang, f"html.unread.{kind}"), reason(one, lang), one.detail])
+    title = say(lang, "html.section.unread")
     heads = [say(lang, f"html.{word}") for word in ("file", "status", "reason", "message")]
-    said = f'<span class="unseen">{say(lang, "html.section.unread")}</span>'
-    return section(
-        "unread", say(lang, "html.section.unread"), table(said, heads, rows, "list") + _cut(len(problems), lang)
-    )
+    return markup(page, Section("unread", title, [Table(title, heads, rows)]))
 
 
 def run(page: Page) -> str:
@@ -94,28 +108,17 @@ def run(page: Page) -> str:
 def _counts(page: Page) -> str:
     lang = page.lang
     found = severities_by(page, lambda one: one.code)
-    if not found:
-        return ""
     names = {one.code: one.name for one in page.shown}
-    rows = [
+    rows: list[list[Cell]] = [
         [
-            page.check(code, f"<code>{escape_html(names[code])}</code>"),
-            escape_html(code),
+            Code(names[code], f"#{identifier('check', code)}"),
+            code,
             *(str(found[code][severity]) for severity in SEVERITIES),
             str(sum(found[code].values())),
         ]
         for code in sorted(found, key=lambda code: (-sum(found[code].values()), code))
     ]
-    heads = [
-        say(lang, "html.rule"),
-        say(lang, "html.code"),
-        *(say(lang, f"severity.{one}") for one in SEVERITIES),
-        say(lang, "html.total"),
-    ]
+    keys = ("html.rule", "html.code", *(f"severity.{one}" for one in SEVERITIES), "html.total")
     said = say(lang, "html.counts")
-    body = table(f'<span class="unseen">{said}</span>', heads, rows, "counts")
-    return f"<details><summary>{said}</summary>\n{body}</details>"
-
-
-def _cut(number: int, lang: str) -> str:
-    return f'<p class="cut">{count(lang, "html.rows.cut", number - _ROWS)}</p>' if number > _ROWS else ""
+    table = Table(said, [say(lang, key) for key in keys], rows, "counts")
+    return markup(page, Folded(said, [table])) if rows else ""

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
-from npulint.report.compared.rows import (
-    ANSWERS,
-    STATUSES,
-    Roots,
-    alone,
-    described,
-    differing_first,
-    of_interest,
-    places_of,
-    tally,
-    told_answers,
-    unspoken,
-    way,
-)
-from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, paragraph, section
+from npulint.report.compared.document import checklists
+from npulint.report.compared.rows import ANSWERS, alone, differing_first
+from npulint.report.document.html import inline, place
+from npulint.report.document.model import Checklist, Code, Difference, Item, Place, Program, Value
+from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
 from npulint.texts import count, say
@@ -37,109 +26,86 @@ def compared(page: Page) -> str:
     if comparison is None:
         return ""
     lang = page.lang
-    writer = _Writer(page, comparison)
-    pairs = [writer.pair(number, pair) for number, pair in enumerate(differing_first(comparison.pairs)[:_PAIRS])]
+    writer = _Writer(page)
+    pairs = [writer.pair(number, one) for number, one in enumerate(checklists(comparison, lang, _PAIRS, rows=_ROWS))]
+    items = (item for pair in differing_first(comparison.pairs)[:_PAIRS] for item in pair.items)
+    found = Counter(row.answer for item in items for row in item.rows)
+    cut = found.total() - writer.shown
     parts = [
-        writer.filters() if writer.shown else "",
+        writer.filters(found) if writer.shown else "",
         *pairs,
         "" if pairs else f"<p>{say(lang, 'compare.pairs.none')}</p>",
-        f'<p class="cut">{count(lang, "html.rows.cut", writer.cut)}</p>' if writer.cut else "",
+        f'<p class="cut">{count(lang, "html.rows.cut", cut)}</p>' if cut else "",
         *(f'<p class="cut">{escape_html(line)}</p>' for line in alone(comparison, lang)),
     ]
     return section("compared", say(lang, "html.section.compared"), "\n".join(part for part in parts if part))
 
 
 class _Writer:
-    """Writes the pairs one after the other. `shown` are the rows that are on the page, `cut` those that are not."""
+    """Writes the pairs one after the other. `shown` are the rows that are on the page."""
 
-    def __init__(self, page: Page, comparison: Comparison) -> None:
+    def __init__(self, page: Page) -> None:
         self._page = page
         self._lang = page.lang
-        self._comparison = comparison
-        self._roots = Roots(comparison)
         self.shown = 0
-        self.cut = 0
 
     def _say(self, key: str) -> str:
         return say(self._lang, f"compare.{key}")
 
-    def pair(self, number: int, pair: ComparedPair) -> str:
+    def pair(self, number: int, one: Checklist) -> str:
         """Both programs, the cards, and the items."""
-        page = self._page
-        self._roots = Roots(self._comparison, pair)
-        sides = "".join(self._program(pair, side) for side in ("reference", "migrated"))
-        names = (page.paths(pair.reference), page.paths(pair.migrated))
-        title = escape_html(say(self._lang, "compare.pair", reference=names[0], migrated=names[1]))
-        ids = [identifier(f"item-{number}", item.item) for item in pair.items]
-        cards = "".join(self._card(item, name) for item, name in zip(pair.items, ids, strict=True))
-        items = "\n".join(self._item(item, name) for item, name in zip(pair.items, ids, strict=True))
+        names = {each.role: self._page.paths(each.entry) for each in one.programs}
+        ids = [identifier(f"item-{number}", item.name) for item in one.items]
+        cards = "".join(self._card(item, name) for item, name in zip(one.items, ids, strict=True))
+        items = "\n".join(self._item(item, name) for item, name in zip(one.items, ids, strict=True))
         return (
-            f'<div class="pair">\n<h3 class="unseen">{title}</h3>\n<dl class="both">{sides}</dl>\n'
-            f'<p class="tally">{tally(pair, self._lang)}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
+            f'<div class="pair">\n<h3 class="unseen">{escape_html(say(self._lang, "compare.pair", **names))}</h3>\n'
+            f'<dl class="both">{"".join(map(self._program, one.programs))}</dl>\n'
+            f'<p class="tally">{one.tally}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
         )
 
-    def _program(self, pair: ComparedPair, side: str) -> str:
-        launcher = getattr(pair, f"{side}_launcher")
-        started = self._roots.short(launcher, side) if launcher else ""
-        traits = escape_html(described(getattr(pair, f"{side}_framework"), started, self._lang))
-        path = escape_html(self._page.paths(getattr(pair, side))).replace("/", "/<wbr>")
+    def _program(self, one: Program) -> str:
         return (
-            f'<div><dt>{self._say(f"heading.{side}")}</dt><dd><span class="path">{path}</span> '
-            f'<span class="traits">{traits}</span></dd></div>'
+            f"<div><dt>{self._say(f'heading.{one.role}')}</dt><dd>{place(self._page, Place(one.entry))} "
+            f'<span class="traits">{escape_html(one.traits)}</span></dd></div>'
         )
 
-    def _card(self, item: ComparedItem, name: str) -> str:
+    def _head(self, item: Item) -> str:
         return (
-            f'<li><a class="{item.status}" href="#{name}">{self._status(item)} '
-            f'<span class="title">{inline_markdown(item.title)}</span> '
-            f'<span class="numbers">{told_answers(item, self._lang)}</span></a></li>'
+            f'{inline(self._page, item.status)} <span class="title">{inline_markdown(item.title)}</span> '
+            f'<span class="numbers">{item.numbers}</span>'
         )
 
-    def _status(self, item: ComparedItem) -> str:
-        return f'<b class="status {item.status}">{self._say(f"status.{item.status}")}</b>'
+    def _card(self, item: Item, name: str) -> str:
+        return f'<li><a class="{item.status.word}" href="#{name}">{self._head(item)}</a></li>'
 
-    def _item(self, item: ComparedItem, name: str) -> str:
-        rows = self._counted(of_interest(item))
-        same = self._counted([row for row in item.rows if row.answer == "same"])
-        opened = " open" if rows or item.status != "consistent" else ""
-        body = [
-            f'<p class="look">{paragraph(item.look)}</p>' if item.status == "unknown" and item.look else "",
-            self._failures(item),
-            self._table(item, rows),
-            self._same(item, same),
-        ]
-        told = "".join(body)
-        head = f'{self._status(item)} <span class="title">{inline_markdown(item.title)}</span>'
-        numbers = f'<span class="numbers">{told_answers(item, self._lang)}</span>'
-        if not told:
-            return f'<div class="item bare" id="{name}" data-a="{_kind(item)}"><p>{head} {numbers}</p></div>'
+    def _item(self, item: Item, name: str) -> str:
+        self.shown += len(item.rows) + len(item.same)
+        opened = " open" if item.rows or item.status.word != "consistent" else ""
+        look = f'<p class="look">{inline_markdown(item.look)}</p>' if item.look else ""
+        body = f"{look}{self._failures(item)}{self._table(item, item.rows)}{self._same(item)}"
+        if not body:
+            return f'<div class="item bare" id="{name}" data-a="{_kind(item)}"><p>{self._head(item)}</p></div>'
         return (
-            f'<details class="item" id="{name}" data-a="{_kind(item)}"{opened}><summary>{head} {numbers}</summary>\n'
-            f'<div class="body">{told}</div></details>'
+            f'<details class="item" id="{name}" data-a="{_kind(item)}"{opened}><summary>{self._head(item)}</summary>\n'
+            f'<div class="body">{body}</div></details>'
         )
 
-    def _counted(self, rows: Sequence[ComparedRow]) -> Sequence[ComparedRow]:
-        kept = rows[: max(0, _ROWS - self.shown)]
-        self.cut += len(rows) - len(kept)
-        self.shown += len(kept)
-        return kept
-
-    def _failures(self, item: ComparedItem) -> str:
-        places = unspoken(item) if item.status == "differs" else []
-        rows = "".join(f"<li>{self._failure(one)}</li>" for one in places[:_FRAMES])
+    def _failures(self, item: Item) -> str:
+        rows = "".join(f"<li>{self._failure(one)}</li>" for one in item.places[:_FRAMES])
         return f'<ul class="places">{rows}</ul>' if rows else ""
 
-    def _failure(self, one: Evidence) -> str:
-        check = f" <code>{escape_html(one.check)}</code>" if one.check else ""
-        return f"{self._page.link(one)}{check} {self._page.line(one.path, one.span.line)}".rstrip()
+    def _failure(self, one: Place) -> str:
+        check = f" {inline(self._page, Code(one.check))}" if one.check else ""
+        return f"{place(self._page, one)}{check} {self._page.line(one.path, one.span.line)}".rstrip()
 
-    def _same(self, item: ComparedItem, rows: Sequence[ComparedRow]) -> str:
-        if not rows:
+    def _same(self, item: Item) -> str:
+        if not item.same:
             return ""
-        said = count(self._lang, "compare.equal", max(item.same, len(rows)))
-        return f'<details class="equal"><summary>{said}</summary>{self._table(item, rows)}</details>'
+        said = count(self._lang, "compare.equal", max(item.equal, len(item.same)))
+        return f'<details class="equal"><summary>{said}</summary>{self._table(item, item.same)}</details>'
 
-    def _table(self, item: ComparedItem, rows: Sequence[ComparedRow]) -> str:
+    def _table(self, item: Item, rows: Sequence[Difference]) -> str:
         if not rows:
             return ""
         heads = "".join(
@@ -152,7 +118,7 @@ class _Writer:
             f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
         )
 
-    def _row(self, row: ComparedRow, framed: bool) -> str:
+    def _row(self, row: Difference, framed: bool) -> str:
         aside = ""
         if row.answer not in ("differs", "same"):
             aside = f' <b class="status {row.answer}">{self._say(f"answer.{row.answer}")}</b>'
@@ -162,34 +128,25 @@ class _Writer:
         )
         return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{escape_html(row.what)}{aside}</th>{sides}</tr>'
 
-    def _side(self, row: ComparedRow, side: ComparedSide | None, name: str, framed: bool) -> str:
+    def _side(self, row: Difference, side: Value | None, name: str, framed: bool) -> str:
         """The value, the way that it came by, and the source where it is written."""
         if side is None:
             return f'<span class="muted">{self._say("absent")}</span>'
-        value = f'<code class="value {attribute(row.answer)}">{escape_html(" ".join(side.text.split())) or "?"}</code>'
-        places = places_of(side)
-        if not places:
+        value = f'<code class="value {attribute(row.answer)}">{escape_html(side.text)}</code>'
+        if side.place is None:
             return value
-        first = places[0]
-        shown = f"{escape_html(self._roots.short(first.path, name)).replace('/', '/<wbr>')}:{first.span.line}"
-        at = self._page.link_as(Evidence(first.path, first.span, "", row.code), f'<span class="path">{shown}</span>')
-        steps = "".join(f' <span class="step">→ <code>{escape_html(one)}</code></span>' for one in way(side))
-        lines = self._page.view.lines(first.path)
+        path, span = side.place.path, side.place.span
+        steps = "".join(f' <span class="step">→ <code>{escape_html(one)}</code></span>' for one in side.steps)
         label = say(self._lang, "compare.code", side=self._say(name))
-        code = (
-            frame(first.path, lines, first.span, label, _ROOMY)
-            if framed
-            else self._page.line(first.path, first.span.line)
-        )
-        return f'{value}<p class="at">{at}{steps}</p>{code}'
+        lines = self._page.view.lines
+        code = frame(path, lines(path), span, label, _ROOMY) if framed else self._page.line(path, span.line)
+        return f'{value}<p class="at">{place(self._page, side.place)}{steps}</p>{code}'
 
-    def filters(self) -> str:
+    def filters(self, numbers: Counter[str]) -> str:
         """Answers, search, and how much is shown: of use only to the script, which shows them."""
-        pairs = differing_first(self._comparison.pairs)[:_PAIRS]
-        found = Counter(row.answer for pair in pairs for item in pair.items for row in item.rows)
         chips = "".join(
             f'<label class="chip {word}"><input type="checkbox" name="answer" value="{word}" checked>'
-            f"<span>{self._say(f'answer.{word}')} <b>{found[word]}</b></span></label>"
+            f"<span>{self._say(f'answer.{word}')} <b>{numbers[word]}</b></span></label>"
             for word in ANSWERS
         )
         wanted = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")
@@ -204,6 +161,6 @@ class _Writer:
 <p class="no-rows" hidden>{self._say("filter.none")}</p>"""
 
 
-def _kind(item: ComparedItem) -> str:
+def _kind(item: Item) -> str:
     """The answer that an item without rows stands for."""
-    return {"differs": "differs", "unknown": "unknown"}.get(item.status, "same") if item.status in STATUSES else "same"
+    return {"differs": "differs", "unknown": "unknown"}.get(item.status.word, "same")

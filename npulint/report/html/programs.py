@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npulint.findings import ChecklistItem, Evidence, ProgramSummary
+from npulint.report.document.html import inline
 from npulint.report.html.charts import STATUSES, bar
 from npulint.report.html.markup import escape_html, inline_markdown, paragraph, section, table
 from npulint.report.html.page import Page
-from npulint.report.readiness import lists, tally
-from npulint.texts import count, known, say
+from npulint.report.readiness import lists, tally, traits
+from npulint.texts import count, say
 
 _PROGRAMS = 500
 _PRINTED = 12  # programs whose lists are printed without being opened before
 _FEW = 3  # programs whose lists are open from the beginning
 _PLACES = 5  # failing places that are named at once
-_FAMILIES = ("framework", "state", "devices")
 
 
 def programs(page: Page) -> str:
@@ -43,7 +43,7 @@ def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
     entry = page.paths(program.entry)
     found = Counter(item.status for item in program.checklist)
     told = tally(program, lang)
-    drawn = bar(found, STATUSES, sum(found.values()), told)
+    drawn = inline(page, bar(found, STATUSES, sum(found.values()), told))
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
     rows = [_item(page, item) for item in program.checklist]
     caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
@@ -78,15 +78,8 @@ def _failure(page: Page, evidence: Evidence) -> str:
 
 def _traits(program: ProgramSummary, lang: str) -> str:
     """Framework, modes, state, what it does, and how many files it has."""
-    values = [(family, getattr(program, family)) for family in _FAMILIES]
-    values[1:1] = [("mode", mode) for mode in program.modes]
-    values += [("role", role) for role in program.roles]
-    told = [_word(family, value, lang) for family, value in values if value not in ("", "unknown")]
-    return say(lang, "list.and").join([*told, count(lang, "html.files", program.files)])
-
-
-def _word(family: str, value: str, lang: str) -> str:
-    return say(lang, f"{family}.{value}") if known(f"{family}.{value}") else escape_html(value)
+    known = traits(program, ("framework", "mode", "state", "devices", "role"), lang)
+    return escape_html(say(lang, "list.and").join([*known, count(lang, "html.files", program.files)]))
 
 
 def _others(page: Page, others: Sequence[ProgramSummary]) -> str:

@@ -1,4 +1,4 @@
-"""The top of the page: whether the project is ready, what blocks it, and where to begin."""
+"""The top of the page: whether the project is ready or consistent with its reference, and where to begin."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from npulint.findings import Comparison
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
@@ -24,82 +25,100 @@ _SIGNS = {  # drawn in a square of 24
     "nothing": '<path d="M7 12h10"/>',
 }
 
+_TONES = {"differs": "open", "unsure": "check", "same": "ready", "nothing": "nothing"}
+
 
 class ReadinessVerdict(msgspec.Struct, frozen=True):
-    """The answer in a word (a key of the texts ``html.verdict.``) and what it rests on: findings by severity, items of
-    readiness lists by status, training programs, and those of them without a failing item."""
+    """The answer in a word, its tone (a class of the banner), the heading, and the sentences that give the reasons.
+    `tile` is what is counted besides findings and files: a part, a whole and a label; nothing where there is none."""
 
     word: str
-    severities: Counter[str]
-    items: Counter[str]
-    programs: int
-    clear: int
+    tone: str
+    heading: str
+    reasons: Sequence[str]
+    tile: tuple[int, int, str] | None = None
 
 
 def verdict(page: Page) -> ReadinessVerdict:
     """Judge the run by all its findings, shown or not."""
-    result = page.result
+    lang, result = page.lang, page.result
     severities = Counter(one.severity for one in result.findings)
     programs = lists(result)
     items = Counter(item.status for program in programs for item in program.checklist)
+    word = _word(page, severities, items)
+    number = severities[{"blocked": "error", "open": "warning"}.get(word, "")]
+    reasons = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
+    if result.summary.known:
+        reasons.append(count(lang, "html.known", result.summary.known))
+    if items["unknown"]:
+        reasons.append(count(lang, "html.persons", items["unknown"]))
     clear = sum(all(item.status != "failed" for item in program.checklist) for program in programs)
+    tile = (clear, len(programs), say(lang, "html.tile.programs")) if programs else None
+    return ReadinessVerdict(word, word, say(lang, f"html.verdict.{word}"), [*reasons, *_unjudged(page)], tile)
+
+
+def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
+    result = page.result
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     if severities["error"]:
-        word = "blocked"
-    elif not result.summary.read:
-        word = "nothing"
-    elif severities["warning"] or items["failed"]:
-        word = "open"
-    elif not frameworks and not result.graphs and not result.runs and not result.findings:
-        word = "unused"
+        return "blocked"
+    if not result.summary.read:
+        return "nothing"
+    if severities["warning"] or items["failed"]:
+        return "open"
+    if not frameworks and not result.graphs and not result.runs and not result.findings:
+        return "unused"
+    whole = lists(result) and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
+    return "ready" if whole else "check"
+
+
+def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
+    """Judge a comparison by all its items, and by all findings, shown or not."""
+    from npulint.report.compared.rows import items_of  # most runs have no reference
+
+    lang, items = page.lang, items_of(comparison.pairs)
+    severities = Counter(one.severity for one in page.result.findings)
+    found = severities["error"] + severities["warning"]
+    if not comparison.pairs:
+        word, reason = "nothing", say(lang, "compare.pairs.none") + say(lang, "compare.end")
+    elif items["differs"]:
+        word, reason = "differs", count(lang, "compare.said.differs", items["differs"])
+    elif items["unknown"] or found:
+        word, reason = "unsure", say(lang, "compare.said.findings" if found else "compare.said.unsure")
     else:
-        whole = programs and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
-        word = "ready" if whole else "check"
-    return ReadinessVerdict(word, severities, items, len(programs), clear)
+        word, reason = "same", say(lang, "compare.said.same")
+    persons = [count(lang, "compare.said.persons", items["unknown"])] if items["unknown"] else []
+    tone = "blocked" if severities["error"] and word == "differs" else _TONES[word]
+    tile = (items["consistent"], sum(items.values()), say(lang, "compare.tile.items"))
+    heading = say(lang, f"compare.verdict.{word}")
+    return ReadinessVerdict(word, tone, heading, [reason, *persons, *_unjudged(page)], tile)
+
+
+def _unjudged(page: Page) -> list[str]:
+    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
+    return [count(page.lang, "html.unjudged", unread)] if unread else []
 
 
 def banner(page: Page, answer: ReadinessVerdict) -> str:
     """The verdict, the reasons for it, and the figures of the run."""
-    word = answer.word
-    return drawn(word, say(page.lang, f"html.verdict.{word}"), _sentences(page, answer), _tiles(page, answer))
-
-
-def drawn(tone: str, heading: str, reasons: Sequence[str], tiles: str) -> str:
-    """A banner in a tone, which is the word of a verdict."""
-    sentences = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in reasons)
-    sign = (
-        f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="11"/>{_SIGNS[tone]}</svg>'
-    )
+    reasons = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in answer.reasons)
+    sign = f'<circle cx="12" cy="12" r="11"/>{_SIGNS[answer.tone]}'
     return (
-        f'<section class="verdict {tone}" id="verdict" aria-labelledby="verdict-word">\n{sign}\n'
-        f'<div class="answer"><h2 id="verdict-word">{heading}</h2>\n{sentences}</div>\n'
-        f'<ul class="tiles">{tiles}</ul>\n</section>'
+        f'<section class="verdict {answer.tone}" id="verdict" aria-labelledby="verdict-word">\n'
+        f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true">{sign}</svg>\n'
+        f'<div class="answer"><h2 id="verdict-word">{answer.heading}</h2>\n{reasons}</div>\n'
+        f'<ul class="tiles">{_tiles(page, answer)}</ul>\n</section>'
     )
-
-
-def _sentences(page: Page, answer: ReadinessVerdict) -> list[str]:
-    lang, word = page.lang, answer.word
-    number = answer.severities[{"blocked": "error", "open": "warning"}.get(word, "")]
-    told = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
-    if page.result.summary.known:
-        told.append(count(lang, "html.known", page.result.summary.known))
-    if answer.items["unknown"]:
-        told.append(count(lang, "html.persons", answer.items["unknown"]))
-    unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
-    if unread:
-        told.append(count(lang, "html.unjudged", unread))
-    return told
 
 
 def _tiles(page: Page, answer: ReadinessVerdict) -> str:
     lang, summary = page.lang, page.result.summary
     shown = Counter(one.severity for one in page.shown)
     tiles = [(word, str(shown[word]), count(lang, f"html.tile.{word}", shown[word])) for word in SEVERITIES]
-    if answer.programs:
-        part = say(lang, "html.of", part=answer.clear, n=answer.programs)
-        tiles.append(("programs", part, say(lang, "html.tile.programs")))
-    files = max(summary.files, summary.read)
-    tiles.append(("files", say(lang, "html.of", part=summary.read, n=files), say(lang, "html.tile.files")))
+    files = (summary.read, max(summary.files, summary.read), say(lang, "html.tile.files"))
+    for name, tile in (("programs", answer.tile), ("files", files)):
+        if tile is not None:
+            tiles.append((name, say(lang, "html.of", part=tile[0], n=tile[1]), tile[2]))
     return "".join(f'<li class="{name}"><b>{value}</b> {escape_html(label)}</li>' for name, value, label in tiles)
 
 

@@ -41,8 +41,8 @@ class _Writer:
     def lines(self, run: RunSummary) -> Iterator[str]:
         """What is told of a run."""
         self._rest = run.left_out
-        for told in words.told_files(run.files, self._lang, _SHOWN):
-            yield from self._labelled(told.label, told.text)
+        for label, text in words.told_files(run.files, self._lang, _SHOWN):
+            yield from self._labelled(label, text)
         yield from self._operators([one for one in run.times if one.what == "operators"])
         for what in ("step", "iteration"):
             yield from self._parts([one for one in run.times if one.what == what])

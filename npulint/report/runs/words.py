@@ -94,27 +94,20 @@ def remark(file: RunFile, lang: str) -> str:
     return say(lang, "list.clause").join(told)
 
 
-class ToldFile(msgspec.Struct, frozen=True):
-    """A line about files: its label and its text."""
-
-    label: str
-    text: str
-
-
-def told_files(files: Sequence[RunFile], lang: str, most: int) -> list[ToldFile]:
-    """What was read, what is not used, and at most `most` files each that there is no verdict about, or that are
-    malformed."""
+def told_files(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str, str]]:
+    """Labels and texts: what was read, what is not used, and at most `most` files each that there is no verdict about,
+    or that are malformed."""
     used = [one for one in files if one.note not in _UNUSED]
     unused = [one for one in files if one.note in _UNUSED]
     silent = [one for one in used if one.note]
     broken = [one for one in files if one.malformed and not one.note]
-    lines = [ToldFile(say(lang, "runs.read"), _by_form(used, lang))] if used else []
+    lines = [(say(lang, "runs.read"), _by_form(used, lang))] if used else []
     if unused:
-        lines.append(ToldFile(say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
+        lines.append((say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
     for key, found in (("runs.silent", silent), ("runs.malformed", broken)):
-        lines += [ToldFile(say(lang, key), _about(one, lang)) for one in found[:most]]
+        lines += [(say(lang, key), _about(one, lang)) for one in found[:most]]
         if len(found) > most:
-            lines.append(ToldFile(say(lang, key), count(lang, "runs.more", len(found) - most)))
+            lines.append((say(lang, key), count(lang, "runs.more", len(found) - most)))
     return lines
 
 
@@ -146,11 +139,6 @@ def whole(times: RunTimes, lang: str) -> str:
 def part(times: RunTimes, one: RunPart, lang: str) -> str:
     """The name of a part; of an operator type as it is written."""
     return one.name if times.what == "operators" else say(lang, f"runs.part.{one.name}")
-
-
-def rest(times: RunTimes, lang: str) -> str:
-    """What the types that are not named are called."""
-    return count(lang, "runs.others", times.more)
 
 
 def title(curve: RunCurve, lang: str) -> str:

@@ -70,7 +70,7 @@ class Parameters:
             return UNKNOWN
         record = module.blocks[function]
         found = self._tracer.found(value, at.moved(module, max(0, record.parent), record.line))
-        place = Station(module.path, Span(record.line, 1, record.line, 1), name)
+        place = Station(module.path, Span.at(record.line), name)
         found = found.written(place) if found.values else found
         return found.doubted() if any(_configures(module, one) for one in record.decorators) else found
 

@@ -74,7 +74,7 @@ class Tracer:
         found = self._asked(value, At(module, block, line))
         if not found.values:
             return found.traced()
-        return found.written(Station(module.path, span or Span(line, 1, line, 1), name)).traced()
+        return found.written(Station(module.path, span or Span.at(line), name)).traced()
 
     def runs(self, module: Module, block: int) -> bool | None:
         """Whether the conditions around `block` within its function let it run in this start; None when that
@@ -116,7 +116,7 @@ class Tracer:
         if at.depth > _DEPTH or self._steps > _STEPS:
             return CUT
         if isinstance(value, Ref):
-            place = Station(at.module.path, Span(at.line, 1, at.line, 1), value.name)
+            place = Station(at.module.path, Span.at(at.line), value.name)
             found = self._name(value.name, at)
             return found.through(place) if found.stations else found
         if isinstance(value, CallResult):
@@ -203,7 +203,7 @@ class Tracer:
             return self.variable(index) or UNKNOWN
         if not isinstance(index, str | int):
             return UNKNOWN
-        place = Station(at.module.path, Span(at.line, 1, at.line, 1), written(value))
+        place = Station(at.module.path, Span.at(at.line), written(value))
         found = self.member(holder, index, at)
         if found is None:
             whole = self.found(holder, at)

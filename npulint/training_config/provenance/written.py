@@ -34,4 +34,4 @@ def entry_spot(display: Value, value: Value, line: int) -> Span:
         for place, one in enumerate(display.values):
             if one is value and place < len(display.places):
                 return Span(*display.places[place])
-    return Span(line, 1, line, 1)
+    return Span.at(line)

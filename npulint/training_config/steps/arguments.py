@@ -96,13 +96,3 @@ def named_literals(call: Call) -> Iterator[Argument]:
         part = named_part(name)
         if part and is_literal(value) and is_telling(value):
             yield Argument(name, value, call.block, call.line, part, span=spot(call, position))
-
-
-def by_name(arguments: tuple[Argument, ...]) -> dict[str, Argument]:
-    """The arguments by their names; of a name that is given twice the last."""
-    return {argument.name: argument for argument in arguments}
-
-
-def value_of(arguments: tuple[Argument, ...], name: str) -> Value | None:
-    """What is given for a name, or None."""
-    return next((argument.value for argument in arguments if argument.name == name), None)

@@ -44,7 +44,7 @@ def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
         place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
         yield from _within(module, _last(bind.target), bind.value, bind.block, place)
     for returned in module.code.returns:
-        yield from _within(module, "return", returned.value, returned.block, _line(returned.line))
+        yield from _within(module, "return", returned.value, returned.block, Span.at(returned.line))
     for index, call in enumerate(module.code.calls):
         place = Span(call.line, call.column, call.end_line, call.end_column)
         if isinstance(call.callee, Op) and call.callee.op == ".":
@@ -55,7 +55,7 @@ def formulas(module: Module, told: Collection[int]) -> Iterator[Formula]:
         if record.kind == "if" and isinstance(record.test, Op):
             shape = _Shape(module, record.test)
             if shape.telling:
-                place = _line(record.line)
+                place = Span.at(record.line)
                 yield Formula("if", record.test, *shape.told(), record.parent, place, block)
 
 
@@ -148,7 +148,3 @@ def ordered(value: Op) -> tuple[Value, ...]:
 
 def _is_text(value: Value) -> bool:
     return isinstance(value, Const) and isinstance(value.value, str)
-
-
-def _line(line: int) -> Span:
-    return Span(line, 1, line, 1)

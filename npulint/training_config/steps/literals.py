@@ -46,14 +46,6 @@ def skeleton(value: Value, depth: int = 0) -> Hashable:
     return "_"
 
 
-def has_number(value: Value, depth: int = 0) -> bool:
-    """Whether a number that says something stands in an operation: 0 and 1 are counters and signs."""
-    if isinstance(value, Const):
-        number = value.value
-        return isinstance(number, int | float) and not isinstance(number, bool) and number not in (0, 1, -1)
-    return isinstance(value, Op) and depth < _DEEP and any(has_number(v, depth + 1) for v in value.operands)
-
-
 def is_telling(value: Value) -> bool:
     """Whether a literal may decide numbers: it is neither nothing, nor a text that names a file."""
     if isinstance(value, Const):

@@ -85,7 +85,7 @@ class Named:
         """The entries of dict displays that calls are given, or that are returned: ``[{"params": p, "lr": 0.1}]``."""
         for returned in module.code.returns:
             if isinstance(returned.value, Table | SequenceDisplay):
-                place = Span(returned.line, 1, returned.line, 1)
+                place = Span.at(returned.line)
                 yield from self._entries(module, returned.value, returned.block, place, "return")
         for index, call in enumerate(module.code.calls):
             place = Span(call.line, call.column, call.end_line, call.end_column)
@@ -129,7 +129,7 @@ class Named:
             for name, value in zip(record.params[first:], record.defaults, strict=True):
                 part = _named_in(module, block, name)
                 if part and is_literal(value) and is_telling(value) and not self._always_given(module, block, name):
-                    place = Span(record.line, 1, record.line, 1)
+                    place = Span.at(record.line)
                     yield self._literal("default", name, part, module, block, place, value)
 
     def _always_given(self, module: Module, block: int, name: str) -> bool:

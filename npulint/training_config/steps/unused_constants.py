@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
@@ -27,7 +28,7 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
         return frozenset()
     left = names - read
     for path in paths if left else ():
-        left -= context.memoize(("mentioned", path), lambda path=path: _mentioned(project.modules[path]))  # type: ignore[misc]
+        left -= context.memoize(("mentioned", path), partial(_mentioned, project.modules[path]))
     return frozenset(left)
 
 

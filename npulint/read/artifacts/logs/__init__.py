@@ -108,6 +108,6 @@ def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> 
         "error_text": text,
         "error_modules": " ".join(sorted(whole.modules)),
     }
-    top = Span(1, 1, 1, 1)
-    at = Span(number, 1, number, 1) if number else top
+    top = Span()
+    at = Span.at(number) if number else top
     return [GenericFact("run_source", "log", path, top, source), GenericFact("run_log", form, path, at, log)]

@@ -165,7 +165,7 @@ def _fact(event: Event, path: str, rank: str, told: _Attrs) -> Fact:
         "trace": event.said.trace,
         **told,
     }
-    return GenericFact("run_event", event.name, path, Span(event.first, 1, event.first, 1), attrs)
+    return GenericFact("run_event", event.name, path, Span.at(event.first), attrs)
 
 
 def _flag(value: bool) -> str:

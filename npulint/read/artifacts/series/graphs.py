@@ -79,7 +79,7 @@ class Compiles:
             "first_line": self.first_line,
             "last_line": self.last_line,
         }
-        return [GenericFact("run_compile", "graph", path, Span(line, 1, line, 1), attributes)]
+        return [GenericFact("run_compile", "graph", path, Span.at(line), attributes)]
 
     def _is_late(self, index: int, step_lines: int) -> bool:
         """Whether a compile came after half of the steps, and not because its process had begun just then."""
@@ -159,7 +159,7 @@ class Runs:
             "first_line": runs.lines[0],
             "last_line": runs.lines[-1],
         }
-        return GenericFact("run_stall", "graph_runs", path, Span(line, 1, line, 1), attributes)
+        return GenericFact("run_stall", "graph_runs", path, Span.at(line), attributes)
 
 
 def _seconds(text: str) -> float | None:

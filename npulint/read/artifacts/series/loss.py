@@ -142,7 +142,7 @@ class Losses:
                 if one.points > one.bad and (one is main or one.bad):
                     line = one.bad_line or one.first_line
                     attributes = {"label": label, **one.attributes()}
-                    found.append(GenericFact("run_series", kind, path, Span(line, 1, line, 1), attributes))
+                    found.append(GenericFact("run_series", kind, path, Span.at(line), attributes))
         return found
 
     def _put(self, kind: str, before: str, line: int, value: str, step: int, scale: float | None) -> None:

@@ -59,7 +59,7 @@ class Scales:
                 "run_series",
                 "loss_scale",
                 path,
-                Span(scale.line, 1, scale.line, 1),
+                Span.at(scale.line),
                 {"scaler": scaler, **scale.attributes(steps)},
             )
             for scaler, scale in kept

@@ -53,13 +53,12 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
     common = {"label": pace.label, "points": pace.count, "slow": len(slow), **_median(pace, usual)}
     worst = max(range(len(times.seconds)), key=times.seconds.__getitem__)
     line = times.lines[worst if slow else 0]
-    found: list[Fact] = [
-        GenericFact("run_stall", "pace", path, Span(line, 1, line, 1), {**common, **_course(pace, times, usual, slow)})
-    ]
+    attributes = {**common, **_course(pace, times, usual, slow)}
+    found: list[Fact] = [GenericFact("run_stall", "pace", path, Span.at(line), attributes)]
     for period in periods(times.steps, slow):
         line = times.lines[period.events[0]]
         attributes = {**common, **_lost(pace, times, usual, period)}
-        found.append(GenericFact("run_stall", "periodic", path, Span(line, 1, line, 1), attributes))
+        found.append(GenericFact("run_stall", "periodic", path, Span.at(line), attributes))
     return found
 
 

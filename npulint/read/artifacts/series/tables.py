@@ -134,7 +134,7 @@ class _Table:
 
 
 def _fact(kind: str, name: str, path: str, line: int, attributes: dict[str, object]) -> Fact:
-    return GenericFact(kind, name, path, Span(line, 1, line, 1), attributes)
+    return GenericFact(kind, name, path, Span.at(line), attributes)
 
 
 def _records(lines: Iterator[str], delimiter: str, seen: Seen) -> Iterator[tuple[int, list[str]]]:

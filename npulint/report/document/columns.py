@@ -13,7 +13,7 @@ _GAP = 2  # cells between two columns
 _BREAKS = ("/\\", "_.,;:=-")  # signs after which a long word is best broken, the better ones first
 
 
-class TableLine(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True):
     """A line of harmless text in a colour of `Paint` (empty: none), leading to an address when that is not empty."""
 
     text: str
@@ -54,7 +54,7 @@ def _broken(line: str, room: int) -> list[str]:
     return [*parts, line]
 
 
-def widths(rows: Sequence[Sequence[Sequence[TableLine]]], room: int) -> list[int]:
+def widths(rows: Sequence[Sequence[Sequence[Line]]], room: int) -> list[int]:
     """How wide each column is best: as its longest line if all fit, else the wider ones share what there is."""
     longest = [
         max((cells(line.text) for cell in column for line in cell), default=1) for column in zip(*rows, strict=True)
@@ -69,23 +69,23 @@ def widths(rows: Sequence[Sequence[Sequence[TableLine]]], room: int) -> list[int
     return given
 
 
-def laid(row: Sequence[Sequence[TableLine]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
+def laid(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
     """The lines of a row; a text takes at most `tall` lines (0: as many as it needs)."""
     folded = [
-        [TableLine(part, line.color, line.url) for line in cell for part in fold(line.text, width, tall)]
+        [Line(part, line.color, line.url) for line in cell for part in fold(line.text, width, tall)]
         for cell, width in zip(row, columns, strict=True)
     ]
     lines = []
     for number in range(max(map(len, folded), default=0)):
         pieces = []
         for cell, width in zip(folded, columns, strict=True):
-            line = cell[number] if number < len(cell) else TableLine("")
+            line = cell[number] if number < len(cell) else Line("")
             pieces.append(drawn(line, paint) + " " * (width - cells(line.text) + _GAP))
         lines.append("".join(pieces).rstrip())
     return lines
 
 
-def drawn(line: TableLine, paint: Paint) -> str:
+def drawn(line: Line, paint: Paint) -> str:
     """A line with its colour and its link."""
     text = paint(line.color, line.text) if line.color else line.text
     return linked(text, line.url) if line.url else text

@@ -1,0 +1,234 @@
+"""The passes from raw results to what a run reports. Each takes the data of the run and gives new data; each has one
+purpose. `npulint.postprocess.finalize` lists them in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from npulint.evaluate.changes import applicability
+from npulint.facts.model import FileFacts, Problem
+from npulint.findings import CONFIDENCES, Evidence, Finding, Fix, Silenced
+from npulint.postprocess.baseline import compared_with
+from npulint.postprocess.comments import suppress
+from npulint.postprocess.engine import of_problems
+from npulint.postprocess.identity import identified, pages
+from npulint.postprocess.readiness import settled
+from npulint.postprocess.record import RunContext, RunData
+from npulint.postprocess.scope import finding_key
+from npulint.postprocess.select import specificity, unknown_words
+from npulint.settings import RANK, Settings
+from npulint.texts import count, say
+
+changed = msgspec.structs.replace
+
+
+Pass = Callable[[RunData, RunContext], RunData]
+"""One step from the raw results to what is reported."""
+
+
+def note_unknown_words(data: RunData, context: RunContext) -> RunData:
+    """Notices about ignored words that name no check. Raises `ConfigError` when a selected word names none."""
+    return changed(data, notices=[*data.notices, *unknown_words(context.settings, context.rules)])
+
+
+def note_unusable_lists(data: RunData, context: RunContext) -> RunData:
+    """Notices about operator lists that could not be used."""
+    if not data.raw.unlisted:
+        return data
+    from npulint.postprocess.operators import unusable  # most runs see no graph
+
+    return changed(data, notices=[*data.notices, *unusable(data.raw.unlisted, context.lang)])
+
+
+def add_unreadable_files(data: RunData, context: RunContext) -> RunData:
+    """A finding for every file that exists and could not be read; a path that does not exist is no finding."""
+    unread = _unread(data.raw.problems, named_files(data, context))
+    findings = of_problems([problem for problem in unread if problem.reason != "missing"], context.lang)
+    return changed(data, unread=unread, findings=[*data.findings, *findings])
+
+
+def keep_selected(data: RunData, context: RunContext) -> RunData:
+    """Only the findings of selected checks."""
+    return changed(data, findings=[one for one in data.findings if context.selection.includes(one)])
+
+
+def place_run_findings(data: RunData, context: RunContext) -> RunData:
+    """Findings about training runs at whole source lines, or at the artifact where the source has no such line."""
+    if not data.has_runs:
+        return data
+    from npulint.postprocess.merge_run_findings import at_their_lines  # most runs of npulint see no run of training
+
+    return changed(data, findings=at_their_lines(data.findings, context.lines))
+
+
+def merge_graphs(data: RunData, context: RunContext) -> RunData:
+    """One finding for what several graphs say of the same thing."""
+    if not data.has_graphs:
+        return data
+    from npulint.postprocess.merge_graph_findings import united_graphs  # most runs see no graph
+
+    recorded = {graph.path for graph in data.raw.graphs if graph.form.startswith("live_")}
+    return changed(data, findings=united_graphs(data.findings, context.lines, context.lang, recorded))
+
+
+def remove_duplicates(data: RunData, context: RunContext) -> RunData:
+    """One finding for what several programs say of one place, in the order of reports."""
+    return changed(data, findings=unite(data.findings))
+
+
+def add_fingerprints(data: RunData, context: RunContext) -> RunData:
+    """Findings with a fingerprint and the address of the page of their check."""
+    return changed(data, findings=_identified(data.findings, context))
+
+
+def apply_comments(data: RunData, context: RunContext) -> RunData:
+    """Findings without those that comments suppress, and complaints about the comments themselves."""
+    left = suppress(
+        data.findings, data.raw.files, context.rules, context.selection.includes, context.lines, context.lang
+    )
+    complaints = [one for one in left.complaints if context.selection.includes(one)]
+    return changed(data, findings=left.kept, silenced=left.silenced, complaints=complaints)
+
+
+def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
+    """One finding where a graph and the source say the same, and one for an operator that stands at many places."""
+    if not data.has_graphs:
+        return data
+    from npulint.postprocess.merge_graph_findings import gathered, merge_graph_findings
+
+    kept, silenced = merge_graph_findings(data.findings, data.silenced, context.catalogue, context.lang)
+    return changed(data, findings=gathered(kept), silenced=silenced)
+
+
+def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
+    """One finding where a training run and the source say the same."""
+    if not data.has_runs:
+        return data
+    from npulint.postprocess.merge_run_findings import merge_run_findings
+
+    findings, silenced = merge_run_findings(data.findings, data.silenced, context.lang)
+    return changed(data, findings=findings, silenced=silenced)
+
+
+def decide_checklists(data: RunData, context: RunContext) -> RunData:
+    """Readiness lists in which neither suppressed findings nor deselected checks fail an item."""
+    quiet = {finding_key(one.finding) for one in data.silenced} - {finding_key(one) for one in data.findings}
+
+    def reports(place: Evidence) -> bool:
+        return place.code in context.codes and (place.code, place.path, place.span) not in quiet
+
+    return changed(data, programs=settled(data.programs, reports))
+
+
+def add_complaints(data: RunData, context: RunContext) -> RunData:
+    """Complaints about suppression comments among the findings, except those in files that nobody asked about."""
+    complaints = unite(one for one in data.complaints if one.path not in context.scope.context_only)
+    findings = sorted([*data.findings, *_identified(complaints, context)], key=place_of)
+    return changed(data, findings=findings, complaints=[])
+
+
+def apply_baseline(data: RunData, context: RunContext) -> RunData:
+    """Findings without those that the baseline accepts. Raises `ConfigError` for a baseline that cannot be read."""
+    codes, silent = context.codes, context.scope.context_only
+    compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, silent)
+    known = [Silenced(one, "baseline") for one in compared.known]
+    return changed(data, findings=compared.new, known=known, baseline=compared.baseline)
+
+
+def limit_to_scope(data: RunData, context: RunContext) -> RunData:
+    """Only what the named files are responsible for; how many other findings would be shown is counted."""
+    scope, settings = context.scope, context.settings
+    return changed(
+        data,
+        findings=[one for one in data.findings if scope.in_scope(one)],
+        silenced=[one for one in data.silenced if scope.in_scope(one.finding)],
+        known=[one for one in data.known if scope.in_scope(one.finding)],
+        elsewhere=sum(_visible(one, settings) and not scope.in_scope(one) for one in data.findings),
+    )
+
+
+def apply_thresholds(data: RunData, context: RunContext) -> RunData:
+    """Only the findings that reach the lowest severity and confidence of the settings; the others are counted."""
+    shown = [one for one in data.findings if reported(one, context.settings)]
+    return changed(data, findings=shown, hidden=len(data.findings) - len(shown))
+
+
+def note_other_files(data: RunData, context: RunContext) -> RunData:
+    """A notice that says why findings are reported in files that nobody asked about."""
+    paths = [one.path for one in data.findings if one.path in context.scope.context_only]
+    if not paths:
+        return data
+    key = "beyond.change" if context.settings.consequences_since else "beyond"
+    listed = say(context.lang, "list.and").join(dict.fromkeys(paths))
+    return changed(data, notices=[*data.notices, count(context.lang, key, len(paths), list=listed)])
+
+
+def drop_unfixable(data: RunData, context: RunContext) -> RunData:
+    """No fixes in the findings of checks that the settings call unfixable."""
+    words = context.settings.unfixable
+    findings = [left_as_it_is(one) if any(specificity(word, one) for word in words) else one for one in data.findings]
+    return changed(data, findings=findings)
+
+
+def named_files(data: RunData, context: RunContext) -> list[FileFacts]:
+    """The files that the run is about."""
+    return [file for file in data.raw.files if file.path not in context.scope.context_only]
+
+
+def unite(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for what several programs say of one place, in the order of reports; the first program keeps it, with
+    what has to be changed for the others as well. Where a check does not report it for one of them, its changes would
+    spoil that program."""
+    unique: dict[tuple[object, ...], Finding] = {}
+    for one in findings:
+        key = (one.code, one.path, one.span, one.message)
+        first = unique.setdefault(key, one)
+        if first is not one:
+            both = bool(first.fix.changes and one.fix.changes)
+            unique[key] = _joined(first, one) if both else left_as_it_is(first)
+    return sorted(unique.values(), key=place_of)
+
+
+def left_as_it_is(one: Finding) -> Finding:
+    """The finding without changes that a program could make."""
+    return changed(one, fix=Fix(one.fix.text)) if one.fix.changes else one
+
+
+def reported(one: Finding, settings: Settings) -> bool:
+    """Whether the finding reaches the thresholds. Without `min_severity` every severity does: reports for people then
+    leave notes out by themselves."""
+    if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(settings.min_confidence):
+        return False
+    return RANK[one.severity] >= RANK[settings.min_severity or "note"]
+
+
+def place_of(one: Finding) -> tuple[object, ...]:
+    """The key by which reports order findings."""
+    return one.path, one.span.line, one.span.column, one.code, one.span, one.message
+
+
+def _joined(first: Finding, other: Finding) -> Finding:
+    """A finding with the changes of another that it does not have."""
+    more = tuple(change for change in other.fix.changes if change not in first.fix.changes)
+    if not more:
+        return first
+    changes = (*first.fix.changes, *more)
+    return changed(first, fix=changed(first.fix, changes=changes, applicability=applicability(changes)))
+
+
+def _identified(findings: Sequence[Finding], context: RunContext) -> list[Finding]:
+    page = pages(context.settings.docs_url, context.lang, context.catalogue.foreign)
+    return identified(findings, context.lines, page)
+
+
+def _unread(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Problem]:
+    """The problems of discovery and of files, each once, by path."""
+    unique = {(p.path, p.reason, p.span): p for p in (*problems, *(p for file in files for p in file.problems))}
+    return sorted(unique.values(), key=lambda p: (p.path, p.span, p.reason))
+
+
+def _visible(one: Finding, settings: Settings) -> bool:
+    """Whether the report that the settings ask for would show the finding."""
+    return reported(one, settings) and RANK[one.severity] >= RANK[settings.shown_from(settings.format)]

@@ -1,0 +1,140 @@
+"""What is reported of a comparison, for every format that people read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
+from npulint.report.compared.rows import ANSWERS, SIDES, Roots, differing_first, places_of, tally
+from npulint.report.document.model import Checklist, Difference, Item, Place, Program, Status, Value
+from npulint.report.terminal import escape_control_chars
+from npulint.texts import count, known, say
+
+_ROWS = 10  # of an item in a brief report
+_STATIONS = 6  # of the way of a value
+
+
+def checklists(
+    comparison: Comparison, lang: str, pairs: int | None = None, *, brief: bool = False, rows: int | None = None
+) -> Iterator[Checklist]:
+    """The first `pairs` pairs of programs with the first `rows` rows (all without a number). A `brief` report has the
+    first rows of each item that no earlier pair has, for programs share files, and counts the others."""
+    builder = _Builder(comparison, lang, brief, rows)
+    return map(builder.checklist, differing_first(comparison.pairs)[:pairs])
+
+
+class _Builder:
+    """Builds one checklist after the other: `seen` are the rows of earlier pairs, `left` is how many there may be."""
+
+    def __init__(self, comparison: Comparison, lang: str, brief: bool, left: int | None) -> None:
+        self._comparison = comparison
+        self._roots = Roots(comparison)
+        self._lang = lang
+        self._brief = brief
+        self._left = left
+        self._seen: set[ComparedRow] = set()
+
+    def checklist(self, pair: ComparedPair) -> Checklist:
+        self._roots = Roots(self._comparison, pair)
+        programs = [self._program(pair, side) for side in SIDES]
+        items = [self._item(item) for item in pair.items]
+        if self._brief:
+            self._seen.update(row for item in pair.items for row in item.rows if row.answer != "same")
+        return Checklist(say(self._lang, "compare.title"), tally(pair, self._lang), programs, items)
+
+    def _program(self, pair: ComparedPair, side: str) -> Program:
+        launcher = getattr(pair, f"{side}_launcher")
+        started = self._roots.short(launcher, side) if launcher else ""
+        traits = _described(getattr(pair, f"{side}_framework"), started, self._lang)
+        return Program(side, getattr(pair, side), traits)
+
+    def _item(self, item: ComparedItem) -> Item:
+        rows, notes = self._chosen(item) if self._brief else (_of_interest(item), ())
+        same = [] if self._brief else [row for row in item.rows if row.answer == "same"]
+        failures = _unspoken(item) if item.status == "differs" else []
+        return Item(
+            item.item,
+            item.title,
+            Status(item.status, say(self._lang, f"compare.status.{item.status}")),
+            _numbers(item, self._lang),
+            " ".join(item.look.split()) if item.status == "unknown" else "",
+            [Place(one.path, one.span, check=one.check, code=one.code) for one in failures],
+            self._differences(rows),
+            self._differences(same),
+            notes,
+            item.same,
+        )
+
+    def _chosen(self, item: ComparedItem) -> tuple[Sequence[ComparedRow], Sequence[str]]:
+        """The rows that are shown, and sentences on how many are not. What is unknown is shown where all of it is."""
+        found, seen = _of_interest(item), self._seen
+        fresh = [row for row in found if row not in seen and (row.answer != "unknown" or item.status == "unknown")]
+        above = sum(row in seen for row in found)
+        numbers = (("above", above), ("more", len(found) - len(fresh[:_ROWS]) - above))
+        return fresh[:_ROWS], [count(self._lang, f"compare.rows.{word}", n) for word, n in numbers if n > 0]
+
+    def _differences(self, rows: Sequence[ComparedRow]) -> Sequence[Difference]:
+        kept = rows[: self._left]
+        self._left = None if self._left is None else self._left - len(kept)
+        return [
+            Difference(row.what, row.answer, *(self._value(getattr(row, side), side, row.code) for side in SIDES))
+            for row in kept
+        ]
+
+    def _value(self, side: ComparedSide | None, name: str, code: str) -> Value | None:
+        if side is None:
+            return None
+        place = next(
+            (Place(one.path, one.span, self._roots.short(one.path, name), code=code) for one in places_of(side)), None
+        )
+        return Value(" ".join(side.text.split()) or "?", place, way(side))
+
+
+def _numbers(item: ComparedItem, lang: str) -> str:
+    """``2 differ, 1 note, 14 same``; empty when nothing was compared."""
+    found = Counter(row.answer for row in item.rows)
+    found["same"] = max(found["same"], item.same)
+    return say(lang, "list.and").join(
+        count(lang, f"compare.rows.{word}", found[word]) for word in ANSWERS if found[word]
+    )
+
+
+def _of_interest(item: ComparedItem) -> list[ComparedRow]:
+    """The rows that differ, then those that the NPU asks for, then those that cannot be told."""
+    rank = {word: place for place, word in enumerate(ANSWERS)}
+    return sorted((row for row in item.rows if row.answer != "same"), key=lambda row: rank.get(row.answer, 0))
+
+
+def _unspoken(item: ComparedItem) -> list[Evidence]:
+    """The places that make an item differ and that none of its rows names."""
+    named = {
+        (place.path, place.span.line)
+        for row in item.rows
+        if row.answer != "same"
+        for side in (row.reference, row.migrated, row.near)
+        if side is not None
+        for place in places_of(side)
+    }
+    return [one for one in item.failures if (one.path, one.span.line) not in named]
+
+
+def way(side: ComparedSide) -> list[str]:
+    """The names that a value has on its way, without the one that it is written with: ``--lr``, ``args.lr``."""
+    names = [place.message for place in places_of(side)[1:] if place.message]
+    found = [name for index, name in enumerate(names) if index == 0 or names[index - 1] != name]
+    return found if len(found) <= _STATIONS else [*found[: _STATIONS - 2], "...", found[-1]]
+
+
+def _described(framework: str, launcher: str, lang: str) -> str:
+    """The framework of a program and how it is started."""
+    words = []
+    if framework not in ("", "none", "unknown"):
+        key = f"framework.{framework}"
+        words.append(say(lang, key) if known(key) else escape_control_chars(framework))
+    started = (
+        say(lang, "compare.started", path=escape_control_chars(launcher))
+        if launcher
+        else say(lang, "compare.started.alone")
+    )
+    return say(lang, "list.and").join([*words, started])

@@ -1,0 +1,125 @@
+"""The parts of a report as Markdown, in as many bytes as there is room for."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+from npulint.report.document import model
+from npulint.report.markup import code, link, prose
+from npulint.texts import count, say
+
+_ADDRESS = ("https://", "http://")
+_STRESSED = ("failed", "differs")
+
+
+def size(text: str) -> int:
+    """The bytes that a text takes with the blank line after it."""
+    return len(text.encode("utf-8", "backslashreplace")) + 2
+
+
+def fitting(parts: Iterable[str], room: int) -> list[str]:
+    """The first parts that take at most `room` bytes together."""
+    found = []
+    for part in parts:
+        room -= size(part)
+        if room < 0:
+            break
+        found.append(part)
+    return found
+
+
+class Writer:
+    """Lays out blocks in at most `room` bytes and counts the rows that are `cut`. `sources` is the address below which
+    a repository shows the folder of the run."""
+
+    def __init__(self, lang: str, room: int, sources: str = "") -> None:
+        self._lang = lang
+        self._room = room
+        self._sources = f"{sources.rstrip('/')}/" if sources.startswith(_ADDRESS) else ""
+        self.cut = 0
+
+    def section(self, table: model.Table) -> str:
+        """A table below its title, and how many rows it has no room for."""
+        title = f"## {table.title}"
+        self._room -= size(title)
+        parts = [title, *self.table(table.heads, table.rows)]
+        more = [count(self._lang, table.more, self.cut)] if table.more and self.cut else []
+        return "\n\n".join([*parts, *more])
+
+    def table(self, heads: Sequence[model.Cell], rows: Sequence[Sequence[model.Cell]]) -> list[str]:
+        """A table of the rows that there is room for; without any, nothing."""
+        head = "\n".join((self._row(heads), self._row(["---"] * len(heads))))
+        shown = fitting(map(self._row, rows), self._room - size(head))
+        self._room -= sum(map(size, (head, *shown))) if shown else 0
+        self.cut += len(rows) - len(shown)
+        return ["\n".join([head, *shown])] if shown else []
+
+    def checklist(self, one: model.Checklist) -> list[str]:
+        """Both programs, the items in one table, then both sides of what differs, item by item."""
+        between = " → ".join(code(each.entry) for each in one.programs)
+        heads = [say(self._lang, f"compare.heading.{word}") for word in ("item", "result", "rows", "look")]
+        rows = [(model.Prose(item.title), item.status, item.numbers, model.Prose(item.look)) for item in one.items]
+        parts = [f"## {one.title}: {between}\n\n{prose(one.tally)}\n\n{self._programs(one)}", *self.table(heads, rows)]
+        return [*parts, *(part for item in one.items for part in self._details(item))]
+
+    def _programs(self, one: model.Checklist) -> str:
+        lines = []
+        for each in one.programs:
+            place = say(self._lang, "problem.detail", text=say(self._lang, f"compare.heading.{each.role}"), detail="")
+            aside = say(self._lang, "aside", text=prose(each.traits))
+            lines.append(f"- {place.rstrip()} {code(each.entry)}{aside}")
+        return "\n".join(lines)
+
+    def _details(self, item: model.Item) -> list[str]:
+        """Both sides of an item that is not simply consistent."""
+        heads = [say(self._lang, f"compare.heading.{word}") for word in ("what", "reference", "migrated")]
+        parts = self.table(heads, [self._sides(row) for row in item.rows]) if item.rows else []
+        parts += ["\n".join(f"- {self._inline(one)}" for one in item.places)] if item.places else []
+        return [f"### {prose(item.title)}", *parts] if parts else []
+
+    def _sides(self, row: model.Difference) -> Sequence[model.Cell]:
+        absent = say(self._lang, "compare.absent")
+        answer = say(self._lang, "aside", text=say(self._lang, f"compare.answer.{row.answer}"))
+        what = row.what + ("" if row.answer == "differs" else answer)
+        return model.Prose(what), row.reference or absent, row.migrated or absent
+
+    def _row(self, cells: Sequence[model.Cell]) -> str:
+        return f"| {' | '.join(map(self._cell, cells))} |"
+
+    def _cell(self, cell: model.Cell) -> str:
+        parts = cell if isinstance(cell, Sequence) and not isinstance(cell, str) else (cell,)
+        return " ".join(filter(None, map(self._inline, parts)))
+
+    def _inline(self, one: model.Inline) -> str:
+        match one:
+            case str(text) | model.Prose(text) | model.Note(text):
+                return prose(text, cell=True)
+            case model.Code(text, url):
+                return link(code(text, cell=True), url)
+            case model.Status(word, text):
+                return f"**{text}**" if word in _STRESSED else text
+            case model.Place(path, span, check=check):
+                shown = self._link(f"{path}:{span.line}", one) if span.line else code(path, cell=True)
+                return f"{shown} {code(check, cell=True)}".rstrip()
+            case model.Value():
+                return self._value(one)
+            case model.Label(text) | model.Bar(text=text):
+                return prose(text, cell=True)
+
+    def _value(self, one: model.Value) -> str:
+        text = code(one.text, cell=True)
+        if one.place is None:
+            return text
+        shown = self._link(f"{one.place.label}:{one.place.span.line}", one.place)
+        return f"{text}<br>{' → '.join([shown, *(code(step, cell=True) for step in one.steps)])}"
+
+    def _link(self, shown: str, place: model.Place) -> str:
+        """The place, leading to its line where the file lies below the folder of the run."""
+        plain = posixpath.normpath(place.path) if place.path else ""
+        below = plain and not plain.startswith(("/", "..", "\\")) and plain[1:2] != ":"
+        if not below:
+            return code(shown, cell=True)
+        address = quote(plain.encode("utf-8", "backslashreplace"), safe="/")
+        return f"[{code(shown, cell=True)}]({self._sources}{address}#L{place.span.line})"

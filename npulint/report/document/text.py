@@ -1,0 +1,157 @@
+"""The parts of a report on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from npulint.report.document.columns import ARROW, Line, drawn, fold, laid, widths
+from npulint.report.document.model import Checklist, Difference, Item, Place, Value
+from npulint.report.terminal import Paint, cells, escape_control_chars, leading
+from npulint.report.view import ReportView
+from npulint.texts import count, say
+
+WIDTH = 100  # cells when nobody tells the width
+_NARROW = 64  # cells below which the sides stand below each other
+_TALL = 4  # lines of one value
+_INDENT = 4
+_NUMBERS = 14  # cells that the numbers of an item have at least
+_PLACES = 5  # of an item
+_ORDER = ("differs", "unknown", "consistent")
+_COLOR = {"differs": "red", "unknown": "yellow", "consistent": "green", "note": "cyan", "same": "dim"}
+
+
+class Checklists:
+    """Lays out checklists; only a verbose report lists what is the same."""
+
+    def __init__(self, view: ReportView) -> None:
+        self._view = view
+        self._lang = view.lang
+        self._paint = Paint(view.color)
+        self._width = view.width or WIDTH
+
+    def lines(self, one: Checklist) -> list[str]:
+        """Both programs, the items, both sides of what is not simply the same, and what is left out."""
+        head = [self._paint("bold", one.title) + say(self._lang, "aside", text=one.tally)]
+        if cells(one.title + say(self._lang, "aside", text=one.tally)) > self._width:
+            head = [self._paint("bold", one.title), *self._folded(one.tally)]
+        programs = [
+            [[Line(self._say(each.role))], [Line(leading(each.entry), "bold")], [Line(each.traits, "dim")]]
+            for each in one.programs
+        ]
+        rows = [
+            [
+                [Line(item.status.text, _COLOR.get(item.status.word, ""))],
+                [Line(escape_control_chars(item.title))],
+                [Line(item.numbers, "dim")],
+            ]
+            for item in one.items
+        ]
+        lines = [*head, *self._columns(programs, widths(programs, self._width - 2)), ""]
+        lines += [*(self._columns(rows, self._item_columns(rows)) if rows else ()), *self._details(one.items)]
+        same = sum(item.equal for item in one.items)
+        if same and not self._view.verbose:
+            hint = self._folded(count(self._lang, "compare.rows.same.hint", same))
+            lines += ["", *(self._paint("dim", line) for line in hint)]
+        return lines
+
+    def _say(self, key: str) -> str:
+        return say(self._lang, f"compare.{key}")
+
+    def _folded(self, text: str) -> list[str]:
+        return [f"  {line}" for line in fold(text, self._width - 2)]
+
+    def _columns(self, rows: Sequence[Sequence[Sequence[Line]]], columns: Sequence[int]) -> list[str]:
+        return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
+
+    def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
+        """Titles are broken after the numbers are."""
+        status, title, numbers = (max(cells(row[column][0].text) for row in rows) for column in range(3))
+        room = self._width - status - 6
+        title = min(title, max(room - numbers, room - _NUMBERS))
+        return [status, title, max(1, min(numbers, room - title))]
+
+    def _details(self, items: Sequence[Item]) -> list[str]:
+        """What there is to say below each item, the columns the same for all of them."""
+        verbose = self._view.verbose
+        chosen = [(item, [self._row(row) for row in (*item.rows, *(item.same if verbose else ()))]) for item in items]
+        chosen.sort(key=lambda one: (not one[1], _rank(one[0])))  # heads of columns stand above rows
+        rows = [row for _, found in chosen for row in found]
+        wide = self._width >= _NARROW
+        heads = [[Line(self._say(f"heading.{word}"), "dim")] for word in ("what", "reference", "migrated")]
+        columns = widths([heads, *rows], self._width - _INDENT)
+        lines = []
+        for item, found in chosen:
+            body = [self._paint("dim", line) for line in self._look(item)] + self._places(item.places)
+            for row in found:
+                body += laid(row, columns, self._paint, _TALL) if wide else self._stacked(row)
+            body += [self._paint("dim", note) for note in item.notes]
+            if body:
+                lines += ["", *self._heading(item), *(" " * _INDENT + line for line in body)]
+        head = [" " * _INDENT + line for line in laid(heads, columns, self._paint)] if wide and rows else []
+        return ["", *head, *lines[1:]] if head else lines
+
+    def _heading(self, item: Item) -> list[str]:
+        title = escape_control_chars(item.title)
+        if item.status.word != "differs":
+            title += say(self._lang, "aside", text=item.status.text)
+        return [f"  {self._paint('bold', line)}" for line in fold(title, self._width - 2)]
+
+    def _look(self, item: Item) -> list[str]:
+        return fold(escape_control_chars(item.look), self._width - _INDENT) if item.look else []
+
+    def _stacked(self, row: Sequence[Sequence[Line]]) -> list[str]:
+        """A row on a narrow terminal: its sides below each other."""
+        names = [Line(self._say(side), "dim") for side in ("reference", "migrated")]
+        first = max(cells(name.text) for name in names)
+        room = max(10, self._width - _INDENT - first - 4)
+        what, *sides = row
+        lines = [
+            drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
+        ]
+        for name, side in zip(names, sides, strict=True):
+            lines += [f"  {line}" for line in laid([[name], side], [first, room], self._paint, _TALL)]
+        return lines
+
+    def _row(self, row: Difference) -> list[list[Line]]:
+        color, what = _COLOR.get(row.answer, ""), escape_control_chars(row.what)
+        if row.answer == "differs":
+            first = Line(what)
+        else:
+            first = Line(what + say(self._lang, "aside", text=self._say(f"answer.{row.answer}")), color)
+        return [[first], self._value(row.reference, ""), self._value(row.migrated, color)]
+
+    def _value(self, value: Value | None, color: str) -> list[Line]:
+        """The value, where it is written, and the names that it has on its way."""
+        if value is None:
+            return [Line(self._say("absent"), "dim")]
+        lines = [Line(escape_control_chars(value.text), color)]
+        if value.place is not None:
+            steps = [f"{value.place.label}:{value.place.span.line}", *map(escape_control_chars, value.steps)]
+            lines.append(Line(f" {ARROW} ".join(steps), "dim", self._address(value.place.path)))
+        return lines
+
+    def _places(self, places: Sequence[Place]) -> list[str]:
+        """The places that make an item differ and that no row tells."""
+        shown = places if self._view.verbose else places[:_PLACES]
+        lines = [self._place(one) for one in shown]
+        if len(places) > len(shown):
+            lines.append(count(self._lang, "related.more", len(places) - len(shown)))
+        return lines
+
+    def _place(self, one: Place) -> str:
+        place = Line(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
+        return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(one.check))}".rstrip()
+
+    def _address(self, path: str) -> str:
+        """Where a terminal opens the file; nothing where it opens none."""
+        if not self._view.links:
+            return ""
+        try:
+            return Path(path).absolute().as_uri()
+        except (OSError, ValueError):
+            return ""
+
+
+def _rank(item: Item) -> int:
+    return _ORDER.index(item.status.word) if item.status.word in _ORDER else 0

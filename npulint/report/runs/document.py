@@ -1,0 +1,135 @@
+"""What is reported of training runs as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npulint.catalogue.forms import number, time
+from npulint.facts.model import Span
+from npulint.report.document.model import Bar, Cell, Code, Label, Note, Place, Prose, Table
+from npulint.report.runs import words
+from npulint.run_summary import RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.texts import count, say
+
+_TYPES = 5
+_EACH = 4  # of every sort
+_FILES = 3
+
+
+def figures(runs: Sequence[RunSummary], lang: str) -> Table:
+    """The most important figures, a row each."""
+    return Table(
+        say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.united(runs), lang)), more=""
+    )
+
+
+def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
+    yield from words.told_files(run.files, lang, _FILES)
+    for times in run.times[:_EACH]:
+        yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), Code(times.path))
+    for curve in run.curves[:_EACH]:
+        yield words.title(curve, lang), (words.course(curve, lang), Code(f"{curve.path}:{curve.line}"))
+    for stall in run.stalls[:_EACH]:
+        yield say(lang, "runs.stalls"), (words.stall(stall, lang), Code(f"{stall.path}:{stall.line}"))
+    for graph in run.graphs[:_EACH]:
+        yield Code(graph.graph), (words.graph(graph, lang), Code(f"{graph.path}:{graph.line}"))
+
+
+def _times(times: RunTimes, lang: str) -> str:
+    parts = []
+    for one in times.parts[:_TYPES]:
+        name = f"`{one.name}`" if times.what == "operators" else words.part(times, one, lang)
+        parts.append(f"{name} {words.percent(one.share, lang)}{say(lang, 'aside', text=time(one.us))}")
+    return f"{words.whole(times, lang)}{say(lang, 'list.clause')}{say(lang, 'list.and').join(parts)}"
+
+
+def files(found: Sequence[RunFile], lang: str) -> Table:
+    """What was read of each file, and what could not be."""
+    rows = [
+        (Place(one.path), words.form(one.form, lang), words.size(one, lang), words.remark(one, lang)) for one in found
+    ]
+    title = count(lang, "runs.all-files", len(found))
+    return Table(title, _heads("file form size remark", lang), rows, more="runs.more")
+
+
+def operators(times: RunTimes, lang: str) -> Table:
+    """Operator types with bars, the longest of which is as wide as the room there is."""
+    most = max((one.share for one in times.parts), default=0.0)
+    rows = [_operator(Code(one.name), "computing", one, most, lang) for one in times.parts]
+    if times.more:
+        name = count(lang, "runs.others", times.more)
+        rows.append(_operator(name, "free", RunPart(name, times.rest_us, times.rest_share), most, lang))
+    title, note = say(lang, "runs.operators"), words.whole(times, lang)
+    heads = _heads("operator - share time count", lang)
+    return Table(title, heads, rows, "chart", titled=True, note=note, wide=True)
+
+
+def _operator(name: Cell, style: str, one: RunPart, most: float, lang: str) -> Sequence[Cell]:
+    bar = Bar([(style, one.share)], most, f"{one.name}: {words.percent(one.share, lang)}")
+    return name, bar, _percent(one.share, lang), time(one.us), number(one.count) if one.count else ""
+
+
+def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
+    """The parts of a step or an iteration, a row for each table."""
+    names = dict.fromkeys(part.name for one in found for part in one.parts)
+    file, bar, whole = _heads("file - whole", lang)
+    keys = [Label(say(lang, f"runs.part.{name}"), f"key {name}") for name in names]
+    rows: list[Sequence[Cell]] = []
+    for one in found:
+        shares = {part.name: _share(part.share, part.us, lang) for part in one.parts}
+        text = say(lang, "list.and").join(
+            f"{words.part(one, part, lang)} {words.percent(part.share, lang)}" for part in one.parts
+        )
+        drawn = Bar([(part.name, part.share) for part in one.parts], 100.0, text)
+        mean = words.whole(one, lang).removeprefix(time(one.us)).lstrip(", ，")
+        rows.append([Place(one.path), drawn, *(shares.get(name, "") for name in names), (time(one.us), Note(mean))])
+    return Table(say(lang, f"runs.{what}"), [file, bar, *keys, whole], rows, "chart parts", titled=True, wide=True)
+
+
+def stalls(found: Sequence[RunStall], lang: str) -> Table:
+    """Slow steps that come again."""
+    rows = [
+        (
+            f"{one.period:,}",
+            Bar([("exposed", one.lost_share)], 100.0, words.stall(one, lang)),
+            _share(one.lost_share, one.lost_seconds * 1e6, lang)
+            if one.lost_seconds
+            else _percent(one.lost_share, lang),
+            f"{one.count:,}",
+            say(lang, "runs.median-times", n=number(one.worst)) if one.worst else "",
+            Place(one.path, Span(one.line)),
+        )
+        for one in found
+    ]
+    heads = _heads("period - lost times worst file", lang)
+    return Table(say(lang, "runs.stalls"), heads, rows, "chart stalls", titled=True, wide=True)
+
+
+def graphs(found: Sequence[RunGraph], lang: str) -> Table:
+    """How long the runs of each graph take."""
+    rows: list[Sequence[Cell]] = [
+        (
+            Code(one.graph),
+            time(one.first_ms * 1000),
+            f"{one.count:,}",
+            *((time(ms * 1000) if one.count > 1 else "-") for ms in (one.median_ms, one.max_ms)),
+        )
+        for one in found
+    ]
+    heads = _heads("graph first times median longest", lang)
+    return Table(say(lang, "runs.graphs"), heads, rows, "figured", titled=True, wide=True)
+
+
+def _heads(keys: str, lang: str) -> list[Cell]:
+    """The heads of columns; ``-`` is a column of bars."""
+    bar = Label(say(lang, "html.bar"), "unseen")
+    return [bar if word == "-" else say(lang, f"runs.head.{word}") for word in keys.split()]
+
+
+def _share(share: float, us: float, lang: str) -> Cell:
+    return _percent(share, lang), Note(time(us))
+
+
+def _percent(share: float, lang: str) -> str:
+    """A share that is not broken at its blank."""
+    return words.percent(share, lang).replace(" ", "\u202f")

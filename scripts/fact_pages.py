@@ -1,0 +1,99 @@
+"""Writes the generated part of docs/facts.md: the kinds of facts that classes declare, with their attributes.
+
+    python -m scripts.fact_pages
+
+A test holds the page against the classes. Texts are the docstrings of classes, attributes and fields.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import groupby, pairwise
+from pathlib import Path
+
+from npulint.assemble.code_facts import CodeFact
+from npulint.catalogue.vocabulary.declared import attributes_of, declared_kinds
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import FACT_CLASSES
+from npulint.facts.model import Fact
+
+PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
+BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
+_AREAS = {"python": "Any Python code", "tensorflow": "TensorFlow", "torch": "PyTorch"}
+
+
+def generated() -> str:
+    """The kinds of all areas as Markdown."""
+    declared_kinds()
+    named = sorted((_area(classes), kind) for kind, classes in FACT_CLASSES.items())
+    lines = ["### Every fact from Python code", "", *_attributes(CodeFact, frozenset())]
+    for area, kinds in groupby(named, key=lambda one: one[0]):
+        lines += ["", f"### {_AREAS.get(area, area)}"]
+        for _, kind in kinds:
+            lines += ["", f"#### `{kind}`", *_kind(FACT_CLASSES[kind])]
+    return "\n".join(lines)
+
+
+def _area(classes: list[type[Fact]]) -> str:
+    parts = classes[0].__module__.split(".")
+    return next((part for part in parts if part in _AREAS), parts[1])
+
+
+def _kind(classes: list[type[Fact]]) -> Iterator[str]:
+    common = CodeFact.attribute_names()
+    said: set[str] = set()
+    for cls in sorted(classes, key=lambda one: one.__name__):
+        text = _paragraph(inspect.getdoc(cls) or "")
+        arguments = " Arguments can be asked for." if cls.is_call else ""
+        yield from ("", f"{text}{arguments}")
+        rows = [row for row in _attributes(cls, common) if row not in said]
+        said.update(rows)
+        yield from ("", *rows) if rows else ()
+
+
+def _attributes(cls: type[Fact], without: frozenset[str]) -> Iterator[str]:
+    for name, words in attributes_of(cls).items():
+        if name not in without:
+            values = f" ({', '.join(sorted(words))})" if words else ""
+            text = _paragraph(_text(cls, name))
+            yield f"* `{name}`{values}{': ' if text else ''}{text[:1].lower() + text[1:]}".rstrip(".")
+
+
+def _text(cls: type[Fact], name: str) -> str:
+    member = getattr(cls, name)
+    if isinstance(member, attribute):
+        return inspect.cleandoc(member.__doc__ or "")
+    return next((texts[name] for base in cls.__mro__ if name in (texts := _field_texts(base))), "")
+
+
+@cache
+def _field_texts(cls: type) -> dict[str, str]:
+    """The text that stands below each field of a class."""
+    if not cls.__module__.startswith("npulint"):
+        return {}
+    tree = ast.parse(inspect.cleandoc(f"\n{inspect.getsource(cls)}"))
+    body = next(node.body for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    found = {}
+    for field, text in pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            found[ast.unparse(field.target)] = str(text.value.value)
+    return found
+
+
+def _paragraph(text: str) -> str:
+    return " ".join(text.replace("``", "`").split())
+
+
+def page(text: str) -> str:
+    """The page with its generated part made anew."""
+    before, rest = text.split(BEGIN)
+    return f"{before}{BEGIN}\n\n{generated()}\n\n{END}{rest.split(END)[1]}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.exit(0)
