@@ -23,7 +23,12 @@ from npulint.facts.model import Fact
 
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
-_AREAS = {"python": "Any Python code", "tensorflow": "TensorFlow", "torch": "PyTorch"}
+_AREAS = {
+    "assemble": "Launchers, environment, options that contradict",
+    "python": "Any Python code",
+    "tensorflow": "TensorFlow",
+    "torch": "PyTorch",
+}
 
 
 def generated() -> str:
@@ -40,7 +45,7 @@ def generated() -> str:
 
 def _area(classes: list[type[Fact]]) -> str:
     parts = classes[0].__module__.split(".")
-    return next((part for part in parts if part in _AREAS), parts[1])
+    return next((part for part in reversed(parts) if part in _AREAS), parts[1])
 
 
 def _kind(classes: list[type[Fact]]) -> Iterator[str]:

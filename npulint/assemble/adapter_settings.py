@@ -137,7 +137,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def same(self) -> bool | None:
-        """Whether an illegal name is the one that the option has in another mechanism."""
+        """Of an illegal name whether this mechanism has the option under another one, which `nearest` is then."""
         if self.legal is not False:
             return None
         return self._option is not None and self.via in self._option.uses
@@ -224,7 +224,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def chips(self) -> str | None:
-        """The generations of chips that have the option with this value, or ``-`` for all."""
+        """The generations of chips (A1 A2 A3 950) that have the option with this value, or ``-`` for all."""
         return None if self._use is None else adapter.chips(self.value, self._use) or NONE
 
     @attribute

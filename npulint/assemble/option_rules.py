@@ -25,7 +25,8 @@ _UNSET = "unset"
 
 @fact_kind("option_conflict")
 class OptionConflict(PlaceFact):
-    """A setting breaks a rule of the option tables by what another option is set to; the name is the rule."""
+    """A setting breaks a rule by what another option is set to on the same custom optimizer, NPURunConfig or global
+    options; the name is the rule in ``data-src/option_rules.csv``."""
 
     _setting: AdapterSetting
     other: str

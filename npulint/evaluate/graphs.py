@@ -22,15 +22,15 @@ def summarise_graph(program: Program) -> GraphSummary:
         path=program.entry,
         form=program.attrs["graph"],
         framework=framework,
-        version=fact.text("version"),
+        version=fact.get_text("version"),
         nodes=_number(fact, "size"),
         functions=_number(fact, "functions"),
         trains=program.attrs["trains"] == "yes",
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),
-        listed=fact.text("list"),
-        release=fact.text("release"),
+        listed=fact.get_text("list"),
+        release=fact.get_text("release"),
         assumed=fact.get("assumed") == "yes",
     )
 

@@ -69,8 +69,10 @@ def counted(rows: Sequence[Operator]) -> dict[str, int]:
 
 def _operator(fact: Fact, program: Program, key: str) -> Operator:
     path, line = _place(fact, program)
-    name = fact.text("op") or fact.name
-    return Operator(name, fact.text(key), fact.text("phase"), _number(fact, "count"), path, line, fact.text("via"))
+    name = fact.get_text("op") or fact.name
+    return Operator(
+        name, fact.get_text(key), fact.get_text("phase"), _number(fact, "count"), path, line, fact.get_text("via")
+    )
 
 
 def _added(rows: Iterable[Operator]) -> list[Operator]:

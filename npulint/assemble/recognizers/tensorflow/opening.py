@@ -108,7 +108,8 @@ class NpuOpening(CallFact):
 
     @attribute
     def late(self) -> Literal["variable", "model", "none"]:
-        """What the script has made before, which stays bound to the context that opening replaces."""
+        """What the script has made before, on every way through it: that stays bound to the context which opening
+        replaces."""
         return "none" if self._made is None else self._made[0]
 
     @attribute
@@ -141,9 +142,9 @@ class MisplacedCall(CallFact):
 class MisplacedOption(PlaceFact):
     """A script sets a global option when the NPU is open already; the name is the option."""
 
-    what: Step
-    """option."""
-    side: Side
+    what: Literal["option"] = "option"
+    """What is set."""
+    side: Literal["after"] = "after"
     """The side of the opening on which it stands."""
 
 
@@ -160,7 +161,7 @@ def misplaced(module: Scope) -> Iterator[MisplacedCall | MisplacedOption]:
             yield MisplacedCall(site, site.name, step.what, step.side)
         else:
             name = site.target.rpartition("global_options().")[2]
-            yield MisplacedOption(site.scope, site.span, name, step.what, step.side)
+            yield MisplacedOption(site.scope, site.span, name)
 
 
 # -- what becomes of the device --------------------------------------------------------------------
