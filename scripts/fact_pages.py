@@ -24,8 +24,15 @@ from npulint.facts.model import Fact
 
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
-_AREAS = {"python": "Any Python code", "tensorflow": "TensorFlow", "torch": "PyTorch", "graph": "Graphs"}
+_AREAS = {
+    "assemble": "Launchers, environment, options that contradict",
+    "python": "Any Python code",
+    "tensorflow": "TensorFlow",
+    "torch": "PyTorch",
+    "graph": "Graphs",
+}
 """The packages that declare kinds, in the order of the page."""
+_MOST_TELLING = ("graph", "python", "tensorflow", "torch", "assemble")  # a package for graphs has one for TensorFlow
 _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
 
@@ -46,8 +53,8 @@ def generated() -> str:
 
 def _areas(classes: list[type[Fact]]) -> list[str]:
     """The areas that the classes of a kind come from."""
-    modules = [cls.__module__.split(".") for cls in classes]
-    found = {next(part for part in parts if part in _AREAS) for parts in modules}
+    modules = [cls.__module__.split(".")[:-1] for cls in classes]
+    found = {next(area for area in _MOST_TELLING if area in parts) for parts in modules}
     return sorted(found, key=[*_AREAS].index)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, GenericFact
 from npulint.read.shell import read_shell
 from npulint.read.shell.facts import read_script
 from tests.growth import assert_linear
@@ -494,4 +494,4 @@ def test_facts_can_be_stored() -> None:
     import msgspec
 
     facts: list[Any] = read(LAUNCHER)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(facts), type=list[Fact])[0].name == facts[0].name
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(facts), type=list[GenericFact])[0].name == facts[0].name

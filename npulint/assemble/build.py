@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.assemble.adapter import Declared
 from npulint.assemble.context import Context
+from npulint.assemble.environment_variables import typed
 from npulint.assemble.index import FactTable, table
 from npulint.assemble.launches.launch_options import launch_options
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
+from npulint.assemble.project_options import Declared
 from npulint.assemble.recognizers import recognise
 from npulint.assemble.resources import complete
 from npulint.assemble.torch_release import torch_release
@@ -90,12 +91,12 @@ def assembled(
     other: list[FactTable] = []
     for file in project.files:
         if file.path in facts:
-            facts[file.path] += file.facts
+            facts[file.path] += typed(file.facts)
         elif file.facts:
-            other.append(table(file.facts))
+            other.append(table(typed(file.facts)))
     other.append(table(_built(facts)))
     tables = {path: table(found) for path, found in facts.items()}
-    complete(tables, project, Declared(adapter, cann, soc))
+    complete(tables, other, project, Declared(adapter, cann, soc))
     return Assembled(context, Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all())
 
 

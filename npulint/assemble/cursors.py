@@ -417,6 +417,11 @@ class Expr(msgspec.Struct, frozen=True):
         """The text of a literal text; empty for everything else."""
         return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is a literal of bytes."""
+        return isinstance(self.value, Const) and self.value.binary
+
     # -- what it is made of ------------------------------------------------------------------------
 
     @property

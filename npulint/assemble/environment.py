@@ -1,75 +1,57 @@
-"""What is known of each environment variable that a project sets, and of those that are set beside it."""
+"""What a project sets in the environment, and where: which variables are set together, and what launchers start with
+them."""
 
 from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
-from npulint.assemble.index import FactTable
-from npulint.assemble.project import Project
-from npulint.data.environment import ALLOCATOR, Rule, Variable, allocator_problem, nearest, variable
 from npulint.facts.model import Fact
-from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
 
-_CUDA_ALLOCATOR = "PYTORCH_CUDA_ALLOC_CONF"
+if TYPE_CHECKING:
+    from npulint.assemble.environment_variables import EnvironmentVariable
+
 NONE = "-"  # stands in messages where there is nothing to name
-_TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
-_OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
-def describe_environment(tables: Iterable[FactTable], project: Project) -> None:
-    """Add to what sets a variable, and to what launchers start, what is known of it (see docs/writing-checks.md).
-    Nothing is worked out before a check asks."""
-    facts = [fact for part in tables for kind in ("environment", "environment_read") for fact in part.get(kind, ())]
-    for file in project.files:
-        facts += [f for f in file.facts if f.kind in ("environment", "launch", "shell_problem")]
-    scripts = _Scripts(facts)
-    for fact in facts:
-        if fact.kind == "environment":
-            fact.attrs.update(_of_variable(fact, scripts))
-        elif fact.kind == "launch":
-            given = fact.attrs.get("launcher_options")
-            fact.attrs["use_env"] = "yes" if isinstance(given, dict) and "use_env" in given else "no"
-            fact.attrs["port"] = partial(_port, fact)
-            fact.attrs["along"] = partial(_along, fact, scripts)
-            fact.attrs["size"] = partial(_size, fact, scripts)
-            fact.attrs["short"] = partial(_short, fact, scripts)
-            fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
-        elif fact.kind == "shell_problem":
-            fact.attrs["exported"] = partial(scripts.exported, str(fact.get("variable")))
+class Scripts:
+    """The variables of a project by the files that set them: Python code, shell scripts and Dockerfiles. `reads` are
+    the names of those that its Python code reads, `launches` what its scripts start or source."""
 
-
-class _Scripts:
-    """The variables of a project by the files that set them."""
-
-    def __init__(self, facts: list[Fact]) -> None:
-        self._facts = facts
+    def __init__(
+        self,
+        variables: Sequence[EnvironmentVariable] = (),
+        reads: Iterable[str] = (),
+        launches: Sequence[Fact] = (),
+    ) -> None:
+        self.reads = frozenset(reads)
+        self._variables = variables
+        self._launches = launches
         self._together: dict[str, list[str]] = {}
 
     @cached_property
-    def _set(self) -> dict[str, dict[str, list[Fact]]]:
+    def _set(self) -> dict[str, dict[str, list[EnvironmentVariable]]]:
         """Path -> variable -> what sets it, in text order."""
-        found: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-        for fact in self._facts:
-            if fact.kind == "environment":
-                found[fact.path][fact.name].append(fact)
+        found: dict[str, dict[str, list[EnvironmentVariable]]] = defaultdict(lambda: defaultdict(list))
+        for variable in self._variables:
+            found[variable.path][variable.name].append(variable)
         return found
 
     @cached_property
     def _sourced(self) -> dict[str, set[str]]:
         """Path -> names of the scripts that it sources."""
         found: dict[str, set[str]] = defaultdict(set)
-        for fact in self._facts:
-            if fact.kind == "launch" and fact.get("sourced"):
-                found[fact.path].add(posixpath.basename(fact.name))
+        for launch in self._launches:
+            if launch.get("sourced"):
+                found[launch.path].add(posixpath.basename(launch.name))
         return found
 
     @cached_property
@@ -90,26 +72,18 @@ class _Scripts:
         return found
 
     @cached_property
-    def prepared(self) -> str:
+    def prepared(self) -> Literal["yes", "no"]:
         """Whether any launcher sources something that sets the toolkit up, or sets its paths itself."""
         named = {name for names in self._sourced.values() for name in names}
-        return "yes" if any(map(_PREPARES.search, named)) or any(self.sets(n) for n in _TOOLKIT) else "no"
+        return "yes" if any(map(_PREPARES.search, named)) or any(self.setting(n) for n in _TOOLKIT) else "no"
 
-    @cached_property
-    def _read(self) -> set[str]:
-        return {fact.name for fact in self._facts if fact.kind == "environment_read"}
-
-    def sets(self, name: str) -> list[Fact]:
+    def setting(self, name: str) -> list[EnvironmentVariable]:
         """What sets a variable anywhere in the project."""
-        return [fact for names in self._set.values() for fact in names.get(name, ())]
+        return [variable for names in self._set.values() for variable in names.get(name, ())]
 
-    def exported(self, name: str) -> str:
+    def exported(self, name: str) -> Literal["yes", "no"]:
         """Whether the project hands the variable on anywhere."""
-        return "yes" if self.sets(name) else "no"
-
-    def own(self, fact: Fact) -> str:
-        """Whether the project itself reads the variable."""
-        return "yes" if fact.get("used") or fact.name in self._read else "no"
+        return "yes" if self.setting(name) else "no"
 
     def together(self, path: str) -> list[str]:
         """The scripts that a script sources or that source it, then itself."""
@@ -128,8 +102,8 @@ class _Scripts:
         """The variables that certainly have some value where the file's variables are set."""
         found = set()
         for place in self.together(path):
-            for name, facts in self._set.get(place, {}).items():
-                if _text(facts[-1]) != "" and not any(_conditional(fact) for fact in facts):
+            for name, variables in self._set.get(place, {}).items():
+                if variables[-1].text != "" and not any(one.is_conditional for one in variables):
                     found.add(name)
         return found
 
@@ -138,8 +112,8 @@ class _Scripts:
         of scripts that it sources, or that source it."""
         found: dict[str, str] = {}
         for place in self.together(path):
-            for name, facts in self._set.get(place, {}).items():
-                value = _certain(facts)
+            for name, variables in self._set.get(place, {}).items():
+                value = _certain(variables)
                 if value is None:
                     found.pop(name, None)
                 else:
@@ -147,109 +121,27 @@ class _Scripts:
         return found
 
 
-def _certain(facts: list[Fact]) -> str | None:
-    """The value that a variable has after all of `facts`, if that is sure."""
-    last = facts[-1]
-    if any(_conditional(fact) for fact in facts) or last.get("default"):
-        return None
-    return _text(last)
+NO_SCRIPTS = Scripts()
+"""Those of a fact whose project is not yet complete."""
 
 
-def _conditional(fact: Fact) -> bool:
-    return bool(fact.get("guarded")) or (fact.get("via") == "python" and fact.get("active") != "yes")
+def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
+    """Add to what launchers start what is known of its environment (see docs/writing-checks.md). Nothing is worked out
+    before a check asks."""
+    for fact in launches:
+        given = fact.attrs.get("launcher_options")
+        fact.attrs["use_env"] = "yes" if isinstance(given, dict) and "use_env" in given else "no"
+        fact.attrs["port"] = partial(_port, fact)
+        fact.attrs["along"] = partial(_along, fact, scripts)
+        fact.attrs["size"] = partial(_size, fact, scripts)
+        fact.attrs["short"] = partial(_short, fact, scripts)
+        fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
 
 
-def _text(fact: Fact) -> str | None:
-    value = fact.get("value")
-    value = value.single if isinstance(value, PossibleValues) else value
-    return value if isinstance(value, str) else None
-
-
-def _of_variable(fact: Fact, scripts: _Scripts) -> dict[str, Any]:
-    known = variable(fact.name)
-    attrs: dict[str, Any] = {
-        "known": "no" if known is None else "yes",
-        "status": "unknown" if known is None else known.status,
-        "instead": NONE if known is None else known.instead or NONE,
-        "nearest": lambda: nearest(fact.name) or NONE,
-        "own": partial(scripts.own, fact),
-        "along": partial(_along, fact, scripts),
-        "beside": lambda: " ".join(f"{k}={v}" for k, v in sorted(scripts.beside(fact.path).items()) if k != fact.name),
-    }
-    if known is not None:
-        attrs["refused"] = "yes" if known.refused else "no"
-        attrs["allowed"] = known.allowed()
-        attrs["likely"] = lambda: known.likely(_text(fact) or "") or NONE
-        attrs["value_ok"] = lambda: _agreed(fact, known.accepts)
-        attrs["left_on"] = lambda: _agreed(fact, known.is_left_on)
-        attrs["in_time"] = partial(_in_time, fact, known.read)
-        attrs["clash"] = partial(_clash, fact, known, scripts)
-        attrs["lacks"] = partial(_lacks, fact, known, scripts)
-    if fact.name in (ALLOCATOR, _CUDA_ALLOCATOR):
-        attrs["problem"] = lambda: allocator_problem(_text(fact) or "")[0]
-        attrs["detail"] = lambda: allocator_problem(_text(fact) or "")[1] or NONE
-    return attrs
-
-
-def _agreed(fact: Fact, test: Any) -> str:
-    """Whether all values that the variable may have pass (yes), or none (no)."""
-    value = fact.get("value")
-    if isinstance(value, str):
-        value = PossibleValues((value,), True)
-    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
-        return "unknown"
-    answers = {test(one) if isinstance(one, str) else None for one in value.values}
-    if len(answers) > 1 or None in answers:
-        return "unknown"
-    return "yes" if True in answers else "no"
-
-
-def _in_time(fact: Fact, read: str) -> str:
-    """Whether Python code sets a variable before it is read: that is when Python or PyTorch starts."""
-    if fact.get("via") != "python" or not read:
-        return "yes"
-    if read == "start":
-        return "no"
-    module, block = fact.around.module, fact.around.block
-    readers = ("npu_device",) if fact.name in _OF_NPU_DEVICE else ("torch", "torch_npu")
-    imports = [r for r in module.code.imports if r.module.partition(".")[0] in readers]
-    within = module.function_of(block)
-    for record in imports:
-        holder = module.function_of(record.block)
-        if holder == within and record.line < fact.span.line:
-            return "no"
-        if holder < 0 <= within:
-            return "no"  # the module has been run when the function is called
-    return "yes"
-
-
-def _rules(fact: Fact, rules: tuple[Rule, ...]) -> list[Rule]:
-    """The rules that hold for the value of a variable."""
-    value = _text(fact)
-    return [rule for rule in rules if value and rule.when in ("*", value)]
-
-
-def _clash(fact: Fact, known: Variable, scripts: _Scripts) -> str:
-    """The other variable, with its value, that must not be set beside this one."""
-    beside = scripts.beside(fact.path)
-    for rule in _rules(fact, known.excludes):
-        if rule.met(beside.get(rule.name)):
-            return f"{rule.name}={beside[rule.name]}"
-    if fact.name == _TIMEOUTS[0]:
-        event, running = _text(fact) or "", beside.get(_TIMEOUTS[1], "")
-        if event.isdigit() and running.isdigit() and 0 < int(event) <= int(running):
-            return f"{_TIMEOUTS[1]}={running}"
-    return NONE
-
-
-def _lacks(fact: Fact, known: Variable, scripts: _Scripts) -> str:
-    """The other variable, with its value, without which this one does nothing; nothing of the kind may be set
-    anywhere in the project, not even to a value that is unknown."""
-    for rule in _rules(fact, known.needs):
-        others = scripts.sets(rule.name)
-        if not any(_text(other) is None or rule.met(_text(other)) for other in others):
-            return rule.text()
-    return NONE
+def _certain(variables: list[EnvironmentVariable]) -> str | None:
+    """The value that a variable has after all that sets it, if that is sure."""
+    last = variables[-1]
+    return None if last.is_default or any(one.is_conditional for one in variables) else last.text
 
 
 def _port(fact: Fact) -> str:
@@ -264,18 +156,18 @@ def _port(fact: Fact) -> str:
     return NONE
 
 
-def _along(fact: Fact, scripts: _Scripts) -> str:
-    """The variables that are certainly set where this one is, or where a script is started."""
-    return " ".join(sorted(scripts.along(fact.path) - {fact.name}))
+def _along(fact: Fact, scripts: Scripts) -> str:
+    """The variables that are certainly set where a script is started."""
+    return " ".join(sorted(scripts.along(fact.path)))
 
 
-def _size(fact: Fact, scripts: _Scripts) -> str:
+def _size(fact: Fact, scripts: Scripts) -> str:
     """How many processes a launcher says that there are."""
     beside = scripts.beside(fact.path)
     return beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
 
 
-def _short(fact: Fact, scripts: _Scripts) -> str:
+def _short(fact: Fact, scripts: Scripts) -> str:
     """Whether a loop starts more processes than that, each with a rank of its own: then their number."""
     started, size = fact.attrs.get("rounds"), _size(fact, scripts)
     if not isinstance(started, int) or not size.isdigit() or not scripts.ranked(fact.path):

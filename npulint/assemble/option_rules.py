@@ -5,69 +5,111 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Literal
 
+from npulint.assemble.adapter_settings import AdapterSetting, Mechanism
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.project_options import holder
 from npulint.data.option_rules import Rule, holds, rules
 from npulint.data.options import option
-from npulint.facts.model import Fact, GenericFact
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
 from npulint.facts.values import PossibleValues
 
-Group = dict[str, list[Fact]]
+Group = dict[str, list[AdapterSetting]]
 """What is set in one place, by the key of the option."""
 
 _MILLISECONDS = 1000  # stream_sync_timeout counts these, hccl_timeout seconds
 _UNSET = "unset"
 
 
-def option_conflicts(settings: Sequence[Fact]) -> list[Fact]:
-    """``option_conflict`` facts: for each rule that a group of settings breaks one, at the setting that breaks it.
-    Doubtful values and settings that do not run by default break nothing."""
+@fact_kind("option_conflict")
+class OptionConflict(PlaceFact):
+    """A setting breaks a rule by what another option is set to on the same custom optimizer, NPURunConfig or global
+    options; the name is the rule in ``data-src/option_rules.csv``."""
+
+    _setting: AdapterSetting
+    other: str
+    """The other option."""
+    other_value: str
+    """What the other option is set to; unset without a value."""
+
+    @attribute
+    def option(self) -> str:
+        """The option that breaks the rule, as it is spelled."""
+        return self._setting.name
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What it is set to."""
+        return self._setting.value
+
+    @attribute
+    def via(self) -> Mechanism:
+        """The mechanism by which it is set."""
+        return self._setting.via
+
+    @attribute
+    def entry(self) -> str | None:
+        """The place of the custom optimizer or of the NPURunConfig on which it is set."""
+        return self._setting.entry
+
+    @attribute
+    def key(self) -> str:
+        """The key of the setting."""
+        return self._setting.key
+
+    @attribute
+    def root(self) -> str | None:
+        """Of a session key the custom optimizer as written."""
+        root: str | None = self._setting.get("root")
+        return root
+
+
+def option_conflicts(settings: Sequence[AdapterSetting]) -> list[OptionConflict]:
+    """For each rule that a group of settings breaks one conflict, at the setting that breaks it. Doubtful values and
+    settings that do not run by default break nothing."""
     groups: dict[str, Group] = defaultdict(lambda: defaultdict(list))
-    for fact in settings:
-        known = option(fact.name)
+    for setting in settings:
+        known = option(setting.name)
         if known is not None:
-            groups[holder(fact)][known.key].append(fact)
+            groups[holder(setting)][known.key].append(setting)
     loose = {key for name, group in groups.items() if name.startswith("?") for key in group}
-    session = {f.name for f in settings if f.get("via") == "session_key"}
+    session = {one.name for one in settings if one.via == "session_key"}
     found = []
     for name, group in groups.items():
-        via = str(next(iter(group.values()))[0].get("via"))
+        via = next(iter(group.values()))[0].via
         elsewhere = loose | session if "session_config" in group else loose
         found += _broken(group, via, None if name.startswith("?") else elsewhere)
     return found
 
 
-def holder(fact: Fact) -> str:
-    """What holds a setting: a custom optimizer, an NPURunConfig or the global options. Settings of an optimizer that
-    is not seen are held together by their function (``?…``)."""
-    if fact.get("via") == "npu_options":
-        return "global_options"
-    return str(fact.get("entry") or f"?{fact.path}:{fact.get('function')}")
-
-
-def _broken(group: Group, via: str, unseen: set[str] | None) -> list[Fact]:
+def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[OptionConflict]:
     """`unseen` are the options that may stand here although they were found elsewhere; None: any may."""
     found = []
     for rule in rules():
-        facts = group.get(rule.option)
-        if not facts or (rule.mechanisms and via not in rule.mechanisms):
+        settings = group.get(rule.option)
+        if not settings or (rule.mechanisms and via not in rule.mechanisms):
             continue
-        first = _first_certain(facts, rule.when, via)
+        first = _first_certain(settings, rule.when, via)
         if first is None or not _meanwhile(group, rule, via):
             continue
         others = group.get(rule.other, [])
-        sees_all = unseen is not None and rule.other not in unseen and not _is_open(group)
+        sees_all = unseen is not None and rule.other not in unseen and not _is_incomplete(group)
         answer = _answer(rule, first, others, via, sees_all)
         if answer is not None:
             found.append(_conflict(rule, first, others, via, answer))
     return found
 
 
-def _answer(rule: Rule, first: Fact, others: list[Fact], via: str, sees_all: bool) -> str | None:
+def _answer(
+    rule: Rule, first: AdapterSetting, others: list[AdapterSetting], via: Mechanism, sees_all: bool
+) -> str | None:
     """The value that the other option has, if it breaks the rule."""
     if rule.kind == "idle":
         return _UNSET if sees_all and not others and not _is_default(first, via) else None
     if rule.kind == "lacks":
-        quiet = not sees_all or any(_state(fact, rule.other_when, via) != "no" for fact in others)
+        quiet = not sees_all or any(_state(one, rule.other_when, via) != "no" for one in others)
         return None if quiet else _text(others) or _UNSET
     if rule.other_when == "any" and not others:
         return _default(rule.other, via)
@@ -79,22 +121,16 @@ def _answer(rule: Rule, first: Fact, others: list[Fact], via: str, sees_all: boo
     return _text([certain])
 
 
-def _conflict(rule: Rule, fact: Fact, others: list[Fact], via: str, answer: str) -> Fact:
-    use = getattr(option(rule.other), "uses", {}).get(via)
-    attrs = {
-        "option": fact.name,
-        "key": fact.get("key"),
-        "root": fact.get("root"),
-        "value": fact.get("value"),
-        "other": others[0].name if others else rule.other if use is None else use.name,
-        "other_value": answer,
-        "via": via,
-        "entry": fact.get("entry"),
-    }
-    return GenericFact("option_conflict", rule.rule, fact.path, fact.span, attrs, None, fact.around)
+def _conflict(
+    rule: Rule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
+) -> OptionConflict:
+    known = option(rule.other)
+    use = None if known is None else known.uses.get(via)
+    other = others[0].name if others else rule.other if use is None else use.name
+    return OptionConflict(setting.scope, setting.span, rule.rule, setting, other, answer)
 
 
-def _meanwhile(group: Group, rule: Rule, via: str) -> bool:
+def _meanwhile(group: Group, rule: Rule, via: Mechanism) -> bool:
     """Whether what the rule presupposes is certainly so."""
     if not rule.meanwhile:
         return True
@@ -102,52 +138,43 @@ def _meanwhile(group: Group, rule: Rule, via: str) -> bool:
     return _first_certain(group.get(key, []), value, via) is not None
 
 
-def _first_certain(facts: list[Fact], condition: str, via: str) -> Fact | None:
+def _first_certain(settings: list[AdapterSetting], condition: str, via: Mechanism) -> AdapterSetting | None:
     """The first setting that certainly meets a condition, if every other that may run does so as well."""
-    running = [fact for fact in facts if fact.get("active") != "no"]
-    if any(_state(fact, condition, via) != "yes" for fact in running):
+    running = [setting for setting in settings if setting.active != "no"]
+    if any(_state(setting, condition, via) != "yes" for setting in running):
         return None
-    return next((fact for fact in running if fact.get("active") == "yes"), None)
+    return next((setting for setting in running if setting.active == "yes"), None)
 
 
-def _state(fact: Fact, condition: str, via: str) -> str:
-    """Whether a setting meets a condition: yes, no or maybe."""
-    value = fact.get("value")
-    if not isinstance(value, PossibleValues) or not value.exact or not value.values:
+def _state(setting: AdapterSetting, condition: str, via: Mechanism) -> Literal["yes", "no", "maybe"]:
+    """Whether a setting meets a condition."""
+    value = setting.value
+    if not value.exact or not value.values:
         return "yes" if condition == "any" or (condition == "*" and via == "session_key") else "maybe"
-    answers = {holds(condition, v) for v in value.values}
+    answers = {holds(condition, one) for one in value.values}
     return "maybe" if len(answers) > 1 else "yes" if True in answers else "no"
 
 
-def _is_open(group: Group) -> bool:
+def _is_incomplete(group: Group) -> bool:
     """Whether some arguments are not seen (``**options``)."""
-    doubtful = ("yes", "unknown")
-    return any(
-        fact.get("starred") == "yes" or fact.get("feeds_run_config") in doubtful
-        for facts in group.values()
-        for fact in facts
-    )
+    return any(setting.is_incomplete for settings in group.values() for setting in settings)
 
 
-def _text(facts: list[Fact]) -> str:
-    value = facts[0].get("value") if facts else None
-    return value.text() if isinstance(value, PossibleValues) else ""
+def _text(settings: list[AdapterSetting]) -> str:
+    return settings[0].value.text() if settings else ""
 
 
-def _default(key: str, via: str) -> str:
+def _default(key: str, via: Mechanism) -> str:
     known = option(key)
     use = None if known is None else known.uses.get(via)
     return _UNSET if use is None or use.default is None else use.default
 
 
-def _is_default(fact: Fact, via: str) -> bool:
-    known = option(fact.name)
-    return known is not None and _text([fact]) == _default(known.key, via)
+def _is_default(setting: AdapterSetting, via: Mechanism) -> bool:
+    known = option(setting.name)
+    return known is not None and _text([setting]) == _default(known.key, via)
 
 
-def _is_below(fact: Fact, seconds: str) -> bool:
+def _is_below(setting: AdapterSetting, seconds: str) -> bool:
     """Whether a time in milliseconds is no longer than one in seconds."""
-    value = fact.get("value")
-    return isinstance(value, PossibleValues) and all(
-        isinstance(v, int) and v <= int(seconds) * _MILLISECONDS for v in value.values
-    )
+    return all(isinstance(one, int) and one <= int(seconds) * _MILLISECONDS for one in setting.value.values)

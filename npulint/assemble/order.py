@@ -11,8 +11,7 @@ import msgspec
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, assignment_at, scope_at
 from npulint.assemble.guards import is_main
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Import, Ref
+from npulint.facts.code import Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
@@ -29,21 +28,6 @@ class ExecutionStep(msgspec.Struct, frozen=True):
 
     site: CallSite | AssignmentSite
     sure: bool
-
-    @property
-    def module(self) -> Module:
-        """The module that it stands in."""
-        return self.site.scope.module
-
-    @property
-    def call(self) -> int:
-        """The index of a call; -1 for an assignment."""
-        return self.site.index if isinstance(self.site, CallSite) else -1
-
-    @property
-    def bind(self) -> Assignment | None:
-        """An assignment as read; None for a call."""
-        return self.site.record if isinstance(self.site, AssignmentSite) else None
 
 
 class _Entry(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
@@ -17,6 +17,9 @@ from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.lazy_regex import lazy_compile
+
+if TYPE_CHECKING:
+    from npulint.assemble.recognizers.tensorflow.sessions import Estimator, Session
 
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
@@ -93,8 +96,8 @@ class Programs:
         trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
         for path, part in self.facts.items():
             for kind in ("session", "estimator"):
-                for fact in part.get(kind, ()):
-                    fact.attrs["trains_file"] = "yes" if path in trained else "no"
+                for fact in cast("list[Session | Estimator]", part.get(kind, [])):
+                    fact.trains_file = path in trained
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))

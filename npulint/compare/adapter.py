@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.assemble.context import Place
+from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.programs import Program
 from npulint.compare.difference import Difference, SideValue
 from npulint.data.recipe import setting_parts
@@ -53,7 +53,7 @@ def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[st
 def _is_off(fact: Fact, tracer: Tracer) -> bool:
     """Whether the options passed at this start rule out that the setting is made."""
     place = fact.around
-    return isinstance(place, Place) and tracer.runs(place.module, place.block) is False
+    return isinstance(place, BlockCursor) and tracer.runs(place.module, place.block) is False
 
 
 def _value(fact: Fact | None) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import pairwise
+from typing import Literal
 
 import msgspec
 
@@ -12,6 +13,8 @@ from npulint.data import table
 from npulint.lazy_regex import lazy_compile
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
+VariableStatus = Literal["active", "debug", "deprecated", "obsolete", "cuda"]
+AllocatorProblem = Literal["exclusive", "unknown-key", "bad-value", "none"]
 _CLOSE = 0.92
 _SHORTEST = 9  # letters of a name that may be a misspelling
 # Names with these prefixes belong to the NPU stack; others may be the project's own.
@@ -60,7 +63,7 @@ class Variable(msgspec.Struct, frozen=True):
     high: float | None = None
     multiple: int = 0
     default: str = ""
-    status: str = "active"
+    status: VariableStatus = "active"
     left_on: tuple[str, ...] = ()
     read: str = ""
     instead: str = ""
@@ -141,7 +144,7 @@ def nearest(name: str) -> str:
     return best if SequenceMatcher(None, wanted, best).ratio() >= _CLOSE else ""
 
 
-def allocator_problem(value: str) -> tuple[str, str]:
+def allocator_problem(value: str) -> tuple[AllocatorProblem, str]:
     """The problem of an allocator configuration (``exclusive``, ``unknown-key``, ``bad-value`` or ``none``) and its
     keys."""
     pairs = _pairs(value)
@@ -166,7 +169,7 @@ def _pairs(value: str) -> list[tuple[str, str]]:
     return found
 
 
-def _key_problem(pair: tuple[str, str]) -> str | None:
+def _key_problem(pair: tuple[str, str]) -> Literal["unknown-key", "bad-value"] | None:
     known = variable(f"{ALLOCATOR}:{pair[0]}")
     if known is None:
         return "unknown-key"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 import msgspec
 
@@ -12,6 +13,7 @@ from npulint.data import table
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7
 _GENERATIONS = (("910B", "A2"), ("910C", "A3"), ("910_9", "A3"), ("950", "950"), ("910", "A1"))
+Status = Literal["active", "experimental", "deprecated", "removed", "dead"]
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (bool, int), "flag": bool}
 
 
@@ -69,7 +71,7 @@ class AdapterOption(msgspec.Struct, frozen=True):
     removed or dead (read by no adapter); `mode` is inference if it only applies there; `uses` by mechanism."""
 
     key: str
-    status: str
+    status: Status
     uses: dict[str, Use]
     field: str = ""
     mode: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Literal
 
 import msgspec
 
@@ -11,6 +12,7 @@ from npulint.data import table
 from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
+Standing = Literal["yes", "later", "gone", "unknown"]
 
 _PART = lazy_compile(r"\d+|rc", re.IGNORECASE)
 _NEXT = "2026"  # the release line after r1.15.0, in the tables
@@ -30,7 +32,7 @@ def torch_releases(recorded: str) -> tuple[tuple[int, int], ...]:
     return tuple((int(major), int(minor)) for major, _, minor in split)
 
 
-def standing(since: str, until: str, adapter: str, cann: str) -> str:
+def standing(since: str, until: str, adapter: str, cann: str) -> Standing:
     """Whether something added in adapter release `since` and removed after `until` (either may be empty) exists in the
     declared one: yes, later, gone, or unknown. Without a declared adapter, it is inferred from CANN."""
     between = _declared(adapter) if adapter else _delivered(cann) if cann else None

@@ -31,7 +31,7 @@ def summarise_graph(program: Program) -> GraphSummary:
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),
-        listed=fact.text_of("list"),
+        listed=fact.get_text("list"),
         release=fact.release,
         assumed=fact.get("assumed") == "yes",
     )

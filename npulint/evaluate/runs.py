@@ -63,13 +63,13 @@ def _file(fact: Fact, note: str) -> RunFile:
     generation = fact.get("generation")
     return RunFile(
         path=fact.path,
-        form=fact.text_of("form") or fact.name,
+        form=fact.get_text("form") or fact.name,
         generation=generation if isinstance(generation, int | str) else 0,
         rows=_whole(fact, "rows"),
         malformed=_whole(fact, "malformed"),
         first_malformed=_whole(fact, "first_malformed"),
-        missing=fact.text_of("missing"),
-        note=fact.text_of("note") or note,
+        missing=fact.get_text("missing"),
+        note=fact.get_text("note") or note,
     )
 
 
@@ -81,7 +81,7 @@ def _operators(facts: _Facts) -> list[RunTimes]:
             part = RunPart(
                 _name(fact), _figure(fact, "type_us"), _figure(fact, "type_share"), _whole(fact, "type_count")
             )
-            tables.setdefault(fact.text_of("table") or fact.path, []).append(part)
+            tables.setdefault(fact.get_text("table") or fact.path, []).append(part)
     wholes = {one.path: one for one in facts("run_kernels") if one.path in tables}
     found = []
     for path, whole in wholes.items():
@@ -138,7 +138,7 @@ def _series(fact: Fact, points: tuple[float | None, ...]) -> RunCurve:
         path=fact.path,
         line=fact.span.line,
         what=fact.name,
-        label=(fact.text_of("label") or fact.text_of("scaler"))[:_TEXT],
+        label=(fact.get_text("label") or fact.get_text("scaler"))[:_TEXT],
         count=_whole(fact, "points"),
         points=points,
         first=_number(fact, "first"),
@@ -175,7 +175,7 @@ def _stall(fact: Fact) -> RunStall:
     return RunStall(
         path=fact.path,
         line=fact.span.line,
-        label=fact.text_of("label")[:_TEXT],
+        label=fact.get_text("label")[:_TEXT],
         period=_whole(fact, "period"),
         phase=_whole(fact, "phase"),
         count=_whole(fact, "events"),
@@ -187,7 +187,7 @@ def _stall(fact: Fact) -> RunStall:
 
 def _graph(fact: Fact) -> RunGraph:
     first, middle, longest = (_figure(fact, key) for key in ("first_ms", "median_ms", "max_ms"))
-    name = fact.text_of("graph")[:_TEXT]
+    name = fact.get_text("graph")[:_TEXT]
     return RunGraph(fact.path, fact.span.line, name, _whole(fact, "runs"), first, middle, longest)
 
 

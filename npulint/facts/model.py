@@ -83,7 +83,7 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
         return ("no", "yes")[value] if isinstance(value, bool) else value
 
-    def text_of(self, attribute: str) -> str:
+    def get_text(self, attribute: str) -> str:
         """The value of an attribute if it is a string, else an empty string."""
         value = self.get(attribute)
         return value if isinstance(value, str) else ""

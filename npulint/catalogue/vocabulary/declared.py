@@ -15,6 +15,8 @@ from npulint.facts.model import Fact
 
 # All modules of these packages are imported recursively, so that their classes are declared.
 _PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
+# Modules that make facts of what all recognizers found.
+_MODULES = ("npulint.assemble.option_rules", "npulint.assemble.launches.launch_options")
 
 
 @cache
@@ -23,6 +25,8 @@ def declared_kinds() -> Kinds:
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
+    for name in _MODULES:
+        import_module(name)
     return {kind: _kind(classes) for kind, classes in FACT_CLASSES.items()}
 
 

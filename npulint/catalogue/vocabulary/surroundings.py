@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, call, plain, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, Kinds, plain, words
 
 _LAUNCH = plain(
     options=ANY,
@@ -21,48 +21,9 @@ _LAUNCH = plain(
 )
 
 KINDS: Kinds = {
-    "environment": call(
-        via=words("python shell dockerfile"),
-        guarded=ANY,
-        known=FLAG,
-        status=words("active debug deprecated obsolete cuda unknown"),
-        instead=ANY,
-        nearest=ANY,
-        own=FLAG,
-        beside=ANY,
-        along=ANY,
-        refused=FLAG,
-        allowed=ANY,
-        value_ok=FLAG,
-        likely=ANY,
-        left_on=FLAG,
-        in_time=FLAG,
-        clash=ANY,
-        lacks=ANY,
-        problem=words("exclusive unknown-key bad-value none"),
-        detail=ANY,
-    ),
     "command": plain(line=ANY, guarded=ANY, via=ANY, loop=FLAG),
     "launch": _LAUNCH,
     "start": _LAUNCH,
-    "launch_option": plain(
-        option=ANY,
-        script=ANY,
-        known=FLAG,
-        effect=words("aborts ignored unknown"),
-        nearest=ANY,
-        fits=FLAG,
-        allowed=ANY,
-        detached=FLAG,
-        default=ANY,
-        by_caller=FLAG,
-        ranks=FLAG,
-        target=words("npu gpu other unknown"),
-        guarded=ANY,
-        feeds=ANY,
-        refused_by=ANY,
-        legal=ANY,
-    ),
     "shell_problem": plain(variable=ANY, exported=FLAG, via=ANY),
     "dependency": plain(version=ANY, build=ANY, via=ANY, torch=ANY, pairs=FLAG),
     "package_index": plain(cuda=ANY, wheel=FLAG, via=ANY),

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite
-from npulint.assemble.module import Module
 from npulint.assemble.recognizers.python.names import FRAMEWORKS
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
-from npulint.facts.values import PossibleValues
 
-_ENVIRON_SET = frozenset(("os.environ.setdefault", "os.putenv"))
-_APART = _ENVIRON_SET | {"os.getenv", "os.environ.get"}
+_APART = frozenset(("os.environ.setdefault", "os.putenv", "os.getenv", "os.environ.get"))
 _UNASKED = (
     "numpy.",
     "os.path.",
@@ -76,25 +72,3 @@ def _is_one_plus(call: CallSite) -> bool:
     """Whether the first argument is ``1 + x`` in either order."""
     value = call.argument("x", 0)
     return value is not None and any(part.single == 1 for part in value.operands("+"))
-
-
-@recognizes(*_ENVIRON_SET)
-def environment(call: CallSite) -> list[Fact]:
-    """The variables of the environment that code sets by a function."""
-    variable = call.args[0].single if call.args else None
-    value = call.args[1].known if len(call.args) > 1 else PossibleValues()
-    if not isinstance(variable, str):
-        return []
-    return [call.context.call_fact("environment", variable, call.module, call.index, value=value, via="python")]
-
-
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """The variables that ``os.environ[...] = ...`` sets."""
-    found: list[Fact] = []
-    for target, binds in module.dotted.items():
-        root, bracket, rest = target.partition("[")
-        if bracket and rest.endswith("]") and root.endswith("environ"):
-            for bind in binds:
-                if context.names.of_name(module, root, bind.block, bind.line) == "os.environ":
-                    found.append(context.bind_fact("environment", rest[:-1], module, bind, via="python"))
-    return found

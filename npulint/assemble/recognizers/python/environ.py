@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.cursors import CallSite, Expr, Scope, assignment_at
+from npulint.assemble.environment import NO_SCRIPTS, Scripts
+from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.data.environment import Variable
+from npulint.facts.attributes import attribute
 from npulint.facts.code import Const, Op, Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
+from npulint.facts.values import PossibleValues
 from npulint.facts.walk import nested
+
+_OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 
 
 @fact_kind("environment_read")
@@ -47,3 +55,59 @@ def _lookups(expression: Expr) -> Iterator[tuple[str, str]]:
             holder, key = part.operands if part.op == "[]" else part.operands[::-1]
             if isinstance(holder, Ref) and isinstance(key, Const) and isinstance(key.value, str):
                 yield holder.name, key.value
+
+
+@fact_kind("environment")
+class PythonVariable(EnvironmentVariable, PlaceFact):
+    """Python code sets a variable of the environment; the name is the variable."""
+
+    _given: Expr | None
+    via: Literal["python"] = "python"
+    _scripts: Scripts = NO_SCRIPTS
+
+    def complete(self, scripts: Scripts) -> None:
+        """Takes over what the project sets, which is known when all facts are found."""
+        self._scripts = scripts
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What it is set to."""
+        return PossibleValues() if self._given is None else self._given.known
+
+    @property
+    def is_conditional(self) -> bool:
+        """See `EnvironmentVariable.is_conditional`."""
+        return self.active != "yes"
+
+    def is_in_time(self, variable: Variable) -> bool:
+        """See `EnvironmentVariable.is_in_time`; a module has been run when one of its functions is called."""
+        if variable.read == "start":
+            return False
+        readers = ("npu_device",) if self.name in _OF_NPU_DEVICE else ("torch", "torch_npu")
+        module = self.scope.module
+        within = module.function_of(self.scope.block)
+        for record in module.code.imports:
+            if record.module.partition(".")[0] in readers:
+                function = module.function_of(record.block)
+                if function < 0 <= within or (function == within and record.line < self.span.line):
+                    return False
+        return True
+
+
+@recognizes("os.environ.setdefault", "os.putenv")
+def set_by_call(call: CallSite) -> Iterable[Fact]:
+    """The variables that are set by a function."""
+    variable = call.args[0].single if call.args else None
+    value = call.args[1] if len(call.args) > 1 else None
+    return [PythonVariable(call.scope, call.span, variable, value)] if isinstance(variable, str) else []
+
+
+@recognizes_in_modules
+def set_by_assignment(module: Scope) -> Iterator[Fact]:
+    """The variables that ``os.environ[...] = ...`` sets."""
+    for target, records in module.module.dotted.items():
+        root, bracket, rest = target.partition("[")
+        if bracket and rest.endswith("]") and root.endswith("environ"):
+            for one in (assignment_at(module.context, module.module, record) for record in records):
+                if one.value.sibling(Ref(root)).name == "os.environ":
+                    yield PythonVariable(one.scope, one.span, rest[:-1], one.value)

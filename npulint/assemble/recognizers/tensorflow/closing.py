@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.protos import site_key
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import CallResult, Ref, Value
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
 _SESSION_NAME = lazy_compile(r"(?:^|[._])(?:tf)?sess(?:ion)?\d*$")
@@ -23,47 +20,48 @@ _SELF_CLOSING = (
 _KEPT = frozenset(("InteractiveSession", "Session"))
 
 
-def closed(context: Context, module: Module, index: int, name: str) -> str:
+def closed(session: CallSite) -> Flag:
     """Whether a session is closed: yes, no (it lives until Python exits), or unknown where it is handed on, where it
     ends with its function, or where something unknown is closed."""
+    name = session.name
     if name.rpartition(".")[2] not in _KEPT:
         return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
-    ends, loose = context.memoize("closed sessions", lambda: _ends(context))
-    if site_key((module, index)) in ends:
+    context = session.context
+    ended, others_end = context.memoize("closed sessions", lambda: _ended(context))
+    if session in ended:
         return "yes"
-    return "unknown" if loose or not _stays(module, index, name) else "no"
+    return "unknown" if others_end or not _is_kept(session) else "no"
 
 
-def _stays(module: Module, index: int, name: str) -> bool:
+def _is_kept(session: CallSite) -> bool:
     """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
-    binds = [b for b in module.code.assignments if b.value == CallResult(index)]
-    own = name.endswith("InteractiveSession")
-    return any(own or "." in b.target or module.scope[b.block] == 0 for b in binds)
+    made = session.result.value
+    assigned = [one for one in session.scope.assignments if one.record.value == made]
+    keeps_itself = session.name.endswith("InteractiveSession")
+    return any(keeps_itself or "." in one.target or _is_at_module_level(one.scope) for one in assigned)
 
 
-def _ends(context: Context) -> tuple[set[str], bool]:
-    """Where the sessions are made that something closes, and whether a close() cannot be followed to one."""
-    ends: set[str] = set()
-    loose = False
-    for module in context.project.modules.values():
-        for record in module.blocks:
+def _is_at_module_level(scope: Scope) -> bool:
+    """Whether names that are assigned in a block are those of the module."""
+    return scope.module.scope[scope.block] == 0
+
+
+def _ended(context: Context) -> tuple[set[CallSite], bool]:
+    """The calls that make sessions which something closes, and whether a close() cannot be followed to one."""
+    ended: set[CallSite] = set()
+    others_end = False
+    for module in module_scopes(context):
+        for block, record in enumerate(module.module.blocks):
             if record.kind == "with":
-                ends |= _sites(context, module, record.test, record.parent, record.line)
-        for index in module.calls_of("close", *_TAKERS):
-            call = module.code.calls[index]
-            method = module.callee_name(index) == "close"
-            value = receiver_of(call) if method else call.args[0] if call.args else None
-            found = set() if value is None else _sites(context, module, value, call.block, call.line)
-            ends |= found
-            loose = loose or (method and not found and _may_be_session(value)) or (not method and not found)
-    return ends, loose
+                ended.update(module.at(block).test.sites)
+        for call in module.calls_named("close", *_TAKERS):
+            is_method = call.last == "close"
+            value = call.receiver if is_method else call.args[0] if call.args else None
+            makers = [] if value is None else value.sites
+            ended.update(makers)
+            others_end = others_end or (not makers and (not is_method or _may_be_session(value)))
+    return ended, others_end
 
 
-def _may_be_session(value: Value | None) -> bool:
-    return isinstance(value, Ref) and bool(_SESSION_NAME.search(value.name))
-
-
-def _sites(context: Context, module: Module, value: Value, block: int, line: int) -> set[str]:
-    """Where the sessions are made that a value may be."""
-    sites: list[Site] = context.flow.sites(module, value, block, line)
-    return {site_key(site) for site in sites}
+def _may_be_session(value: Expr | None) -> bool:
+    return value is not None and _SESSION_NAME.search(value.written) is not None

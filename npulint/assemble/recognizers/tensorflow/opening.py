@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
+from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, call_at, module_scopes
 from npulint.assemble.order import ExecutionStep, Order
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.tensorflow.functions import is_compiled
-from npulint.facts.code import Assignment, Ref
-from npulint.facts.model import Fact
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.code import Ref
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _OPEN = frozenset(("npu_device.open", "npu_device.npu_device.open"))
 _STARTS = 40  # scripts of a project that are walked through
 _OPTION = lazy_compile(r"(?:^|\.)global_options\(\)\.(?P<key>\w[\w.]*)$")
+
+Made = Literal["variable", "model", "strategy", "seed", "threads"]
+Step = Literal["variable", "model", "strategy", "seed", "threads", "option"]
+Side = Literal["before", "after"]
+Patterns = tuple[tuple[Made, re.Pattern[str]], ...]
+Site = CallSite | AssignmentSite
+
+_THREADS: Patterns = (("threads", lazy_compile(r"^tensorflow\.config\.threading\.set_\w+$")),)
+"""What asks for a context that is not initialised yet."""
 # What is bound to the eager context that opening replaces.
-_EARLY = (
+_EARLY: Patterns = (
     ("variable", lazy_compile(r"^tensorflow\.(?:Variable|keras\.metrics\.[A-Z]\w*|keras\.backend\.variable)$")),
     (
         "model",
@@ -36,226 +48,262 @@ _EARLY = (
             r"^tensorflow\.(?:random\.set_seed|random\.set_random_seed|set_random_seed|keras\.utils\.set_random_seed)$"
         ),
     ),
-    ("threads", lazy_compile(r"^tensorflow\.config\.threading\.set_\w+$")),
+    *_THREADS,
 )
-# What asks for a context that is not initialised yet.
-_LATE = (("threads", _EARLY[-1][1]),)
-_MADE = ("variable", "model")
 
 
-class _Opened(msgspec.Struct):
-    """What the walks through the scripts of a project found."""
+class _Misplaced(msgspec.Struct, frozen=True, eq=False):
+    """A step on the wrong side of the opening."""
 
-    late: dict[tuple[str, int], tuple[str, str, int]] = {}
-    """An opening call -> what was made before it: kind, name as written, line."""
-    again: dict[tuple[str, int], str] = {}
-    """An opening call -> the device of an earlier one in the same script, if it is another."""
-    steps: dict[tuple[str, int, str], tuple[ExecutionStep, str, str]] = {}
-    """Place and side -> a step on the wrong side of the opening, its kind and the line of the opening."""
+    site: Site
+    what: Step
+    side: Side
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``npu_open`` facts, and ``beside_open`` facts for what a script does on the wrong side of it."""
-    sites = _sites(context)
-    if not sites:
-        return []
-    opened: _Opened = context.memoize("opened", lambda: _opened(context, sites))
-    found = [_open(context, opened, module, index) for home, index in sites if home is module]
-    for step, kind, side in opened.steps.values():
-        if step.module is module:
-            found.append(_beside(context, step, kind, side))
-    return found
+class _Walks(msgspec.Struct):
+    """What the walks through the scripts of a project found. `made` maps an opening call to the first variable or model
+    that is made before it, `other` to the device of an earlier one in the same script, if it is another."""
+
+    made: dict[CallSite, tuple[Literal["variable", "model"], CallSite]] = {}
+    other: dict[CallSite, str] = {}
+    misplaced: dict[object, _Misplaced] = {}
 
 
-def _sites(context: Context) -> list[tuple[Module, int]]:
-    found: list[tuple[Module, int]] = context.memoize("npu sites", lambda: _calls(context))
-    return found
+@recognizes(*_OPEN)
+@fact_kind("npu_open")
+class NpuOpening(CallFact):
+    """The NPU is opened by ``npu_device.open``."""
+
+    def __post_init__(self) -> None:
+        self.name = "npu_device.open"
+
+    @property
+    def _made(self) -> tuple[Literal["variable", "model"], CallSite] | None:
+        return _walks(self.call.context).made.get(self.call)
+
+    @attribute
+    def default(self) -> Flag:
+        """Whether the device becomes the default one: no where nothing is done with it."""
+        chained = self.call.method
+        if chained is not None:
+            return "yes" if chained.last == "as_default" else "unknown"
+        calls = (
+            call for module in module_scopes(self.call.context) for call in module.calls_named("as_default", "scope")
+        )
+        if any(call.name.startswith("npu_device.open().") for call in calls):
+            return "yes"
+        return "unknown" if _is_used(self.call) else "no"
+
+    @attribute
+    def reached(self) -> Flag:
+        """Whether anything calls the function that opens the device."""
+        function = self.call.scope.function
+        if function is None or function.callers:
+            return "yes"
+        parent = function.parent
+        if function.kind != "function" or (parent is not None and parent.kind == "class") or function.decorators:
+            return "unknown"
+        last = function.record.name.rpartition(".")[2]
+        return "unknown" if any(_names(module, last) for module in module_scopes(self.call.context)) else "no"
+
+    @attribute
+    def late(self) -> Literal["variable", "model", "none"]:
+        """What the script has made before, on every way through it: that stays bound to the context which opening
+        replaces."""
+        return "none" if self._made is None else self._made[0]
+
+    @attribute
+    def first(self) -> str:
+        """The canonical name of what makes the first of these, or ``-``."""
+        return "-" if self._made is None else self._made[1].name
+
+    @attribute
+    def first_line(self) -> str:
+        """The line of that, or 0."""
+        return "0" if self._made is None else str(self._made[1].line)
+
+    @attribute
+    def other(self) -> str:
+        """The other device that the same script has opened before, or none."""
+        return _walks(self.call.context).other.get(self.call, "none")
 
 
-def _calls(context: Context) -> list[tuple[Module, int]]:
+@fact_kind("beside_open")
+class MisplacedCall(CallFact):
+    """A script calls something on the wrong side of the opening of the NPU; the name is what it calls."""
+
+    what: Step
+    """What is called."""
+    side: Side
+    """The side of the opening on which it stands."""
+
+
+@fact_kind("beside_open")
+class MisplacedOption(PlaceFact):
+    """A script sets a global option when the NPU is open already; the name is the option."""
+
+    what: Literal["option"] = "option"
+    """What is set."""
+    side: Literal["after"] = "after"
+    """The side of the opening on which it stands."""
+
+
+@recognizes_in_modules
+def misplaced(module: Scope) -> Iterator[MisplacedCall | MisplacedOption]:
+    """What a module does on the wrong side of an opening."""
+    if not _openings(module.context):
+        return
+    for step in _walks(module.context).misplaced.values():
+        site = step.site
+        if site.scope.module is not module.module:
+            continue
+        if isinstance(site, CallSite):
+            yield MisplacedCall(site, site.name, step.what, step.side)
+        else:
+            name = site.target.rpartition("global_options().")[2]
+            yield MisplacedOption(site.scope, site.span, name)
+
+
+# -- what becomes of the device --------------------------------------------------------------------
+
+
+def _names(module: Scope, last: str) -> bool:
+    """Whether a module calls something of this name, hands it on, or keeps it under another name."""
+    if module.calls_named(last):
+        return True
+    code = module.module.code
+    values = [one.value for one in code.assignments] + [returned.value for returned in code.returns]
+    for call in code.calls:
+        values += [*call.args, *(value for _, value in call.keywords)]
+    written = [value.name for value in values if isinstance(value, Ref)] + [use.name for use in code.name_uses]
+    return any(name.rpartition(".")[2] == last for name in written)
+
+
+def _is_used(opening: CallSite) -> bool:
+    """Whether the result of a call goes elsewhere: it is returned, passed on, kept in an attribute or entered."""
+    call, code = opening.record, opening.module.code
+    lines = range(call.line, call.end_line + 1)
+    begins = [one.line for one in code.returns] + [block.line for block in code.blocks if block.kind == "with"]
+    if any(line in lines for line in begins):
+        return True
+    kept = [one.target for one in code.assignments if one.line in lines]
+    if any("." in target or "[" in target or not target for target in kept):
+        return True
+    called = [one.callee.name for one in code.calls if isinstance(one.callee, Ref)]
+    if any(name.partition(".")[0] in kept for name in (*called, *(use.name for use in code.name_uses))):
+        return True
+    around = [one for one in code.calls if one is not call and one.line == call.line and one.column < call.column]
+    return any(one.end_line >= call.end_line for one in around if one.args or one.keywords)
+
+
+# -- the order of a script -------------------------------------------------------------------------
+
+
+def _openings(context: Context) -> list[CallSite]:
+    """The calls of a project that open an NPU."""
+    return context.memoize("openings of NPUs", lambda: _find_openings(context))
+
+
+def _find_openings(context: Context) -> list[CallSite]:
     modules = list(context.project.modules.values())
     if not any(record.module.startswith("npu_device") for module in modules for record in module.code.imports):
         return []
     return [
-        (module, index)
+        call_at(context, module, index)
         for module in modules
         for index, name in enumerate(context.names.of_calls(module))
         if name in _OPEN
     ]
 
 
-def _open(context: Context, opened: _Opened, module: Module, index: int) -> Fact:
-    kind, name, line = opened.late.get((module.path, index), ("none", "", 0))
-    return context.call_fact(
-        "npu_open",
-        "npu_device.open",
-        module,
-        index,
-        default=lambda: _default(context, module, index),
-        reached=lambda: _reached(context, module, module.function_of(module.code.calls[index].block)),
-        late=kind,
-        first=name or "-",
-        first_line=str(line),
-        other=opened.again.get((module.path, index), "none"),
-    )
+def _walks(context: Context) -> _Walks:
+    """What the scripts of a project do before and after the openings."""
+
+    def work() -> _Walks:
+        found = _Walks()
+        order = Order(context, is_compiled)
+        for start in _starts(context)[:_STARTS]:
+            _add_walk(found, context, list(order.steps(start)))
+        return found
+
+    return context.memoize("walks to openings of NPUs", work)
 
 
-def _default(context: Context, module: Module, index: int) -> str:
-    """Whether the opened device becomes the default one: yes, no (nothing is done with it) or unknown."""
-    chained = module.methods.get(index)
-    if chained is not None:
-        return "yes" if chained[1] == "as_default" else "unknown"
-    if any(
-        context.names.of_call(home, i).startswith("npu_device.open().")
-        for home in context.project.modules.values()
-        for i in home.calls_of("as_default", "scope")
-    ):
-        return "yes"
-    return "unknown" if _handed(module, index) else "no"
-
-
-def _reached(context: Context, module: Module, function: int) -> str:
-    """Whether anything calls the function that opens the device: yes, no or unknown."""
-    record = module.blocks[max(function, 0)]
-    if function < 0 or context.flow.callers(module, function):
-        return "yes"
-    if record.kind != "function" or module.blocks[record.parent].kind == "class" or record.decorators:
-        return "unknown"
-    name = record.name.rpartition(".")[2]
-    modules = context.project.modules.values()
-    return "unknown" if any(home.calls_of(name) or _names(home, name) for home in modules) else "no"
-
-
-def _names(module: Module, name: str) -> bool:
-    """Whether a module hands something of this name on, or keeps it under another name."""
-    values = [bind.value for bind in module.code.assignments] + [returned.value for returned in module.code.returns]
-    for call in module.code.calls:
-        values += [*call.args, *(value for _, value in call.keywords)]
-    return any(isinstance(value, Ref) and value.name.rpartition(".")[2] == name for value in values) or any(
-        mention.name.rpartition(".")[2] == name for mention in module.code.name_uses
-    )
-
-
-def _handed(module: Module, index: int) -> bool:
-    """Whether the result of a call goes elsewhere: it is returned, passed on, kept in an attribute or entered."""
-    call = module.code.calls[index]
-    around = range(call.line, call.end_line + 1)
-    if any(r.line in around for r in module.code.returns):
-        return True
-    if any(block.kind == "with" and block.line in around for block in module.blocks):
-        return True
-    kept = [b for b in module.code.assignments if b.line in around]
-    if any("." in b.target or "[" in b.target or not b.target for b in kept):
-        return True
-    names = {b.target for b in kept}
-    used = [m for m in module.code.name_uses if m.name.partition(".")[0] in names]
-    outer = [
-        c for i, c in enumerate(module.code.calls) if i != index and _covers(c.line, c.column, call.line, call.column)
-    ]
-    called = [c for c in module.code.calls if isinstance(c.callee, Ref) and c.callee.name.partition(".")[0] in names]
-    return bool(used or called or any(c.end_line >= call.end_line for c in outer if c.args or c.keywords))
-
-
-def _covers(line: int, column: int, inner_line: int, inner_column: int) -> bool:
-    return line == inner_line and column < inner_column
-
-
-def _opened(context: Context, sites: list[tuple[Module, int]]) -> _Opened:
-    found = _Opened()
-    wanted = {(module.path, index) for module, index in sites}
-    order = Order(context, is_compiled)
-    for start in _starts(context, sites)[:_STARTS]:
-        _look(context, found, wanted, list(order.steps(scope_at(context, start, 0))))
-    return found
-
-
-def _starts(context: Context, sites: list[tuple[Module, int]]) -> list[Module]:
+def _starts(context: Context) -> list[Scope]:
     """The modules whose code outside functions comes to an opening call."""
-    found: dict[str, Module] = {}
-    seen: set[tuple[str, int]] = set()
-    queue = [(module, module.function_of(module.code.calls[index].block)) for module, index in sites]
+    found: dict[Scope, None] = {}
+    seen: set[Scope] = set()
+    queue = [call.scope.routine for call in _openings(context)]
     while queue:
-        module, function = queue.pop()
-        if (module.path, function) in seen:
-            continue
-        seen.add((module.path, function))
-        if function < 0:
-            found[module.path] = module
-            continue
-        callers = context.flow.callers(module, function)
-        queue += [(home, home.function_of(home.code.calls[i].block)) for home, i in callers]
-        if not callers:
-            found[module.path] = module
-    return list(found.values())
+        routine = queue.pop()
+        if routine not in seen:
+            seen.add(routine)
+            callers = routine.callers if routine.kind != "module" else []
+            queue += [call.scope.routine for call in callers]
+            if not callers:
+                found[routine.at(0)] = None
+    return list(found)
 
 
-def _look(context: Context, found: _Opened, wanted: set[tuple[str, int]], steps: list[ExecutionStep]) -> None:
-    """Add what one walk shows."""
-    opens = [at for at, step in enumerate(steps) if step.call >= 0 and (step.module.path, step.call) in wanted]
-    if not opens:
+def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> None:
+    """Adds what one walk shows."""
+    openings = set(_openings(context))
+    sites = [(at, step.site) for at, step in enumerate(steps)]
+    opened = [(at, site) for at, site in sites if isinstance(site, CallSite) and site in openings]
+    if not opened:
         return
-    first, last = steps[opens[0]], opens[-1]
-    made = []
-    for step in steps[: opens[0]]:
-        kind = _kind(context, step, _EARLY)
-        if kind:
-            _note(found, step, kind, "before")
-        if kind in _MADE:
-            made.append((kind, context.names.of_call(step.module, step.call), step.module.code.calls[step.call].line))
-    if made:
-        found.late.setdefault((first.module.path, first.call), made[0])
-    for step in steps[last + 1 :] if steps[last].sure else ():
-        option = step.bind is not None and _is_option(context, step.module, step.bind)
-        kind = "option" if option else _kind(context, step, _LATE)
-        if kind:
-            _note(found, step, kind, "after")
-    _compare(context, found, [steps[at] for at in opens])
+    (begin, first), (end, _) = opened[0], opened[-1]
+    for step in steps[:begin]:
+        what = _what(step, _EARLY)
+        if what:
+            _add_misplaced(found, step, what, "before")
+        if what in ("variable", "model") and isinstance(step.site, CallSite):
+            found.made.setdefault(first, (what, step.site))
+    for step in steps[end + 1 :] if steps[end].sure else ():
+        late = "option" if _is_option(step) else _what(step, _THREADS)
+        if late:
+            _add_misplaced(found, step, late, "after")
+    _compare(found, [(call, steps[at].sure) for at, call in opened])
 
 
-def _kind(context: Context, step: ExecutionStep, patterns: tuple[tuple[str, re.Pattern[str]], ...]) -> str:
-    """What a call that surely happens is of these; empty for others."""
-    if step.call < 0 or not step.sure:
-        return ""
-    name = context.names.of_call(step.module, step.call)
+def _what(step: ExecutionStep, patterns: Patterns) -> Made | None:
+    """Which of these a call is that surely happens; None for all else."""
+    if not isinstance(step.site, CallSite) or not step.sure:
+        return None
+    name = step.site.name
     if not name.startswith("tensorflow"):
-        return ""
-    return next((kind for kind, pattern in patterns if pattern.match(name)), "")
+        return None
+    return next((what for what, pattern in patterns if pattern.match(name)), None)
 
 
-def _note(found: _Opened, step: ExecutionStep, kind: str, side: str) -> None:
-    record = step.bind if step.bind is not None else step.module.code.calls[step.call]
-    found.steps.setdefault((step.module.path, record.line, f"{record.column}{side}"), (step, kind, side))
-
-
-def _compare(context: Context, found: _Opened, opens: list[ExecutionStep]) -> None:
-    """Note a later opening of another device."""
-    devices = [_device(context, step) for step in opens]
-    for at, step in enumerate(opens):
-        others = [d for s, d in zip(opens[:at], devices, strict=False) if s.sure and d is not None]
-        if step.sure and devices[at] is not None and any(d != devices[at] for d in others):
-            found.again.setdefault((step.module.path, step.call), str(others[0]))
-
-
-def _device(context: Context, step: ExecutionStep) -> object:
-    """The device that a call opens, where it is certain."""
-    call = step.module.code.calls[step.call]
-    value = argument(call, "device_id", 0)
-    return None if value is None else context.known(step.module, value, call).single
-
-
-def _is_option(context: Context, module: Module, bind: Assignment) -> bool:
-    if "global_options" in bind.target:
-        return bool(_OPTION.search(bind.target))
-    head = bind.target.rpartition(".")[0]
-    if "." not in bind.target or head in ("self", ""):
+def _is_option(step: ExecutionStep) -> bool:
+    """Whether a step is the assignment of a global option."""
+    if isinstance(step.site, CallSite):
         return False
-    meaning = context.names.of_name(module, head, bind.block, bind.line)
+    target = step.site.target
+    if "global_options" in target:
+        return bool(_OPTION.search(target))
+    head = target.rpartition(".")[0]
+    if head in ("self", ""):
+        return False
+    meaning = step.site.value.sibling(Ref(head)).name
     return meaning.startswith("npu_device.") and "global_options()" in meaning
 
 
-def _beside(context: Context, step: ExecutionStep, kind: str, side: str) -> Fact:
-    if step.bind is not None:
-        name = step.bind.target.rpartition("global_options().")[2]
-        return context.bind_fact("beside_open", name, step.module, step.bind, what=kind, side=side)
-    name = context.names.of_call(step.module, step.call)
-    return context.call_fact("beside_open", name, step.module, step.call, what=kind, side=side)
+def _add_misplaced(found: _Walks, step: ExecutionStep, what: Step, side: Side) -> None:
+    """Adds a step on the wrong side of the opening, unless it is known to be there."""
+    site = step.site
+    place = (site.scope.path, site.record.line, site.record.column, side)
+    found.misplaced.setdefault(place, _Misplaced(site, what, side))
+
+
+def _compare(found: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
+    """Adds the openings of another device than the first; each comes with whether it surely happens."""
+    earlier: list[object] = []
+    for call, sure in opened:
+        value = call.argument_value("device_id", 0)
+        device = None if value is None else value.single
+        if sure and device is not None:
+            if any(one != device for one in earlier):
+                found.other.setdefault(call, str(earlier[0]))
+            earlier.append(device)

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
+from typing import Literal
 
+from npulint.assemble.code_facts import AssignmentFact, CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site, argument
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Call, CallResult, Op, Ref, Value
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, module_scopes
+from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.walker import walker
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Ref
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 
@@ -18,23 +25,62 @@ _HELPERS = frozenset(
 )
 _REWRITE = ("remapping", "memory_optimization")
 _REWRITER = ("rewrite_options", "rewriter_config", "rewrite_config")
-_DEPTH = 4  # short names of short names
 _OTHERS = frozenset(("GradFusionOptimizer", "OMPartitionSubgraphsPass"))
 
-
-def site_key(site: Site) -> str:
-    """A name for an object: where it was made."""
-    module, index = site
-    return f"{module.path}:{module.code.calls[index].line}:{module.code.calls[index].column}"
+Spelling = Literal["right", "wrong", "missing", "other", "unknown"]
+Switch = Literal["off", "on", "unset", "unknown"]
 
 
 class Proto:
-    """One ConfigProto: its custom optimizers (where added), rewrite options and helpers."""
+    """One ConfigProto: the calls that add custom optimizers, its rewrite options and helpers."""
 
     def __init__(self) -> None:
-        self.entries: list[Site] = []
+        self.optimizers: list[CallSite] = []
         self.rewrite: dict[str, PossibleValues] = {}
         self.helpers: set[str] = set()
+
+
+class Protos:
+    """All ConfigProto objects of a project, by the calls that make them. `optimizers` maps each call that adds a custom
+    optimizer to the calls that make the ConfigProto objects that it may be added to."""
+
+    def __init__(self, context: Context) -> None:
+        self.by_maker: dict[CallSite, Proto] = defaultdict(Proto)
+        self.optimizers: dict[CallSite, list[CallSite]] = {}
+        scopes = module_scopes(context)
+        for module in scopes:
+            for call in module.calls_named("add", "NPURunConfig", *_HELPERS):
+                self._add_call(call)
+        for module in scopes:
+            self._add_rewrite_options(module)
+
+    @property
+    def has_unplaced(self) -> bool:
+        """Whether an optimizer is added to a ConfigProto that is not known."""
+        return not all(self.optimizers.values())
+
+    def _add_call(self, call: CallSite) -> None:
+        name, last = call.name, call.name.rpartition(".")[2]
+        if call.last == "add" and (call.written.endswith("custom_optimizers.add") or name.endswith(_ADD)):
+            makers = self.optimizers[call] = holders(call.expr(Ref(call.written.removesuffix(".add"))))
+            for maker in makers:
+                self.by_maker[maker].optimizers.append(call)
+        elif last in _HELPERS or name.endswith("NPURunConfig"):
+            passed = [*call.args, *(value for key, value in call.keywords.items() if "config" in key)]
+            for maker in (maker for value in passed for maker in value.sites):
+                self.by_maker[maker].helpers.add(last)
+
+    def _add_rewrite_options(self, module: Scope) -> None:
+        for one in _assignments_to(module, *_REWRITE):
+            head, _, option = one.target.rpartition(".")
+            holder = _at(one, head)
+            if head.endswith(_REWRITER) or holder.name.endswith(_REWRITER):
+                for maker in holders(holder):
+                    self.by_maker[maker].rewrite[option] = one.value.known
+
+    def entry_of(self, optimizer: Expr) -> str:
+        """The place of the custom optimizer that an expression is; empty if it is none that is known."""
+        return next((place_of(call) for call in optimizer.sites if call in self.optimizers), "")
 
 
 def protos_of(context: Context) -> Protos:
@@ -42,167 +88,179 @@ def protos_of(context: Context) -> Protos:
     return context.memoize("protos", lambda: Protos(context))
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """``npu_optimizer`` and ``custom_optimizer_name`` facts."""
-    protos = protos_of(context)
-    return [*protos.facts(module), *protos.names(module)]
+def place_of(call: CallSite) -> str:
+    """A name for what a call makes: where it stands."""
+    return f"{call.path}:{call.record.line}:{call.record.column}"
 
 
-class Protos:
-    """All ConfigProto objects of a project by where they were made."""
+@walker(depth=6, otherwise=list)
+def holders(value: Expr) -> list[CallSite]:
+    """The calls that may have made the object at the root of ``config.graph_options…``, also through short names."""
+    root, _, rest = value.written.partition(".")
+    own = value.module.owner_of_self(root, value.scope.block) >= 0
+    base = value.sibling(Ref(f"{root}.{rest.partition('.')[0]}" if own else root))
+    found = list(base.sites)
+    for one in () if found else base.assignments[:4]:
+        if one.value.written:
+            found += holders(one.value) if one.value.written != base.written else []
+        elif one.value.attribute is not None:
+            holder = _innermost(one.value)
+            found += holder.sites if holder.call is not None else []
+    return found
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.by_site: dict[str, Proto] = defaultdict(Proto)
-        self.entries: dict[str, tuple[Site, list[str]]] = {}
-        self.unplaced: list[Site] = []
-        for module in context.project.modules.values():
-            for index in module.calls_of("add", "NPURunConfig", *_HELPERS):
-                self._of_call(module, index)
-        for module in context.project.modules.values():
-            self._rewrite(module)
 
-    def _of_call(self, module: Module, index: int) -> None:
-        last = module.callee_name(index)
-        call = module.code.calls[index]
-        written = call.callee.name if isinstance(call.callee, Ref) else ""
-        name = self.context.names.of_call(module, index)
-        if last == "add" and (written.endswith("custom_optimizers.add") or name.endswith(_ADD)):
-            holders = self.holders(module, written.removesuffix(".add"), call.block, call.line)
-            self.entries[site_key((module, index))] = ((module, index), [site_key(h) for h in holders])
-            for holder in holders:
-                self.by_site[site_key(holder)].entries.append((module, index))
-            if not holders:
-                self.unplaced.append((module, index))
-        elif name.rpartition(".")[2] in _HELPERS or name.endswith("NPURunConfig"):
-            self._helper(module, index, name.rpartition(".")[2])
+def _innermost(value: Expr) -> Expr:
+    """The object at the root of ``f().x.y``."""
+    while value.attribute is not None:
+        value = value.attribute[0]
+    return value
 
-    def _helper(self, module: Module, index: int, helper: str) -> None:
-        call = module.code.calls[index]
-        values: list[Value] = [*call.args, *(v for k, v in call.keywords if "config" in k)]
-        for value in values:
-            for site in self.context.flow.sites(module, value, call.block, call.line):
-                self.by_site[site_key(site)].helpers.add(helper)
 
-    def holders(self, module: Module, dotted: str, block: int, line: int, depth: int = 0) -> list[Site]:
-        """The objects at the root of ``config.graph_options…``, also through local short names."""
-        root, _, rest = dotted.partition(".")
-        base = (
-            f"{root}.{rest.partition('.')[0]}"
-            if self.context.project.modules and module.owner_of_self(root, block) >= 0
-            else root
-        )
-        sites = self.context.flow.sites(module, Ref(base), block, line)
-        if sites or depth > _DEPTH:
-            return sites
-        found: list[Site] = []
-        for home, bind in self.context.flow.bindings(module, base, block, line)[:4]:
-            if isinstance(bind.value, Ref) and bind.value.name != base:
-                found += self.holders(home, bind.value.name, bind.block, bind.line, depth + 1)
-            elif isinstance(bind.value, Op) and bind.value.op == ".":
-                value: Value = bind.value
-                while isinstance(value, Op) and value.op == ".":
-                    value = value.operands[0]
-                if isinstance(value, CallResult):
-                    found += self.context.flow.sites(home, value, bind.block, bind.line)
+def _assignments_to(module: Scope, *lasts: str) -> Iterator[AssignmentSite]:
+    """The assignments of a module to attributes of these names."""
+    for target, records in module.module.dotted.items():
+        if target.rpartition(".")[2] in lasts:
+            yield from (assignment_at(module.context, module.module, record) for record in records)
+
+
+def _at(one: AssignmentSite, written: str) -> Expr:
+    """A dotted name where an assignment stands."""
+    return one.value.sibling(Ref(written))
+
+
+@fact_kind("npu_optimizer")
+class CustomOptimizer(CallFact):
+    """A custom optimizer is added to the rewrite options of a session; the name is the one that it gets, empty where
+    it gets none, and ``?`` where that is not known."""
+
+    _options: ProjectOptions = NO_OPTIONS
+
+    def complete(self, options: ProjectOptions) -> None:
+        """Takes over what the project sets, which is known when all facts are found."""
+        self._options = options
+
+    @attribute
+    def entry(self) -> str:
+        """Its place, by which settings name it."""
+        return place_of(self.call)
+
+    @property
+    def _protos(self) -> list[Proto]:
+        protos = protos_of(self.call.context)
+        return [protos.by_maker[maker] for maker in protos.optimizers[self.call]]
+
+    @attribute
+    def named(self) -> bool:
+        """Whether it gets a name."""
+        return bool(self.name)
+
+    @attribute
+    def spelling(self) -> Spelling:
+        """How its name is spelled: right, wrong (meant to be the NPU's), missing, or it is another's or unknown."""
+        return _spelling(self.name)
+
+    @attribute
+    def placed(self) -> bool:
+        """Whether the ConfigProto is known to which it is added."""
+        return bool(self._protos)
+
+    @attribute
+    def remapping(self) -> Switch:
+        """What the same rewrite options say about the pass remapping."""
+        return _switch(self._protos, "remapping")
+
+    @attribute
+    def memory_optimization(self) -> Switch:
+        """What the same rewrite options say about the pass memory_optimization."""
+        return _switch(self._protos, "memory_optimization")
+
+    @attribute
+    def helper(self) -> bool:
+        """Whether a helper of the adapter, such as npu_config_proto, gets the ConfigProto as well."""
+        return any(one.helpers - {"NPURunConfig"} for one in self._protos)
+
+    @attribute
+    def run_config(self) -> bool:
+        """Whether an NPURunConfig takes the ConfigProto."""
+        return any("NPURunConfig" in one.helpers for one in self._protos)
+
+    @attribute
+    def target(self) -> str:
+        """The one name that it is assigned to, as written, or unknown."""
+        made = self.call.result.value
+        names = [one.target for one in self.call.scope.assignments if one.record.value == made]
+        return names[0] if len(names) == 1 and "[" not in names[0] and "(" not in names[0] else "unknown"
+
+    @attribute
+    def rewriter(self) -> str:
+        """The rewrite options that it is added to, as written, or unknown."""
+        rewriter = self.call.written.removesuffix(".custom_optimizers.add")
+        return rewriter if rewriter != self.call.written and "(" not in rewriter else "unknown"
+
+    @attribute
+    def options(self) -> str:
+        """The options that are set on it, separated by spaces."""
+        return self._options.names_on(self.entry)
+
+    @attribute
+    def host(self) -> bool:
+        """Whether it certainly leaves the graph on the host."""
+        return self._options.is_on_host(self.entry)
+
+
+@fact_kind("custom_optimizer_name")
+class CustomOptimizerName(AssignmentFact):
+    """A custom optimizer gets its name by an assignment; the name is that one."""
+
+    @attribute
+    def spelling(self) -> Spelling:
+        """How it is spelled: right, wrong (meant to be the NPU's), or it is another's or unknown."""
+        return _spelling(_text(self.assignment.value))
+
+    @attribute
+    def target(self) -> str:
+        """The optimizer, as written."""
+        return self.assignment.target.removesuffix(".name")
+
+
+@recognizes_in_modules
+def custom_optimizers(module: Scope) -> Iterator[Fact]:
+    """The custom optimizers that a module adds, and where they get their names."""
+    optimizers = protos_of(module.context).optimizers
+    for call in optimizers:
+        if call.module is module.module:
+            yield CustomOptimizer(call, _name(call))
+    for call, one in _named(module).items() if optimizers else ():
+        if call in optimizers:
+            yield CustomOptimizerName(one, str(one.value.single))
+
+
+def _name(call: CallSite) -> str:
+    """The name that a custom optimizer gets; empty without one, ``?`` where it is not known."""
+    one = _named(call.scope.at(0)).get(call)
+    value = call.argument("name") if one is None else one.value
+    return "" if value is None else _text(value)
+
+
+def _text(value: Expr) -> str:
+    single = value.single
+    return single if isinstance(single, str) else "?"
+
+
+def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
+    """The first assignment of a name to each object that a module makes or is given."""
+
+    def work() -> dict[CallSite, AssignmentSite]:
+        found: dict[CallSite, AssignmentSite] = {}
+        for one in _assignments_to(module, "name"):
+            for call in _at(one, one.target.removesuffix(".name")).sites:
+                found.setdefault(call, one)
         return found
 
-    def _rewrite(self, module: Module) -> None:
-        for target, binds in module.dotted.items():
-            if not target.endswith(_REWRITE):
-                continue
-            head, _, last = target.rpartition(".")
-            if last not in _REWRITE:
-                continue
-            for bind in binds:
-                meaning = self.context.names.of_name(module, head, bind.block, bind.line)
-                if head.endswith(_REWRITER) or meaning.endswith(_REWRITER):
-                    value = self.context.known(module, bind.value, bind)
-                    for holder in self.holders(module, head, bind.block, bind.line):
-                        self.by_site[site_key(holder)].rewrite[last] = value
-
-    def entry_of(self, module: Module, bind: Assignment, root: str) -> str:
-        """The custom optimizer (its place) that an assignment to ``root.parameter_map[…]`` configures."""
-        for site in self.context.flow.sites(module, Ref(root), bind.block, bind.line):
-            key = site_key(site)
-            if key in self.entries:
-                return key
-        return ""
-
-    def facts(self, module: Module) -> list[Fact]:
-        """``npu_optimizer`` facts: one per ``custom_optimizers.add()``."""
-        found = []
-        for key, (site, holders) in self.entries.items():
-            if site[0] is not module:
-                continue
-            protos = [self.by_site[h] for h in holders]
-            helpers = {h for p in protos for h in p.helpers}
-            name = self._name(module, site)
-            attrs = {
-                "entry": key,
-                "named": "yes" if name else "no",
-                "spelling": _spelling(name),
-                "placed": "yes" if holders else "no",
-                "remapping": _switch(protos, "remapping"),
-                "memory_optimization": _switch(protos, "memory_optimization"),
-                "helper": "yes" if helpers - {"NPURunConfig"} else "no",
-                "run_config": "yes" if "NPURunConfig" in helpers else "no",
-                "target": lambda at=site[1]: _target(module, at),
-                "rewriter": _rewriter(module.code.calls[site[1]]),
-            }
-            found.append(self.context.call_fact("npu_optimizer", name, module, site[1], **attrs))
-        return found
-
-    def names(self, module: Module) -> list[Fact]:
-        """``custom_optimizer_name`` facts: where the optimizers that a module makes get their names."""
-        found = []
-        for key, bind in self.context.memoize(("names", module.path), lambda: self._named(module)).items():
-            if key in self.entries:
-                name = self.context.known(module, bind.value, bind).single
-                spelled = _spelling(name if isinstance(name, str) else "?")
-                found.append(
-                    self.context.bind_fact(
-                        "custom_optimizer_name", str(name), module, bind, spelling=spelled, target=bind.target[:-5]
-                    )
-                )
-        return found
-
-    def _name(self, module: Module, site: Site) -> str:
-        bind = self.context.memoize(("names", module.path), lambda: self._named(module)).get(site_key(site))
-        if bind is not None:
-            known = self.context.known(module, bind.value, bind).single
-            return known if isinstance(known, str) else "?"
-        call = site[0].code.calls[site[1]]
-        given = argument(call, "name", -1)
-        known = None if given is None else self.context.known(site[0], given, call).single
-        return "" if given is None else known if isinstance(known, str) else "?"
-
-    def _named(self, module: Module) -> dict[str, Assignment]:
-        """The first assignment of a name to each object that a module makes or is given."""
-        found: dict[str, Assignment] = {}
-        for target, binds in module.dotted.items():
-            if target.endswith(".name"):
-                for bind in binds:
-                    for site in self.context.flow.sites(module, Ref(target[:-5]), bind.block, bind.line):
-                        found.setdefault(site_key(site), bind)
-        return found
+    return module.context.memoize(("names of objects", module.path), work)
 
 
-def _target(module: Module, index: int) -> str:
-    """The one name that the result of a call gets, as written."""
-    given = [bind.target for bind in module.code.assignments if bind.value == CallResult(index)]
-    return given[0] if len(given) == 1 and "[" not in given[0] and "(" not in given[0] else "unknown"
-
-
-def _rewriter(call: Call) -> str:
-    """The rewriter options to which the call adds an optimizer, as written."""
-    written = call.callee.name if isinstance(call.callee, Ref) else ""
-    rewriter = written.removesuffix(".custom_optimizers.add")
-    return rewriter if rewriter != written and "(" not in rewriter else "unknown"
-
-
-def _spelling(name: str) -> str:
-    """right, wrong (meant to be the NPU's), missing, other or unknown."""
+def _spelling(name: str) -> Spelling:
     if name in ("", "?"):
         return "unknown" if name else "missing"
     if name == "NpuOptimizer":
@@ -210,14 +268,13 @@ def _spelling(name: str) -> str:
     return "wrong" if re.search(r"npu|optimi[sz]er$", name, re.IGNORECASE) and name not in _OTHERS else "other"
 
 
-def _switch(protos: list[Proto], option: str) -> str:
-    """off, on, unset or unknown."""
-    values = [p.rewrite.get(option) for p in protos]
+def _switch(protos: list[Proto], option: str) -> Switch:
+    values = [one.rewrite.get(option) for one in protos]
     if not values:
         return "unknown"
-    if all(v is None for v in values):
+    if all(value is None for value in values):
         return "unset"
-    texts = {str(x).rpartition(".")[2] for v in values if v is not None for x in v.values}
+    texts = {str(one).rpartition(".")[2] for value in values if value is not None for one in value.values}
     if texts and texts <= {"OFF", "2"}:
         return "off"
     return "on" if texts and "OFF" not in texts and "2" not in texts else "unknown"

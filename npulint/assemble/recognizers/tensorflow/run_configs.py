@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Literal
 
+from npulint.assemble.adapter_settings import AdapterSetting
 from npulint.assemble.context import Context
-from npulint.assemble.flow import Site
-from npulint.assemble.recognizers.tensorflow.protos import site_key
+from npulint.assemble.cursors import CallSite, Expr, module_scopes
+from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.protos import place_of
 from npulint.data.options import arguments, option
-from npulint.facts.code import Const, Op, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 from npulint.facts.values import NOTHING, PossibleValues
 
 _MAIN = "NPURunConfig"
-HOLDERS = (
+_HOLDERS = (
     _MAIN,
     "DumpConfig",
     "ProfilingConfig",
@@ -24,87 +29,90 @@ HOLDERS = (
 )
 
 
-def run_config_settings(context: Context, site: Site, name: str) -> list[Fact]:
-    """What a call of NPURunConfig, or of the class of an object for it, sets. The settings of such an object stand
-    on the NPURunConfig that takes it, or on the object where none is seen; they are named after its class."""
-    holder = name.rpartition(".")[2]
-    if holder not in HOLDERS or not name.startswith("npu_bridge."):
-        return []
-    module, index = site
-    call = module.code.calls[index]
-    entry = site_key(site)
-    entry = _takers(context).get(entry, entry)
+@fact_kind("setting")
+class RunConfigOption(AdapterSetting, kw_only=True):
+    """An argument of NPURunConfig, or of the class of an object that it takes, whose name precedes the option
+    (``DumpConfig.dump_path``)."""
+
+    via: Literal["run_config"] = "run_config"
+    field: str = ""
+    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    entry: str
+    """The place of the NPURunConfig; of the object where none is seen."""
+    _starred: bool
+
+    @property
+    def is_incomplete(self) -> bool:
+        """See `AdapterSetting.is_incomplete`."""
+        return self._starred
+
+    @attribute
+    def value(self) -> PossibleValues:
+        """What it is set to; of an object the class that made it."""
+        return _made_by(self._given) if self._is_object else self._given.known
+
+    @cached_property
+    def _is_object(self) -> bool:
+        known = option(self.name)
+        use = None if known is None else known.uses.get("run_config")
+        return use is not None and use.name == self.name and use.type == "object"
+
+
+def _is_run_config(name: str) -> bool:
+    return name.startswith("npu_bridge.") and name.rpartition(".")[2] in _HOLDERS
+
+
+@recognizes(matching=_is_run_config)
+def run_config_options(call: CallSite) -> Iterator[RunConfigOption]:
+    """What a call of NPURunConfig, or of the class of an object for it, sets."""
+    holder = call.name.rpartition(".")[2]
     prefix = "" if holder == _MAIN else f"{holder}."
-    attrs = {"via": "run_config", "entry": entry, "starred": _starred(call.args, call.keywords)}
-    found = [
-        argument_fact(context, site, prefix + key, value, place, **attrs)
-        for place, (key, value) in enumerate(call.keywords)
-        if key != "**"
-    ]
+    entry, starred = _run_config_of(call), call.starred
+    for name, value, span in keyword_arguments(call):
+        yield RunConfigOption(call.scope, span, prefix + name, value, entry=entry, _starred=starred)
     names = arguments(prefix.rstrip("."))
-    for place, value in enumerate(call.args):
-        if isinstance(value, Op) and value.op == "star":
+    for position, value in enumerate(call.args):
+        if value.operator == "star":
             break
-        if place in names:
-            found.append(argument_fact(context, site, prefix + names[place], value, -1, **attrs))
-    return found
+        if position in names:
+            name = prefix + names[position]
+            yield RunConfigOption(call.scope, call.span, name, value, entry=entry, _starred=starred)
 
 
-def argument_fact(context: Context, site: Site, key: str, value: Value, place: int, **attrs: Any) -> Fact:
-    """The setting that keyword number `place` makes (-1: an argument without a keyword), at the place of the keyword
-    if that is known. The value of an object is the class that made it."""
-    module, index = site
-    call = module.code.calls[index]
-    written = call.keyword_spans[place] if 0 <= place < len(call.keyword_spans) else None
-    span = Span(*(written or (call.line, call.column, call.end_line, call.end_column)))
-    known = (lambda: _made_by(context, site, value)) if _is_object(key) else lambda: context.known(module, value, call)
-    around = context.around(module, call.block)
-    own = {"field": "", "value": known, "key": key.rpartition(".")[2], "literal": _literal(value)}
-    return GenericFact("setting", key, module.path, span, {**own, **attrs}, None, around)
+def keyword_arguments(call: CallSite) -> list[tuple[str, Expr, Span]]:
+    """The names, values and places of the arguments that a call is given by keyword."""
+    spans = call.record.keyword_spans
+    return [
+        (name, call.expr(value), Span(*spans[number]) if number < len(spans) and spans[number] else call.span)
+        for number, (name, value) in enumerate(call.record.keywords)
+        if name != "**"
+    ]
 
 
-def _literal(value: Value) -> str:
-    """Whether the value stands there as it is."""
-    return "yes" if isinstance(value, Const) else "no"
-
-
-def _is_object(key: str) -> bool:
-    known = option(key)
-    use = None if known is None else known.uses.get("run_config")
-    return use is not None and use.name == key and use.type == "object"
-
-
-def _made_by(context: Context, site: Site, value: Value) -> PossibleValues:
+def _made_by(value: Expr) -> PossibleValues:
     """The last segments of the names of the calls that an argument may come from; None if it is that."""
-    module, index = site
-    call = module.code.calls[index]
-    known = context.known(module, value, call)
+    known = value.known
     if known.values:
         return known
-    made = [context.names.of_call(home, at) for home, at in context.flow.sites(module, value, call.block, call.line)]
-    if not made or any(":" in name for name in made):
+    names = [call.name for call in value.sites]
+    if not names or any(":" in name for name in names):
         return NOTHING
-    return PossibleValues(tuple(dict.fromkeys(name.rpartition(".")[2] for name in made)), True)
+    return PossibleValues(tuple(dict.fromkeys(name.rpartition(".")[2] for name in names)), True)
+
+
+def _run_config_of(call: CallSite) -> str:
+    """The place of the NPURunConfig that an object comes to; its own where none is seen."""
+    place = place_of(call)
+    takers = call.context.memoize("run config objects", lambda: _takers(call.context))
+    return takers.get(place, place)
 
 
 def _takers(context: Context) -> dict[str, str]:
-    """By the place of each object the NPURunConfig that it comes to."""
-    return context.memoize("run config objects", lambda: _taken(context))
-
-
-def _taken(context: Context) -> dict[str, str]:
-    next_ones: dict[str, str] = {}
-    for module in context.project.modules.values():
-        for index in module.calls_of(_MAIN, "ExperimentalConfig"):
-            call = module.code.calls[index]
-            for key, value in call.keywords:
-                if key.endswith("_config"):
-                    for site in context.flow.sites(module, value, call.block, call.line):
-                        next_ones.setdefault(site_key(site), site_key((module, index)))
-    return {place: next_ones.get(taker, taker) for place, taker in next_ones.items()}
-
-
-def _starred(values: tuple[Value, ...], keywords: tuple[tuple[str, Value], ...]) -> str:
-    """Whether arguments are handed on that cannot be seen."""
-    starred = any(isinstance(v, Op) and v.op == "star" for v in values) or any(key == "**" for key, _ in keywords)
-    return "yes" if starred else "no"
+    """By the place of each object the place of the NPURunConfig that it comes to."""
+    direct: dict[str, str] = {}
+    for module in module_scopes(context):
+        for call in module.calls_named(_MAIN, "ExperimentalConfig"):
+            objects = [value for name, value in call.keywords.items() if name.endswith("_config")]
+            for maker in (maker for value in objects for maker in value.sites):
+                direct.setdefault(place_of(maker), place_of(call))
+    return {place: direct.get(taker, taker) for place, taker in direct.items()}

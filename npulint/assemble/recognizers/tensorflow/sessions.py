@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
+from typing import Literal
 
-from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
+from npulint.assemble.code_facts import CallFact
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.closing import closed
-from npulint.assemble.recognizers.tensorflow.protos import Protos, protos_of, site_key
-from npulint.assemble.script_role import purpose
-from npulint.facts.code import CallResult, Const, Op, Value
-from npulint.facts.model import Fact
+from npulint.assemble.recognizers.tensorflow.protos import protos_of
+from npulint.assemble.script_role import Purpose, purpose
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.code import CallResult, Const, Op
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 # Constructor -> (keyword of the config, its position).
-SESSIONS = {
+_SESSIONS = {
     "tensorflow.Session": ("config", 2),
     "tensorflow.InteractiveSession": ("config", 2),
     "tensorflow.train.MonitoredTrainingSession": ("config", 9),
@@ -46,126 +47,144 @@ _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 
 
-def matches(name: str) -> bool:
-    """Constructors of sessions and estimators."""
-    return (
-        name in SESSIONS
-        or name in _PLAIN
-        or name in _TPU
-        or name.endswith(".NPUEstimator")
-        or bool(_CANNED.match(name))
-    )
+@fact_kind("session")
+class Session(CallFact):
+    """A session is made, directly or within a function that trains or evaluates; the name is what makes it."""
 
+    trains_file: bool = False
+    """Whether some training program can reach its file; set when the programs are known."""
 
-def facts_for_call(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    """A ``session`` or ``estimator`` fact for a wanted call."""
-    return Sessions(context, protos_of(context)).of_call(module, index, name)
+    @attribute
+    def keyword(self) -> str:
+        """The keyword by which it takes its config."""
+        return _SESSIONS[self.name][0]
 
+    @attribute
+    def position(self) -> str:
+        """The position at which it takes its config."""
+        return str(_SESSIONS[self.name][1])
 
-class Sessions:
-    """Recognises sessions and estimators with the help of the project's ConfigProto objects."""
+    @cached_property
+    def _config(self) -> Expr | None:
+        return self.call.argument(*_SESSIONS[self.name])
 
-    def __init__(self, context: Context, protos: Protos) -> None:
-        self.context = context
-        self.protos = protos
-
-    def of_call(self, module: Module, index: int, name: str) -> list[Fact]:
-        """A ``session`` or ``estimator`` fact for a wanted call."""
-        if name == _MONITORED and argument(module.code.calls[index], *SESSIONS[name]) is not None:
-            return []  # the creator that it is given makes the session
-        if name in SESSIONS:
-            return [] if _only_asked(module, index) else [self._session(module, index, name)]
-        return [self._estimator(module, index, name)]
-
-    def _session(self, module: Module, index: int, name: str) -> Fact:
-        keyword, position = SESSIONS[name]
-        call = module.code.calls[index]
-        value = argument(call, keyword, position)
-        starred = any(k == "**" for k, _ in call.keywords)
-        npu, config = ("unknown", "unknown") if value is None and starred else self._npu(module, value, index)
-        role = purpose(scope_at(self.context, module, call.block))
-        ends = partial(closed, self.context, module, index, name)
-        return self.context.call_fact(
-            "session",
-            name,
-            module,
-            index,
-            npu=npu,
-            config=config,
-            purpose=role,
-            closed=ends,
-            keyword=keyword,
-            position=str(position),
-        )
-
-    def _npu(self, module: Module, value: Value | None, index: int) -> tuple[str, str]:
-        """(reaches the NPU: yes/no/unknown, where the config comes from: none/local/unknown)."""
-        if value is None or (isinstance(value, Const) and value.value is None):
-            return "no", "none"
-        call = module.code.calls[index]
-        sites = self.context.flow.sites(module, value, call.block, call.line)
-        answers = {self._site_npu(home, at) for home, at in sites}
+    @attribute
+    def npu(self) -> Flag:
+        """Whether it reaches the NPU."""
+        if self._config is None or _is_none(self._config):
+            return "unknown" if self._config is None and self.call.has_keyword("**") else "no"
+        answers = {_reaches_npu(maker) for maker in self._config.sites}
         if not answers or "unknown" in answers:
-            return "unknown", "unknown"
-        return ("yes" if "yes" in answers else "no"), "local"
-
-    def _site_npu(self, module: Module, index: int) -> str:
-        name = self.context.names.of_call(module, index)
-        last = name.rpartition(".")[2]
-        if last in _NPU_PROTO or "npu" in last.lower():
-            return "yes"
-        proto = self.protos.by_site.get(site_key((module, index)))
-        if proto is not None and (proto.entries or proto.helpers & set(_NPU_PROTO)):
-            return "yes"
-        if name == "tensorflow.ConfigProto":
-            return "unknown" if self.protos.unplaced and not (proto and proto.entries) else "no"
-        return "unknown"
-
-    def _estimator(self, module: Module, index: int, name: str) -> Fact:
-        call = module.code.calls[index]
-        own = name.endswith(".NPUEstimator")
-        what = "npu" if own else "tpu" if name in _TPU else "estimator" if name in _PLAIN else "canned"
-        value = argument(call, "config", -1 if what == "canned" else 2)
-        config = self._run_config(module, value, index)
-        npu = "yes" if own or config in ("npu", "wrapped") else "unknown" if config == "unknown" else "no"
-        role = purpose(scope_at(self.context, module, call.block))
-        folder = partial(self._model_dir, module, index)
-        return self.context.call_fact(
-            "estimator", name, module, index, npu=npu, what=what, config=config, purpose=role, model_dir=folder
-        )
-
-    def _model_dir(self, module: Module, index: int) -> str:
-        """Whether an estimator and its NPURunConfig name the same folder: same, differs or unknown."""
-        call = module.code.calls[index]
-        own, config = argument(call, "model_dir", 1), argument(call, "config", 2)
-        sites = [] if own is None or config is None else self.context.flow.sites(module, config, call.block, call.line)
-        if own is None or len(sites) != 1 or not self.context.names.of_call(*sites[0]).endswith("NPURunConfig"):
             return "unknown"
-        home, at = sites[0]
-        other = argument(home.code.calls[at], "model_dir", 2)
-        if other is None:
-            return "unknown"
-        known = (self.context.known(module, own, call), self.context.known(home, other, home.code.calls[at]))
-        if any(k.symbol or not isinstance(k.single, str) for k in known):
-            return "unknown"
-        return "same" if known[0].single == known[1].single else "differs"
+        return "yes" if "yes" in answers else "no"
 
-    def _run_config(self, module: Module, value: Value | None, index: int) -> str:
-        """What kind of run configuration an estimator gets: none, npu (an NPURunConfig), wrapped (by
-        npu_run_config_init), other or unknown."""
-        call = module.code.calls[index]
-        if value is None or (isinstance(value, Const) and value.value is None):
-            return "unknown" if value is None and any(k == "**" for k, _ in call.keywords) else "none"
-        sites = self.context.flow.sites(module, value, call.block, call.line)
-        names = [self.context.names.of_call(home, at) for home, at in sites]
-        if any("NPURunConfig" in n for n in names):
+    @attribute
+    def config(self) -> Literal["none", "local", "unknown"]:
+        """Where its config comes from: there is none, the project makes it, or that is unknown."""
+        if self._config is None or _is_none(self._config):
+            return "unknown" if self.npu == "unknown" else "none"
+        return "unknown" if self.npu == "unknown" else "local"
+
+    @attribute
+    def purpose(self) -> Purpose:
+        """What its code is for, judged by the names around it."""
+        return purpose(self.call.scope)
+
+    @attribute
+    def closed(self) -> Flag:
+        """Whether it is closed; no where it lives until Python exits."""
+        return closed(self.call)
+
+
+@fact_kind("estimator")
+class Estimator(CallFact):
+    """An Estimator is made; the name is its class."""
+
+    trains_file: bool = False
+    """Whether some training program can reach its file; set when the programs are known."""
+
+    @attribute
+    def what(self) -> Literal["estimator", "canned", "tpu", "npu"]:
+        """Which class it is: the plain one, one with its own model, that for TPUs or that for NPUs."""
+        if self.name.endswith(".NPUEstimator"):
             return "npu"
-        if any("npu_run_config_init" in n for n in names):
+        return "tpu" if self.name in _TPU else "estimator" if self.name in _PLAIN else "canned"
+
+    @attribute
+    def npu(self) -> Flag:
+        """Whether it reaches the NPU."""
+        if self.what == "npu" or self.config in ("npu", "wrapped"):
+            return "yes"
+        return "unknown" if self.config == "unknown" else "no"
+
+    @attribute
+    def config(self) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
+        """Its run configuration: none, npu (an NPURunConfig), wrapped (by npu_run_config_init), other or unknown."""
+        value = self.call.argument("config", -1 if self.what == "canned" else 2)
+        if value is None or _is_none(value):
+            return "unknown" if value is None and self.call.has_keyword("**") else "none"
+        names = [maker.name for maker in value.sites]
+        if any("NPURunConfig" in name for name in names):
+            return "npu"
+        if any("npu_run_config_init" in name for name in names):
             return "wrapped"
-        return "other" if names and all("RunConfig" in n for n in names) else "unknown"
+        return "other" if names and all("RunConfig" in name for name in names) else "unknown"
+
+    @attribute
+    def purpose(self) -> Purpose:
+        """What its code is for, judged by the names around it."""
+        return purpose(self.call.scope)
+
+    @attribute
+    def model_dir(self) -> Literal["same", "differs", "unknown"]:
+        """Whether it and its NPURunConfig name the same folder."""
+        own, config = self.call.argument("model_dir", 1), self.call.argument("config", 2)
+        makers = [] if own is None or config is None else config.sites
+        if own is None or len(makers) != 1 or not makers[0].name.endswith("NPURunConfig"):
+            return "unknown"
+        other = makers[0].argument("model_dir", 2)
+        folders = [own.known] if other is None else [own.known, other.known]
+        if other is None or any(one.symbol or not isinstance(one.single, str) for one in folders):
+            return "unknown"
+        return "same" if folders[0].single == folders[1].single else "differs"
 
 
-def _only_asked(module: Module, index: int) -> bool:
-    """``tf.Session().list_devices()`` runs no graph."""
-    asked = Op(".", (CallResult(index), Const("list_devices")))
-    return any(call.callee == asked for call in module.code.calls)
+@recognizes(*_SESSIONS)
+def sessions(call: CallSite) -> list[Session]:
+    """The sessions that run a graph, but for a MonitoredSession that is given a creator, which makes the session."""
+    is_made_elsewhere = call.name == _MONITORED and call.argument(*_SESSIONS[_MONITORED]) is not None
+    return [] if is_made_elsewhere or _is_only_asked(call) else [Session(call, call.name)]
+
+
+def _is_estimator(name: str) -> bool:
+    return name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
+
+
+@recognizes(matching=_is_estimator)
+def estimators(call: CallSite) -> list[Estimator]:
+    """The Estimators that are made."""
+    return [Estimator(call, call.name)]
+
+
+def _is_none(value: Expr) -> bool:
+    """Whether an argument is a literal None."""
+    return value.is_literal and value.literal is None
+
+
+def _reaches_npu(config: CallSite) -> Flag:
+    """Whether the config that a call makes takes the graph to the NPU."""
+    name = config.name
+    last = name.rpartition(".")[2]
+    if last in _NPU_PROTO or "npu" in last.lower():
+        return "yes"
+    protos = protos_of(config.context)
+    proto = protos.by_maker.get(config)
+    if proto is not None and (proto.optimizers or proto.helpers.intersection(_NPU_PROTO)):
+        return "yes"
+    return "unknown" if name != "tensorflow.ConfigProto" or protos.has_unplaced else "no"
+
+
+def _is_only_asked(session: CallSite) -> bool:
+    """Whether a session runs no graph: ``tf.Session().list_devices()``."""
+    asked = Op(".", (CallResult(session.index), Const("list_devices")))
+    return any(call.callee == asked for call in session.module.code.calls)

@@ -3,12 +3,18 @@ ConfigProto fields."""
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
-from npulint.assemble.module import Module
-from npulint.assemble.recognizers.tensorflow.protos import Protos, protos_of
-from npulint.assemble.recognizers.tensorflow.run_configs import HOLDERS, argument_fact, run_config_settings
-from npulint.facts.code import Assignment, Call, CallResult, Const, Ref, Table, Value
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble import adapter
+from npulint.assemble.adapter_settings import AdapterSetting, Setting
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.tensorflow.protos import place_of, protos_of
+from npulint.assemble.recognizers.tensorflow.run_configs import keyword_arguments
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.code import Ref
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -18,8 +24,6 @@ _ENCODERS = frozenset(("as_bytes", "bytes", "as_text", "str"))
 _NPU_OPTIONS = lazy_compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
 _PROTO_FIELDS = ("rewrite_options", "optimizer_options", "gpu_options")
 _PROTO_DIRECT = frozenset(("allow_soft_placement", "log_device_placement"))
-_GRAPPLER = "tensorflow.config.optimizer.set_experimental_options"
-_CONFIGURING = ("GPUOptions", "OptimizerOptions", "ConfigProto", "set_experimental_options", *HOLDERS)
 _CONFIG_CALLS = {
     "tensorflow.GPUOptions": "gpu_options",
     "tensorflow.OptimizerOptions": "optimizer_options",
@@ -27,109 +31,180 @@ _CONFIG_CALLS = {
 }
 
 
-def facts_for_module(context: Context, module: Module) -> list[Fact]:
-    """All ``setting`` facts of a module."""
-    found = []
-    protos = protos_of(context)
-    for target, binds in module.dotted.items():
-        for bind in binds:
-            fact = _assigned(context, protos, module, target, bind)
-            if fact is not None:
-                found.append(fact)
-    for index, name in enumerate(context.names.of_calls(module)):
-        if name.endswith(_CONFIGURING):
-            found += _passed(context, module, index, name)
-    return found
+@fact_kind("setting")
+class SessionKey(AdapterSetting, kw_only=True):
+    """An option of a custom optimizer is set: ``op.parameter_map["precision_mode"].s = b"…"``."""
+
+    via: Literal["session_key"] = "session_key"
+    field: str
+    """The field that is assigned to: s (text), b (bool), i (int) or f (float)."""
+    entry: str
+    """The place of the custom optimizer; empty if that is not known."""
+    _root: str
+
+    @property
+    def is_incomplete(self) -> bool:
+        """See `AdapterSetting.is_incomplete`."""
+        return self.feeds_run_config != "no"
+
+    @attribute
+    def key(self) -> str:
+        """The key in the map."""
+        return self.name
+
+    @attribute
+    def root(self) -> str:
+        """The custom optimizer as written, or unknown."""
+        return self._root if _PLAIN.match(self._root) else "unknown"
+
+    @attribute
+    def text(self) -> bool:
+        """Whether the value is a literal text, not bytes."""
+        return isinstance(self._given.literal, str) and not self._given.is_binary
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is written as a literal, at most encoded."""
+        return _is_literal(self._given)
+
+    @attribute
+    def feeds_run_config(self) -> Flag:
+        """Whether an NPURunConfig takes the ConfigProto of the custom optimizer."""
+        return self._options.feeds_run_config(self.entry)
+
+    @attribute
+    def in_run_config(self) -> bool:
+        """Whether some NPURunConfig of the project has the option as well."""
+        return self._options.is_in_run_config(self.name)
+
+    @attribute
+    def field_ok(self) -> Literal["yes", "no", "outdated", "unknown"] | None:
+        """Whether the adapter reads the option from this field: yes, no, outdated (older adapters do) or unknown."""
+        return None if self._known is None else adapter.field_fits(self.field, self._known[0])
+
+    @attribute
+    def type_ok(self) -> Flag | None:
+        """Whether the field takes the type of the value; unknown for a field that the adapter does not read."""
+        if self._known is None:
+            return None
+        wanted = self._known[0].field
+        is_other = self.field != wanted or (wanted == "s" and self.text)
+        return "unknown" if is_other else adapter.field_takes(self.value, wanted)
+
+    @attribute
+    def expected_type(self) -> str | None:
+        """The type that the field of the option takes."""
+        return None if self._known is None else adapter.expected_type(self._known[1], self._known[0].field)
 
 
-def _assigned(context: Context, protos: Protos, module: Module, target: str, bind: Assignment) -> Fact | None:
+@fact_kind("setting")
+class GlobalOption(AdapterSetting, kw_only=True):
+    """An option is set for TensorFlow 2: ``npu_device.global_options().precision_mode = …``."""
+
+    via: Literal["npu_options"] = "npu_options"
+
+    @property
+    def entry(self) -> None:
+        """None: there is one set of options."""
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is written as a literal, at most encoded."""
+        return _is_literal(self._given)
+
+
+@fact_kind("setting")
+class ProtoField(Setting):
+    """A field of a ConfigProto, or of its options, is assigned; the name is like ``gpu_options.allow_growth``."""
+
+    via: Literal["proto"] = "proto"
+
+
+@fact_kind("setting")
+class ProtoArgument(Setting, kw_only=True):
+    """A field of a ConfigProto, or of its options, is given by an argument."""
+
+    via: Literal["proto"] = "proto"
+    field: str = ""
+    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    entry: str = ""
+    """The place of the call; empty for the passes of the graph optimizer, which are given as a dict."""
+
+    @attribute
+    def key(self) -> str:
+        """The name of the argument."""
+        return self.name.rpartition(".")[2]
+
+    @attribute
+    def literal(self) -> bool:
+        """Whether the value is written as a literal."""
+        return self._given.is_literal
+
+
+@recognizes_in_modules
+def assigned_settings(module: Scope) -> Iterator[Fact]:
+    """What a module sets by assignments."""
+    for records in module.module.dotted.values():
+        for record in records:
+            yield from _assigned(assignment_at(module.context, module.module, record))
+
+
+def _assigned(one: AssignmentSite) -> Iterator[Setting]:
+    target = one.target
     match = _MAP.match(target) if ".parameter_map[" in target else None
     if match:
-        key = match["key"]
-        if key == "*":
-            return None
-        entry = protos.entry_of(module, bind, match["root"])
-        return context.bind_fact(
-            "setting",
-            key,
-            module,
-            bind,
-            via="session_key",
-            field=match["field"],
-            entry=entry,
-            text="yes" if _is_text(bind.value) else "no",
-            key=key,
-            root=match["root"] if _PLAIN.match(match["root"]) else "unknown",
-            literal=_literal(module, bind.value),
-        )
+        if match["key"] != "*":
+            yield _session_key(one, match["root"], match["key"], match["field"])
+        return
     match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
-        return _npu_option(context, match["key"], module, bind)
+        yield GlobalOption(one.scope, one.span, match["key"], one.value)
+        return
     head, _, last = target.rpartition(".")
     holder = head.rpartition(".")[2]
     if holder in _PROTO_FIELDS:
-        return context.bind_fact("setting", f"{holder}.{last}", module, bind, via="proto")
-    root = head.partition(".")[0]
-    meaning = (
-        context.names.of_name(module, head, bind.block, bind.line)
-        if last in _PROTO_DIRECT or "global_options" not in head
-        else ""
-    )
-    if meaning.startswith("npu_device.") and "global_options()" in meaning and root:
+        yield ProtoField(one.scope, one.span, f"{holder}.{last}", one.value)
+    elif head and (last in _PROTO_DIRECT or "global_options" not in head):
+        yield from _of_object(one, head, last)
+
+
+def _session_key(one: AssignmentSite, root: str, key: str, field: str) -> SessionKey:
+    entry = protos_of(one.scope.context).entry_of(one.value.sibling(Ref(root)))
+    return SessionKey(one.scope, one.span, key, one.value, field=field, entry=entry, _root=root)
+
+
+def _of_object(one: AssignmentSite, head: str, last: str) -> Iterator[Setting]:
+    """What an assignment to the attribute `last` of an object sets that is only known by its canonical name."""
+    meaning = one.value.sibling(Ref(head)).name
+    if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
         inner = meaning.partition("global_options()")[2].strip(".")
-        return _npu_option(context, f"{inner}.{last}".strip("."), module, bind)
-    if last in _PROTO_DIRECT and "ConfigProto" in meaning:
-        return context.bind_fact("setting", f"config_proto.{last}", module, bind, via="proto")
-    return None
+        yield GlobalOption(one.scope, one.span, f"{inner}.{last}".strip("."), one.value)
+    elif last in _PROTO_DIRECT and "ConfigProto" in meaning:
+        yield ProtoField(one.scope, one.span, f"config_proto.{last}", one.value)
 
 
-def _npu_option(context: Context, name: str, module: Module, bind: Assignment) -> Fact:
-    key = name.rpartition(".")[2]
-    return context.bind_fact(
-        "setting", name, module, bind, via="npu_options", key=key, literal=_literal(module, bind.value)
-    )
+@recognizes(*_CONFIG_CALLS)
+def proto_arguments(call: CallSite) -> Iterator[ProtoArgument]:
+    """The fields of ConfigProto and of its options that its call is given."""
+    prefix, entry = _CONFIG_CALLS[call.name], place_of(call)
+    for name, value, span in keyword_arguments(call):
+        yield ProtoArgument(call.scope, span, f"{prefix}.{name}", value, entry=entry)
 
 
-def _literal(module: Module, value: Value) -> str:
-    """Whether the value stands there as it is, at most encoded."""
-    if isinstance(value, CallResult):
-        call = module.code.calls[value.call]
-        encodes = isinstance(call.callee, Ref) and call.callee.name.rpartition(".")[2] in _ENCODERS
-        return "yes" if encodes and _constant(call) else "no"
-    return "yes" if isinstance(value, Const) else "no"
-
-
-def _constant(call: Call) -> bool:
-    return bool(call.args) and isinstance(call.args[0], Const)
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Const) and isinstance(value.value, str) and not value.binary
-
-
-def _passed(context: Context, module: Module, index: int, name: str) -> list[Fact]:
-    if name in _CONFIG_CALLS:
-        call = module.code.calls[index]
-        prefix, entry = _CONFIG_CALLS[name] + ".", f"{module.path}:{call.line}:{call.column}"
-        return [
-            argument_fact(context, (module, index), prefix + key, value, place, via="proto", entry=entry)
-            for place, (key, value) in enumerate(call.keywords)
-            if key != "**"
-        ]
-    if name == _GRAPPLER:
-        return _grappler(context, module, index)
-    return run_config_settings(context, (module, index), name)
-
-
-def _grappler(context: Context, module: Module, index: int) -> list[Fact]:
+@recognizes("tensorflow.config.optimizer.set_experimental_options")
+def graph_passes(call: CallSite) -> Iterator[ProtoArgument]:
     """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as truth values."""
-    call = module.code.calls[index]
-    given = argument(call, "options", 0)
-    binds = context.flow.bindings(module, given.name, call.block, call.line) if isinstance(given, Ref) else ()
-    tables = [given] if isinstance(given, Table) else [b.value for _, b in binds if isinstance(b.value, Table)]
-    return [
-        argument_fact(context, (module, index), f"rewrite_options.{key.value}", value, -1, via="proto", entry="")
-        for table in tables[:1]
-        for key, value in zip(table.keys, table.values, strict=True)
-        if isinstance(key, Const) and isinstance(key.value, str)
-    ]
+    passed = call.argument("options", 0)
+    values = [] if passed is None else [passed, *(one.value for one in passed.assignments)]
+    for table in [value for value in values if value.is_dict][:1]:
+        for key, value in table.entries:
+            if key is not None and isinstance(key.literal, str):
+                yield ProtoArgument(call.scope, call.span, f"rewrite_options.{key.literal}", value)
+
+
+def _is_literal(value: Expr) -> bool:
+    """Whether a value stands there as it is, at most encoded."""
+    call = value.call
+    if call is None:
+        return value.is_literal
+    return call.written.rpartition(".")[2] in _ENCODERS and bool(call.args) and call.args[0].is_literal

@@ -1,0 +1,207 @@
+"""What a project sets of the NPU adapter: which settings stand together, and what decides them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from npulint.assemble.iteration_sinking import SinkingCalls
+from npulint.data.options import option
+from npulint.facts.attributes import Flag
+from npulint.facts.model import Fact
+from npulint.facts.values import PossibleValues
+
+if TYPE_CHECKING:
+    from npulint.assemble.adapter_settings import AdapterSetting
+    from npulint.assemble.launches.launch_options import LaunchOption
+    from npulint.assemble.recognizers.tensorflow.protos import CustomOptimizer
+
+PRECISION = ("precision_mode", "precision_mode_v2")
+_MIXED = frozenset(
+    """allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16
+    mixed_float16 mixed_bfloat16 mixed_hif8""".split()
+)
+_WRITTEN_WITH = {"dump_config": ("enable_dump", "enable_dump_debug")}  # NPUEstimator writes these with its default
+_UNSEEN = "?"  # holds the settings of optimizers that are not seen
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """The releases of the adapter and of CANN and the SoC that a run is for, as declared; empty where not."""
+
+    adapter: str = ""
+    cann: str = ""
+    soc: str = ""
+
+
+class ProjectOptions:
+    """The adapter options that a project sets, with the custom optimizers on which they are set and the options that
+    launchers pass. It answers what one of these facts asks about the others; nothing is worked out before that.
+    `sinking` are the calls that sink a loop of iterations, `paths` those of the project's files."""
+
+    def __init__(
+        self,
+        settings: Sequence[AdapterSetting] = (),
+        optimizers: Sequence[CustomOptimizer] = (),
+        passed: Sequence[LaunchOption] = (),
+        declared: Declared = Declared(),  # noqa: B008 - it is immutable
+        sinking: Sequence[Fact] = (),
+        paths: Iterable[str] = (),
+    ) -> None:
+        self.declared = declared
+        self.sinking = SinkingCalls(sinking)
+        self._settings = settings
+        self._optimizers = optimizers
+        self._passed = passed
+        self._paths = paths
+        self._certain: dict[str, str] = {}
+
+    @cached_property
+    def _by_entry(self) -> dict[str, CustomOptimizer]:
+        return {one.entry: one for one in self._optimizers}
+
+    @cached_property
+    def _groups(self) -> dict[str, list[AdapterSetting]]:
+        """The settings by what holds them; those of all optimizers that are not seen are together."""
+        found: dict[str, list[AdapterSetting]] = defaultdict(list)
+        for setting in self._settings:
+            found[_group(setting)].append(setting)
+        return dict(found)
+
+    @cached_property
+    def _names(self) -> dict[str, set[str]]:
+        """The names of the options in each group."""
+        return {name: {setting.name for setting in group} for name, group in self._groups.items()}
+
+    # -- what stands together ----------------------------------------------------------------------
+
+    def optimizer(self, entry: str | None) -> CustomOptimizer | None:
+        """The custom optimizer at a place."""
+        return self._by_entry.get(entry or "")
+
+    def is_foreign(self, setting: AdapterSetting) -> bool:
+        """Whether it is set on the custom optimizer of somebody else."""
+        optimizer = self.optimizer(setting.entry)
+        return optimizer is not None and optimizer.spelling == "other"
+
+    def names_on(self, holder: str) -> str:
+        """The options that are, or may be, set on a custom optimizer, an NPURunConfig or the global options."""
+        return " ".join(sorted(self._names.get(holder, set()) | self._names.get(_UNSEEN, set())))
+
+    def names_with(self, setting: AdapterSetting) -> str:
+        """The options that are set together with one, itself included."""
+        return self.names_on(_group(setting))
+
+    def certain_with(self, setting: AdapterSetting) -> str:
+        """``key=value`` of each setting together with one that runs by default and has one value."""
+        name = _group(setting)
+        if name not in self._certain:
+            running = [one for one in self._groups[name] if one.active == "yes" and one.value.single is not None]
+            self._certain[name] = " ".join(sorted(f"{one.name}={one.value.single}" for one in running))
+        return self._certain[name]
+
+    @cached_property
+    def _run_config_keys(self) -> set[str]:
+        """The options that an NPURunConfig has, with those that it writes with their defaults."""
+        names = {setting.name for setting in self._settings if setting.via == "run_config"}
+        return {key_of(name) for name in names} | {key for name in names for key in _WRITTEN_WITH.get(name, ())}
+
+    def is_in_run_config(self, name: str) -> bool:
+        """Whether some NPURunConfig has an option as well."""
+        return key_of(name) in self._run_config_keys
+
+    def feeds_run_config(self, entry: str) -> Flag:
+        """Whether an NPURunConfig takes the ConfigProto of the custom optimizer at a place."""
+        optimizer = self.optimizer(entry)
+        return "unknown" if optimizer is None else "yes" if optimizer.run_config else "no"
+
+    def is_on_host(self, entry: str) -> bool:
+        """Whether the settings on a custom optimizer certainly leave the graph on the host."""
+        values = [one.value for one in self._groups.get(entry, ()) if one.name == "use_off_line"]
+        return bool(values) and all(value.single is False and not value.symbol for value in values)
+
+    def mixed_with(self, setting: AdapterSetting) -> Literal["yes", "no", "unset", "unknown"]:
+        """Whether a mixed mode is chosen where a list of operators is set."""
+        name = _group(setting)
+        modes = [one.value for one in self._groups.get(name, ()) if one.name in PRECISION]
+        if name == _UNSEEN or (not modes and self._names.get(_UNSEEN, set()).intersection(PRECISION)):
+            return "unknown"
+        if not modes:
+            return "unset"
+        if any(not value.exact or not value.values for value in modes):
+            return "unknown"
+        return "yes" if any(str(one) in _MIXED for value in modes for one in value.values) else "no"
+
+    @cached_property
+    def _checkpoint_intervals(self) -> dict[str | None, PossibleValues]:
+        """By NPURunConfig, the steps from one checkpoint to the next."""
+        found = (one for one in self._settings if one.via == "run_config" and one.name == "save_checkpoints_steps")
+        return {one.entry: one.value for one in found}
+
+    def checkpoint_interval(self, entry: str | None) -> PossibleValues | None:
+        """The steps from one checkpoint to the next, as the NPURunConfig at a place sets them."""
+        return self._checkpoint_intervals.get(entry)
+
+    # -- files and launchers -----------------------------------------------------------------------
+
+    @cached_property
+    def _file_names(self) -> set[str]:
+        return {posixpath.basename(path) for path in self._paths}
+
+    def has_file(self, value: PossibleValues) -> Flag:
+        """Whether the project has the file that a setting names. A relative path that none of its folders holds does
+        not exist; others are unknown."""
+        path = value.single
+        if not isinstance(path, str) or value.symbol or not path.endswith(".json") or posixpath.isabs(path):
+            return "unknown"
+        return "yes" if posixpath.basename(path) in self._file_names else "no"
+
+    @cached_property
+    def _takers(self) -> dict[str, list[AdapterSetting]]:
+        """The settings by the option of the command line that decides them."""
+        found: dict[str, list[AdapterSetting]] = {}
+        for setting in self._settings:
+            if setting.value.symbol:
+                found.setdefault(setting.value.symbol, []).append(setting)
+        return found
+
+    def taking(self, passed: LaunchOption) -> list[AdapterSetting]:
+        """The settings that take a passed option, in the modules that the started script comes to."""
+        takers = self._takers.get(passed.option, ()) if self._takers else ()
+        return [setting for setting in takers if setting.path in passed.modules]
+
+    @cached_property
+    def _launched(self) -> set[int]:
+        """The identities of the settings that take an option which launchers pass."""
+        return {id(setting) for one in self._passed for setting in self.taking(one)}
+
+    def is_launched(self, setting: AdapterSetting) -> bool:
+        """Whether launchers pass the option that decides a setting."""
+        return id(setting) in self._launched
+
+
+NO_OPTIONS = ProjectOptions()
+"""Those of a fact whose project is not yet complete."""
+
+
+def key_of(name: str) -> str:
+    """The key of the option that a mechanism spells `name`."""
+    known = option(name)
+    return name if known is None else known.key
+
+
+def holder(setting: AdapterSetting) -> str:
+    """What holds a setting: a custom optimizer, an NPURunConfig or the global options. Settings of an optimizer that
+    is not seen are held together by their function (``?…``)."""
+    if setting.via == "npu_options":
+        return "global_options"
+    return setting.entry or f"{_UNSEEN}{setting.path}:{setting.function}"
+
+
+def _group(setting: AdapterSetting) -> str:
+    """As `holder`, but all settings of optimizers that are not seen together."""
+    return holder(setting) if setting.entry or setting.via == "npu_options" else _UNSEEN
