@@ -97,10 +97,6 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
                     yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
 
 
-def _span(bind: Assignment) -> Span:
-    return Span(bind.line, bind.column, bind.end_line, bind.end_column)
-
-
 def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
     """The name that a configuration-like assignment sets, without its object; else empty."""
     if module.function_of(bind.block) < 0:
@@ -129,7 +125,8 @@ def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
 
 def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
     """A literal by its name, or the entries of a dictionary by theirs, with spans."""
-    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, _span(bind), 0)]
+    whole = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, whole, 0)]
     while waiting:
         what, part, span, depth = waiting.pop(0)
         if not isinstance(part, Table):
