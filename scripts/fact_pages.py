@@ -30,9 +30,17 @@ _AREAS = {
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
     "graph": "Graphs",
+    "training_config": "Comparisons of training configurations",
 }
 """The packages that declare kinds, in the order of the page."""
-_MOST_TELLING = ("graph", "python", "tensorflow", "torch", "assemble")  # a package for graphs has one for TensorFlow
+_MOST_TELLING = (
+    "graph",
+    "python",
+    "tensorflow",
+    "torch",
+    "assemble",
+    "training_config",
+)  # a package for graphs has one for TensorFlow
 _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
 

@@ -30,11 +30,6 @@ class CodeFact(Fact, eq=False, dict=True):
         """The path of its file."""
         return self.scope.module.path
 
-    @property
-    def around(self) -> Scope:
-        """The block that it stands in."""
-        return self.scope
-
     @attribute
     def active(self) -> Flag:
         """Whether it runs unless somebody turns an option on."""

@@ -109,7 +109,7 @@ class Programs:
 
     def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
         """Whether the program can come to the code of any of these facts."""
-        places = {(fact.path, home(fact.around.module, fact.around.block)) for fact in facts}
+        places = {(fact.path, home(fact.scope.module, fact.scope.block)) for fact in facts}
         return not entry or self._uses.comes_to(places, paths, entry)
 
     def _ranks(self, entry: str) -> str:
@@ -141,7 +141,7 @@ class Programs:
                 block = module.code.calls[index].block
                 if module.function_of(block) < 0 and module.class_of(block) < 0:
                     return True
-        if any(f.around.module.function_of(f.around.block) < 0 for f in facts):
+        if any(f.scope.module.function_of(f.scope.block) < 0 for f in facts):
             return True
         return module.path not in self._imported and self._works_on_device(module)
 
@@ -160,7 +160,7 @@ class Programs:
     def _works_on_device(self, module: Module) -> bool:
         """Whether code outside functions moves something to a device, as scripts do that are no modules."""
         facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
-        places = [f.around.block for f in facts if f.around is not None and f.get("form") in (None, "method", "text")]
+        places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
         return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
 
     @cached_property
@@ -193,7 +193,7 @@ class Programs:
         for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
             call = module.code.calls[index]
             if isinstance(call.callee, Ref) and call.args:
-                known = self.context.known(module, call.args[0], call)
+                known = self.context.flow.known(module, call.args[0], call.block, call.line)
                 named = [v for v in known.values if isinstance(v, str)]
                 for prefix in dict.fromkeys(named if known.exact else named + _prefixes(module, call.args[0])):
                     if prefix.endswith("."):

@@ -52,7 +52,7 @@ def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[st
 
 def _is_off(fact: Fact, tracer: Tracer) -> bool:
     """Whether the options passed at this start rule out that the setting is made."""
-    place = fact.around
+    place = fact.scope
     return isinstance(place, BlockCursor) and tracer.runs(place.module, place.block) is False
 
 

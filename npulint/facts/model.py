@@ -42,13 +42,6 @@ class Arguments(Protocol):
         """Whether ``*args`` or ``**kwargs`` may pass more arguments than are visible."""
 
 
-class Surroundings(Protocol):
-    """The context of a fact's place in the code, by attribute (active, in_input, in_loop …)."""
-
-    def get(self, attribute: str) -> Any:
-        """The value, or None when the place has no such attribute."""
-
-
 class Fact(msgspec.Struct, eq=False, dict=True):
     """One recognized thing at one place: all that a check sees. Each kind of fact is a subclass (see
     `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask for. `name` is the canonical
@@ -68,13 +61,16 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         @property
         def span(self) -> Span: ...
         @property
-        def around(self) -> Any: ...
-        @property
         def attrs(self) -> dict[str, Any]: ...
 
     @property
     def args(self) -> Any:
         """The `Arguments` of a call; None for other facts."""
+        return None
+
+    @property
+    def scope(self) -> Any:
+        """The block of Python code that it is in (`npulint.assemble.cursors.Scope`); None for other facts."""
         return None
 
     def get(self, attribute: str) -> Any:
@@ -108,20 +104,14 @@ def _attribute_names(cls: type[Fact]) -> frozenset[str]:
 
 
 class GenericFact(Fact, eq=False):
-    """A fact of any kind, with its attributes in a table; a callable value is evaluated on demand. `arguments` are
-    those of a call, `around` provides the attributes of the place."""
+    """A fact of any kind, with its attributes in a table; a callable value is evaluated on demand. Readers make such
+    facts, for the cache stores them."""
 
     kind: str
     name: str
     path: str
     span: Span
     attrs: dict[str, Any] = {}
-    arguments: Any = None
-    around: Any = None
-
-    @property
-    def args(self) -> Any:
-        return self.arguments
 
     def own_attributes(self) -> list[str]:
         return sorted(self.attrs)
@@ -130,8 +120,6 @@ class GenericFact(Fact, eq=False):
         value = self.attrs.get(attribute)
         if callable(value):
             value = self.attrs[attribute] = value()
-        elif value is None and self.around is not None:
-            value = self.around.get(attribute)
         return value
 
 
@@ -173,4 +161,4 @@ class FileFacts(msgspec.Struct, frozen=True):
     graph: Graph | None = None
 
 
-__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "GenericFact", "Problem", "Scalar", "Span", "Surroundings"]
+__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "GenericFact", "Problem", "Scalar", "Span"]

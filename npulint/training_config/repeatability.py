@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
+from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import call_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
+from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.code_context import evaluates
@@ -34,6 +38,18 @@ _TEXTS = frozenset("str join format lower upper strip encode read replace basena
 _STEPS = 40  # values visited per seed
 
 
+@fact_kind("randomness")
+class Randomness(CallFact):
+    """A result differs between runs: something draws from a shared generator, seeds one, or has an order that nothing
+    fixes. The name is the canonical name of the call."""
+
+    what: Literal["draw", "seed", "order"]
+    source: str
+    """The generators concerned, separated by spaces, or what gives the order."""
+    seeded: Literal["constant", "time", "nothing", "unknown", "-"]
+    """What the generators are seeded from."""
+
+
 def random_facts(context: Context, paths: Iterable[str]) -> list[Fact]:
     """The `randomness` facts of the modules at `paths`."""
     modules = context.project.modules
@@ -45,10 +61,10 @@ def _of_module(context: Context, module: Module) -> Iterator[Fact]:
     for index, name in enumerate(context.names.of_calls(module)):
         attributes = _seed(context, module, index, name) or _draw(name) or _order(sorting, index, name)
         if attributes is not None:
-            yield context.call_fact("randomness", name, module, index, **attributes)
+            yield Randomness(call_at(context, module, index), name, **attributes)
 
 
-def _seed(context: Context, module: Module, index: int, name: str) -> dict[str, str] | None:
+def _seed(context: Context, module: Module, index: int, name: str) -> dict[str, Any] | None:
     """The generators that a seeding call seeds (`source`) and from what (`seeded`)."""
     source = _seeded_by(name)
     if not source:
@@ -81,7 +97,7 @@ def _from(context: Context, module: Module, values: list[Value], call: Call) -> 
     """The source of a seed: a constant, the time, nothing (entropy of the operating system), or unknown."""
     if not values or values == [Const(None)]:
         return "nothing"
-    known = context.known(module, values[0], call)
+    known = context.flow.known(module, values[0], call.block, call.line)
     if known.exact and known.values and None not in known.values:
         return "constant"
     return "time" if _of_clock(context, module, values[0], call) else "unknown"
@@ -106,7 +122,7 @@ def _of_clock(context: Context, module: Module, value: Value, call: Call) -> boo
     return False
 
 
-def _draw(name: str) -> dict[str, str] | None:
+def _draw(name: str) -> dict[str, Any] | None:
     """The attributes of a call that draws from a global generator."""
     root, _, last = name.rpartition(".")
     source = {"random": "python", "numpy.random": "numpy"}.get(root)
@@ -115,7 +131,7 @@ def _draw(name: str) -> dict[str, str] | None:
     return {"what": "draw", "source": source, "seeded": "-"}
 
 
-def _order(sorting: _Sorting, index: int, name: str) -> dict[str, str] | None:
+def _order(sorting: _Sorting, index: int, name: str) -> dict[str, Any] | None:
     """The attributes of a call with an unordered result (set, directory listing, hash), where the order matters."""
     if name in _LISTINGS or name in _PATHS:
         fixed = sorting.around(index) or sorting.follows(index) or sorting.of_results(index)
@@ -187,7 +203,7 @@ class _Sorting:
             return True
         if isinstance(hashed, CallResult) and self.module.callee_name(hashed.call) in _TEXTS:
             return True
-        known = self.context.known(self.module, hashed, call)
+        known = self.context.flow.known(self.module, hashed, call.block, call.line)
         return any(isinstance(value, str) for value in known.values)
 
 

@@ -71,32 +71,16 @@ def _modules(framework: str) -> tuple[ModuleType, ...]:
 
 @cache
 def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
-    """The recognisers of calls that all projects are asked, and those of some frameworks."""
-    found: list[CallRecognizer] = []
-    for module in (module for name in frameworks for module in _modules(name)):
-        found += [one for one in OF_CALLS if one.module == module.__name__]
-        if hasattr(module, "facts_for_call"):
-            found.append(CallRecognizer(module.matches, _adapted(module.facts_for_call), module.__name__))
-    return tuple(found)
-
-
-def _adapted(of_call: Callable[..., Iterable[Fact]]) -> Maker:
-    return lambda call: of_call(call.context, call.module, call.index, call.name)
+    """The recognisers of calls of some packages, in the order of their modules."""
+    modules = [module.__name__ for name in frameworks for module in _modules(name)]
+    return tuple([one for module in modules for one in OF_CALLS if one.module == module])
 
 
 @cache
 def _of_modules(frameworks: Frameworks) -> tuple[Callable[[Scope], Iterable[Fact]], ...]:
-    """The recognisers of modules that all projects are asked, and those of some frameworks."""
-    found: list[Callable[[Scope], Iterable[Fact]]] = []
-    for module in (module for name in frameworks for module in _modules(name)):
-        found += [one.facts for one in OF_MODULES if one.module == module.__name__]
-        if hasattr(module, "facts_for_module") and not module.__name__.endswith(".operations"):
-            found.append(_of_module(module.facts_for_module))
-    return tuple(found)
-
-
-def _of_module(of_module: Callable[..., Iterable[Fact]]) -> Callable[[Scope], Iterable[Fact]]:
-    return lambda scope: of_module(scope.context, scope.module)
+    """The recognisers of modules of some packages, in the order of their modules."""
+    modules = [module.__name__ for name in frameworks for module in _modules(name)]
+    return tuple([one.facts for module in modules for one in OF_MODULES if one.module == module])
 
 
 @lru_cache(maxsize=20_000)

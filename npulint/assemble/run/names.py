@@ -140,7 +140,7 @@ class Names:
             yield from self._texts(module, index, call, value)
 
     def _texts(self, module: Module, index: int, call: Call, value: Value) -> Iterator[_Name]:
-        known = self._context.known(module, value, call)
+        known = self._context.flow.known(module, value, call.block, call.line)
         texts = {one for one in known.values if isinstance(one, str) and _TEXT.fullmatch(one)}
         yield from (_Name(module, index, text.rstrip("/").rpartition("/")[2]) for text in sorted(texts))
         if not texts and isinstance(value, Op):
@@ -190,5 +190,5 @@ def _is(one: _Name, call: Fact) -> bool:
 
 def _around(fact: Fact) -> Sequence[int]:
     """The blocks around a call."""
-    place = fact.around
+    place = fact.scope
     return () if place is None else place.module.ancestors(place.block)

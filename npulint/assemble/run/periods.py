@@ -67,6 +67,6 @@ def _remainders(test: Value) -> Iterator[Value]:
 def _intervals(context: Context, module: Module, period: int) -> Iterator[Span]:
     for call in module.code.calls:
         for key, value in call.keywords:
-            if _INTERVAL.search(key) and _is(period, context.known(module, value, call).values):
+            if _INTERVAL.search(key) and _is(period, context.flow.known(module, value, call.block, call.line).values):
                 yield Span(call.line, call.column, call.end_line, call.end_column)
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.catalogue.vocabulary.words import ANY, FLAG, Kind, Kinds, call, words
+from npulint.catalogue.vocabulary.words import ANY, FLAG, Kind, Kinds, words
 from npulint.facts.recipe import ITEM_OF, ITEMS
 
 _PARTS = frozenset(ITEM_OF)
@@ -31,10 +31,5 @@ KINDS: Kinds = {
     "ingredient": Kind(
         {"item": _ITEM, "side": words("reference migrated"), "what": ANY, "value": ANY, "known": _SURE, "same": FLAG},
         names=_PARTS,
-    ),
-    "randomness": call(
-        what=words("draw seed order"),
-        source=ANY,
-        seeded=words("constant time nothing unknown -"),
     ),
 }

@@ -16,7 +16,11 @@ from npulint.facts.model import Fact
 # All modules of these packages are imported recursively, so that their classes are declared.
 _PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
 # Modules that make facts of what all recognizers found.
-_MODULES = ("npulint.assemble.option_rules", "npulint.assemble.launches.launch_options")
+_MODULES = (
+    "npulint.assemble.option_rules",
+    "npulint.assemble.launches.launch_options",
+    "npulint.training_config.repeatability",
+)
 
 
 @cache
