@@ -7,13 +7,10 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol
 
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-
-if TYPE_CHECKING:
-    from npulint.assemble.environment_variables import EnvironmentVariable
 
 NONE = "-"  # stands in messages where there is nothing to name
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
@@ -22,13 +19,30 @@ _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dis
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
+class SetVariable(Protocol):
+    """What is asked of a variable that is set (`npulint.assemble.environment_variables`)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def span(self) -> Span: ...
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def is_conditional(self) -> bool: ...
+    @property
+    def is_default(self) -> bool: ...
+
+
 class Scripts:
     """The variables of a project by the files that set them: Python code, shell scripts and Dockerfiles. `reads` are
     the names of those that its Python code reads, `launches` what its scripts start or source."""
 
     def __init__(
         self,
-        variables: Sequence[EnvironmentVariable] = (),
+        variables: Sequence[SetVariable] = (),
         reads: Iterable[str] = (),
         launches: Sequence[Fact] = (),
     ) -> None:
@@ -38,9 +52,9 @@ class Scripts:
         self._together: dict[str, list[str]] = {}
 
     @cached_property
-    def _set(self) -> dict[str, dict[str, list[EnvironmentVariable]]]:
+    def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
         """Path -> variable -> what sets it, in text order."""
-        found: dict[str, dict[str, list[EnvironmentVariable]]] = defaultdict(lambda: defaultdict(list))
+        found: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
         for variable in self._variables:
             found[variable.path][variable.name].append(variable)
         return found
@@ -77,7 +91,7 @@ class Scripts:
         named = {name for names in self._sourced.values() for name in names}
         return "yes" if any(map(_PREPARES.search, named)) or any(self.setting(n) for n in _TOOLKIT) else "no"
 
-    def setting(self, name: str) -> list[EnvironmentVariable]:
+    def setting(self, name: str) -> list[SetVariable]:
         """What sets a variable anywhere in the project."""
         return [variable for names in self._set.values() for variable in names.get(name, ())]
 
@@ -138,7 +152,7 @@ def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
         fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
 
 
-def _certain(variables: list[EnvironmentVariable]) -> str | None:
+def _certain(variables: list[SetVariable]) -> str | None:
     """The value that a variable has after all that sets it, if that is sure."""
     last = variables[-1]
     return None if last.is_default or any(one.is_conditional for one in variables) else last.text
