@@ -112,3 +112,10 @@ def test_the_catalogue_knows_only_facts_and_findings() -> None:
         t for source, target, t in edges() if source == "catalogue" and target not in CATALOGUE_MAY_KNOW | {source}
     ]
     assert strangers == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    files = [path for path in FILES if path.name != "__init__.py"]
+    names = {module_name(path) for path in files}
+    graph = {module_name(path): {module for module, _ in imported(path)} & names for path in files}
+    assert len(list(TopologicalSorter(graph).static_order())) == len(names)
