@@ -59,6 +59,6 @@ def test_random_imports(statement: str, after: str) -> None:
 
 
 def test_parentheses_that_are_left_out_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "asked", lambda parent, field, node: levels.TUPLE)
+    monkeypatch.setattr(levels, "required", lambda parent, field, node: levels.TUPLE)
     wrong = [wrong for text in _texts(0, 10) for _, wrong in trials(text, Random(0), _STEPS) if wrong]
     assert wrong

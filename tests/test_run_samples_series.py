@@ -22,13 +22,13 @@ def series_of(path: str) -> list[Finding]:
 @pytest.mark.parametrize(
     ("path", "code", "line", "words"),
     [
-        (f"{ZOO}/InsightFace_TF/figures/if_npu.log", "NPU5361", 1546, ("Every 300 steps", "946 ×", "49.2 %")),
+        (f"{ZOO}/InsightFace_TF/figures/if_npu.log", "NPU5361", 1546, ("Every 300 steps", "946 times", "49.2 %")),
         (f"{ZOO}/CPC_ID0921_for_TensorFlow/cpc_npu.log", "NPU5360", 128, ("31 graphs", "21 within 5 seconds")),
         (
             f"{OLD}/contrib/Research/speech/ds-cnn/ds-cnn_tf_hw81087854/train.log",
             "NPU5362",
             393,
-            ("764 ×", "9.51 ms", "15,680 bytes"),
+            ("764 times", "9.51 ms", "15,680 bytes"),
         ),
         (f"{ZOO}/META-SGD_ID1236_for_TensorFlow/loss_perf_gpu.txt", "NPU5361", 688, ("1,000 steps", "25.7 %")),
         (f"{HRNET}/events.out.tfevents.1607400264.localhost.localdomain", "NPU5238", 1, ("acc_top1", "0.040625")),

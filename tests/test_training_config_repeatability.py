@@ -172,4 +172,4 @@ def test_the_facts_are_the_same_whatever_the_layout(pieces: list[str], within: b
         facts({"train.py": text}),
         facts({"train.py": text.replace("(", "(\n        ").replace("def load(\n        ", "def load(")}),
     )
-    assert [(f.name, f.attrs["source"]) for f in one] == [(f.name, f.attrs["source"]) for f in spread]
+    assert [(f.name, f.get("source")) for f in one] == [(f.name, f.get("source")) for f in spread]

@@ -43,7 +43,7 @@ class CodeFact(Fact, eq=False, dict=True):
     @attribute
     def in_loop(self) -> bool:
         """Whether it stands in a loop of its function."""
-        return self.scope.loops > 0
+        return surroundings_of(self.scope).in_loop
 
     @attribute
     def in_test(self) -> bool:

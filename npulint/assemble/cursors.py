@@ -137,6 +137,14 @@ class Scope(BlockCursor):
         """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""
         return (Expr(value, self.at(block), line) for value, block, line in written_values(self.module.code))
 
+    def operations(self, *operators: str) -> Iterator[Expr]:
+        """The operations by one of `operators` that are written anywhere in its module, also in other expressions."""
+        for value, block, line in written_values(self.module.code):
+            if isinstance(value, Op | SequenceDisplay | Table):
+                for part in nested(value):
+                    if isinstance(part, Op) and part.op in operators:
+                        yield Expr(part, self.at(block), line)
+
     @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
@@ -258,7 +266,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def name(self) -> str:
         """The canonical name of what it calls (``torch.optim.SGD``, ``net:Net.forward``, ``?name`` if unknown)."""
-        return self.scope.context.names.of_call(self.scope.module, self.index)
+        known = self.scope.module.callees[self.index]
+        return known if known is not None else self.scope.context.names.of_call(self.scope.module, self.index)
 
     @property
     def last(self) -> str:

@@ -30,6 +30,11 @@ class Surroundings:
         return self._scope.context.reach.in_input(self._scope.module, self._scope.block)
 
     @cached_property
+    def in_loop(self) -> bool:
+        """Whether it is in a loop of its function."""
+        return self._scope.loops > 0
+
+    @cached_property
     def in_test(self) -> bool:
         """Whether it only tests: in a file of tests, or when a module that others import is started."""
         trial = _TEST_FILE.search(self._scope.path) is not None

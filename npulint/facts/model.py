@@ -76,8 +76,10 @@ class Fact(msgspec.Struct, eq=False, dict=True):
     def get(self, attribute: str) -> Any:
         """The value of an attribute as checks see it (``yes`` and ``no`` for bool); None when the fact has no such
         attribute."""
-        value = getattr(self, attribute, None) if attribute in type(self).attribute_names() else None
-        return ("no", "yes")[value] if isinstance(value, bool) else value
+        if attribute not in _attribute_names(self.__class__):
+            return None
+        value = getattr(self, attribute)
+        return "yes" if value is True else "no" if value is False else value
 
     def get_text(self, attribute: str) -> str:
         """The value of an attribute if it is a string, else an empty string."""

@@ -12,11 +12,10 @@ from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.data.environment import Variable
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Const, Op, Ref
+from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
-from npulint.facts.walk import nested
 
 _OF_NPU_DEVICE = frozenset(("NPU_DEBUG", "NPU_DUMP_GRAPH", "NPU_ENABLE_PERF", "NPU_LOOP_SIZE"))
 
@@ -42,19 +41,10 @@ def reads_by_call(call: CallSite) -> Iterable[Fact]:
 def reads(module: Scope) -> Iterator[Fact]:
     """The variables that a module looks up in ``os.environ``."""
     if any(use.name.endswith("environ") for use in module.module.code.name_uses):
-        for expression in module.expressions:
-            for holder, key in _lookups(expression):
-                if expression.sibling(Ref(holder)).name == "os.environ":
-                    yield EnvironmentRead(expression.scope, Span(expression.line, 1, expression.line, 1), key)
-
-
-def _lookups(expression: Expr) -> Iterator[tuple[str, str]]:
-    """The names that texts are looked up in, with these texts."""
-    for part in nested(expression.value):
-        if isinstance(part, Op) and len(part.operands) == 2 and part.op in ("[]", "in", "not in"):
-            holder, key = part.operands if part.op == "[]" else part.operands[::-1]
-            if isinstance(holder, Ref) and isinstance(key, Const) and isinstance(key.value, str):
-                yield holder.name, key.value
+        for lookup in module.operations("[]", "in", "not in"):
+            holder, key, *_ = lookup.operands() if lookup.operator == "[]" else lookup.operands()[::-1]
+            if key.text and holder.written and holder.name == "os.environ":
+                yield EnvironmentRead(lookup.scope, Span.at(lookup.line), key.text)
 
 
 @fact_kind("environment")

@@ -69,8 +69,7 @@ def _named(context: Context) -> set[str]:
 
 def _chosen(module: Scope) -> set[CallSite]:
     """The calls in the arms of conditional expressions, with those that are among their arguments."""
-    choices = (part for value in module.expressions for part in value.nested if part.operator == "if")
-    arms = [arm for choice in choices for arm in choice.alternatives]
+    arms = [arm for choice in module.operations("if") for arm in choice.alternatives]
     found: set[CallSite] = set()
     while arms:
         calls = {part.call for part in arms.pop().nested if part.call is not None} - found

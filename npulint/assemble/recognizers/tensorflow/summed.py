@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Literal
 
 import msgspec
 
-from npulint.assemble.cursors import AssignmentSite, CallSite, Expr
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, assignment_at
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
-from npulint.facts.walk import nested
+from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
 
 _SUM = "tensorflow.reduce_sum"
@@ -70,7 +71,12 @@ def _sums_last_axis(call: CallSite) -> bool:
 def _summed_name(top_k: CallSite) -> str:
     """The name under which the values are summed, and nothing else is done with them; empty if there is none."""
     result = CallResult(top_k.index)
-    parts = [one for one in top_k.scope.assignments if one.value.operands("[]", ".")[:1] == [one.value.sibling(result)]]
+    records = top_k.module.code.assignments  # few of many: a cursor for each would cost more than the search
+    parts = [
+        assignment_at(top_k.context, top_k.module, one)
+        for one in records
+        if isinstance(one.value, Op) and one.value.op in ("[]", ".") and one.value.operands[0] == result
+    ]
     kept = [one for one in parts if one.value.value in _values(top_k)]
     if len(kept) != 1 or not _NAME.match(kept[0].target) or any(_reads(one) for one in parts if one is not kept[0]):
         return ""
@@ -85,15 +91,19 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
     """The expressions that read what a name holds after an assignment, as often as they do. Those below the next
     assignment of the same block do not count, those above in the same loop do."""
     name, function = kept.target, kept.scope.function
-    others = [one for one in kept.scope.assignments if one.record is not kept.record]
-    later = [one.line for one in others if one.target == name and one.scope is kept.scope and one.line > kept.line]
+    code, home = kept.scope.module.code, kept.scope.block
+    others = [one for one in code.assignments if one is not kept.record]
+    later = [one.line for one in others if one.target == name and one.block == home and one.line > kept.line]
     first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
-    changed = [one.scope.expr(Ref(root), one.line) for one in others if (root := _root(one.target)) != one.target]
+    changed = [(Ref(root), one.block, one.line) for one in others if (root := _root(one.target)) != one.target]
+    if function is not None and function.record.end_line:  # a first, cheap look: lines instead of blocks
+        first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
     found = []
-    for read in (*kept.scope.expressions, *changed):
-        inside = function is None or read.scope.is_inside(function)
-        if inside and first < read.line <= last and read.line != kept.line:
-            found += [read] * _count(read.value, name)
+    for value, block, line in chain(written_values(code), changed):
+        if first < line <= last and line != kept.line and (count := _count(value, name)):
+            scope = kept.scope.at(block)
+            if function is None or scope.is_inside(function):
+                found += [scope.expr(value, line)] * count
     return found
 
 
@@ -104,5 +114,7 @@ def _root(target: str) -> str:
 
 def _count(value: Value, name: str) -> int:
     """How often an expression, without the calls in it, reads a name."""
+    if isinstance(value, Const | CallResult):
+        return 0
     names = [part.name for part in nested(value) if isinstance(part, Ref)]
     return sum(one == name or one.startswith((f"{name}.", f"{name}[")) for one in names)

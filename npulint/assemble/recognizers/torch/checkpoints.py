@@ -22,8 +22,8 @@ def content(load: CallSite) -> Literal["state", "other"]:
             return "state"
         if call.written and "load_state" in call.last and any(is_loaded(value) for value in call.args[:1]):
             return "state"
-    parts = (part for value in load.scope.expressions for part in value.nested)
-    return "state" if any(is_loaded(_searched(part)) for part in parts) else "other"
+    lookups = load.scope.operations("[]", "in", "not in")
+    return "state" if any(is_loaded(_searched(one)) for one in lookups) else "other"
 
 
 def _searched(value: Expr) -> Expr | None:
