@@ -51,8 +51,8 @@ NOWHERE = (GRAPH, 1)
 def test_the_innermost_frame_of_the_project_is_the_place() -> None:
     project = context("src/model.py", "train.py")
     frames = (
-        ("/home/a/work/train.py", 5),
-        ("/home/a/work/src/model.py", 5, "forward"),
+        ("/home/a/job/train.py", 5),
+        ("/home/a/job/src/model.py", 5, "forward"),
         ("/opt/venv/lib/python3.11/site-packages/timm/model.py", 5, "forward"),
         ("/usr/lib/python3.11/train.py", 4, "inner"),
         ("<string>", 1, "f"),
@@ -101,8 +101,8 @@ def test_of_files_that_fit_alike_the_one_with_the_function_counts() -> None:
 
 def test_a_file_at_the_root_is_certain() -> None:
     assert place(context("model.py", "old/model.py"), ("/x/y/model.py", 5)) == ("model.py", 5)
-    assert place(context("/home/b/work/model.py", root="/home/b/work"), ("/x/model.py", 5)) == (
-        "/home/b/work/model.py",
+    assert place(context("/home/b/job/model.py", root="/home/b/job"), ("/x/model.py", 5)) == (
+        "/home/b/job/model.py",
         5,
     )
 

@@ -317,10 +317,10 @@ def test_of_files_with_one_name_that_in_the_same_folder_is_meant(project: Path) 
     for folder in ("code/a", "code/b"):
         written(project, f"{folder}/train.py", NET)
     asked(project, RUN, "{run_line: any}", "{function} takes {share} %")
-    details(project, "/root/job/b/train.py(8): step;")
+    details(project, "/home/me/job/b/train.py(8): step;")
     (one,) = checked(project, "code", "prof/operator_details.csv").findings
     assert one.path == "code/b/train.py"
-    details(project, "/root/job/train.py(8): step;")
+    details(project, "/home/me/job/train.py(8): step;")
     (one,) = checked(project, "code", "prof/operator_details.csv").findings
     assert one.path == "prof/operator_details.csv"
 
