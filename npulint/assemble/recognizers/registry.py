@@ -14,23 +14,19 @@ _R = TypeVar("_R", bound=Callable[..., Any])
 
 
 class CallRecognizer(msgspec.Struct, frozen=True):
-    """Makes facts of calls. `wants` answers for a canonical name whether calls of it are handed over; `package` is the
-    module that declares it."""
+    """Makes facts of calls. `wants` answers for a canonical name whether calls of it are handed over."""
 
     wants: Callable[[str], bool]
     facts: Callable[[CallSite], Iterable[Fact]]
-    module: str
 
 
-class ModuleRecognizer(msgspec.Struct, frozen=True):
-    """Makes facts of all that is no call in a module of the project, whose outermost scope it is handed."""
+ModuleRecognizer = Callable[[Scope], Iterable[Fact]]
+"""Makes facts of all that is no call in a module of the project, whose outermost scope it is handed."""
 
-    facts: Callable[[Scope], Iterable[Fact]]
-    module: str
-
-
-OF_CALLS: list[CallRecognizer] = []
-OF_MODULES: list[ModuleRecognizer] = []
+OF_CALLS: dict[str, list[CallRecognizer]] = {}
+"""The recognisers of calls by the module that declares them."""
+OF_MODULES: dict[str, list[ModuleRecognizer]] = {}
+"""The recognisers of modules by the module that declares them."""
 
 
 def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Callable[[_R], _R]:
@@ -41,16 +37,14 @@ def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Ca
 
     def register(recognizer: _R) -> _R:
         make: Any = recognizer
-        if isinstance(recognizer, type):
-            OF_CALLS.append(CallRecognizer(wants, lambda call: (make(call, call.name),), recognizer.__module__))
-        else:
-            OF_CALLS.append(CallRecognizer(wants, make, recognizer.__module__))
+        facts = (lambda call: (make(call, call.name),)) if isinstance(recognizer, type) else make
+        OF_CALLS.setdefault(recognizer.__module__, []).append(CallRecognizer(wants, facts))
         return recognizer
 
     return register
 
 
-def recognizes_in_modules(function: Callable[[Scope], Iterable[Fact]]) -> Callable[[Scope], Iterable[Fact]]:
+def recognizes_in_modules(function: ModuleRecognizer) -> ModuleRecognizer:
     """Registers a recogniser of facts that are no calls; it is handed the `Scope` of each module."""
-    OF_MODULES.append(ModuleRecognizer(function, function.__module__))
+    OF_MODULES.setdefault(function.__module__, []).append(function)
     return function

@@ -9,8 +9,8 @@ from importlib import import_module
 from types import ModuleType
 
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import CallSite, Scope, call_at, scope_at
-from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer
+from npulint.assemble.cursors import CallSite, call_at, scope_at
+from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer, ModuleRecognizer
 from npulint.facts.model import Fact
 
 # By framework the imports that call for its recognisers; the package of each is named after it.
@@ -73,14 +73,14 @@ def _modules(framework: str) -> tuple[ModuleType, ...]:
 def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
     """The recognisers of calls of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
-    return tuple([one for module in modules for one in OF_CALLS if one.module == module])
+    return tuple([one for module in modules for one in OF_CALLS.get(module, ())])
 
 
 @cache
-def _of_modules(frameworks: Frameworks) -> tuple[Callable[[Scope], Iterable[Fact]], ...]:
+def _of_modules(frameworks: Frameworks) -> tuple[ModuleRecognizer, ...]:
     """The recognisers of modules of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
-    return tuple([one.facts for module in modules for one in OF_MODULES if one.module == module])
+    return tuple([one for module in modules for one in OF_MODULES.get(module, ())])
 
 
 @lru_cache(maxsize=20_000)
