@@ -31,4 +31,5 @@ KINDS: Kinds = {
     "mixlist_file": plain(valid=ANY, used=words("yes no several")),
     "mixlist_problem": plain(detail=ANY),
     "mixlist_entry": plain(list=ANY, action=words("to-add to-remove"), known=FLAG, nearest=ANY),
+    "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
 }

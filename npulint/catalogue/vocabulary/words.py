@@ -28,29 +28,6 @@ def words(text: str) -> Values:
     return frozenset(text.split())
 
 
-_PLACE: dict[str, Values] = {
-    "active": FLAG,
-    "in_input": words("yes maybe no"),
-    "in_loop": FLAG,
-    "in_test": FLAG,
-    "step": words("yes gated host no"),
-    "behind": words("npu cuda none"),
-    "ranked": FLAG,
-    "function": ANY,
-    "under": ANY,
-}
-
-
 def plain(**attributes: Values) -> Kind:
     """A kind whose facts do not come from Python code."""
     return Kind({"value": ANY, **attributes})
-
-
-def code(**attributes: Values) -> Kind:
-    """A kind whose facts are assignments or name uses in Python code."""
-    return Kind({"value": ANY, **_PLACE, **attributes})
-
-
-def call(**attributes: Values) -> Kind:
-    """A kind whose facts are calls in Python code."""
-    return Kind({"value": ANY, **_PLACE, **attributes}, arguments=True)

@@ -1,7 +1,0 @@
-"""Fact kinds of TensorFlow programs."""
-
-from __future__ import annotations
-
-from npulint.catalogue.vocabulary.words import Kinds
-
-KINDS: Kinds = {}

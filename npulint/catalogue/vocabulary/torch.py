@@ -1,9 +1,0 @@
-"""Fact kinds of PyTorch programs."""
-
-from __future__ import annotations
-
-from npulint.catalogue.vocabulary.words import ANY, Kinds, plain, words
-
-KINDS: Kinds = {
-    "cuda_source": plain(what=words("kernel binding"), kernels=ANY),
-}
