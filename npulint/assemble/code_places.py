@@ -23,8 +23,7 @@ class ImportPlace(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where it stands in its file."""
-        record = self.record
-        return Span(record.line, record.column, record.line, record.end_column)
+        return Span.of(self.record)
 
     @property
     def name(self) -> str:
@@ -48,8 +47,7 @@ class NamePlace(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where it stands in its file."""
-        record = self.record
-        return Span(record.line, record.column, record.line, record.end_column)
+        return Span.of(self.record)
 
 
 class ExpressionPlace(msgspec.Struct, frozen=True, eq=False):
@@ -66,8 +64,7 @@ class ExpressionPlace(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where it stands in its file."""
-        record = self.record
-        return Span(record.line, record.column, record.end_line, record.end_column)
+        return Span.of(self.record)
 
 
 class OptionPlace(msgspec.Struct, frozen=True, eq=False):
@@ -84,8 +81,7 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where the call stands that defines it."""
-        call = self.record.call
-        return Span(call.line, call.column, call.end_line, call.end_column)
+        return Span.of(self.record.call)
 
 
 def options_named(context: Context, name: str) -> list[OptionPlace]:

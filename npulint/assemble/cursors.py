@@ -124,19 +124,6 @@ class Scope(BlockCursor):
         found = self.module.assignments_in.get(block, ())
         return [assignment_at(self.context, self.module, record) for record in found]
 
-    def torch_expressions(self, kind: str) -> list[tuple[Expr, Span]]:
-        """The expressions of its module that were noted for PyTorch (see `TorchExpression`), and where they stand."""
-        found = [one for one in self.module.code.torch_expressions if one.kind == kind]
-        return [
-            (Expr(one.value, self.at(one.block), one.line), Span(one.line, one.column, one.end_line, one.end_column))
-            for one in found
-        ]
-
-    @property
-    def expressions(self) -> Iterator[Expr]:
-        """Every expression that is written in its module: of calls, assignments, returns, conditions, defaults."""
-        return (Expr(value, self.at(block), line) for value, block, line in written_values(self.module.code))
-
     def operations(self, *operators: str) -> Iterator[Expr]:
         """The operations by one of `operators` that are written anywhere in its module, also in other expressions."""
         for value, block, line in written_values(self.module.code):
@@ -165,11 +152,6 @@ class Scope(BlockCursor):
     def assigned(self, name: str) -> list[Expr]:
         """The values that assignments in this very scope (class body, function, module) give to a plain name."""
         return [self._value(bind) for bind in self.module.names.get(self.block, {}).get(name, ())]
-
-    def attribute_values(self, name: str) -> list[Expr]:
-        """The values that a class, or the first of its bases that has any, assigns to an attribute."""
-        bound = self.context.flow.attribute_bindings(self.module, self.block, name)
-        return [assignment_at(self.context, home, bind).value for home, bind in bound]
 
     def _value(self, bind: Assignment) -> Expr:
         return Expr(bind.value, self.at(bind.block), bind.line)
@@ -260,8 +242,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where it stands in its file."""
-        record = self.record
-        return Span(record.line, record.column, record.end_line, record.end_column)
+        return Span.of(self.record)
 
     @property
     def name(self) -> str:
@@ -620,8 +601,7 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def span(self) -> Span:
         """Where it stands in its file."""
-        record = self.record
-        return Span(record.line, record.column, record.end_line, record.end_column)
+        return Span.of(self.record)
 
 
 def scope_at(context: Context, module: Module, block: int) -> Scope:

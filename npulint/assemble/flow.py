@@ -33,9 +33,7 @@ class Flow:
     def __init__(self, names: Names, options: Options) -> None:
         self.names = names
         self.options = options
-        bindings = Bindings(names)
-        self.bindings = bindings.of
-        self.attribute_bindings = bindings.attribute
+        self.bindings = Bindings(names).of
         self._busy: set[object] = set()
         self._callers: dict[tuple[str, int], list[Site]] | None = None
         self._attributes: dict[str, set[tuple[str, str]]] | None = None

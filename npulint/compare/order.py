@@ -50,7 +50,7 @@ def _around(step: CodeStep) -> Around | None:
     place = step.span
     best: Span | None = None
     for one in (*step.module.code.calls, *_assignments(step.module, step.block)):
-        span = Span(one.line, one.column, one.end_line, one.end_column)
+        span = Span.of(one)
         if span != place and _contains(span, place) and (best is None or _contains(best, span)):
             best = span
     return None if best is None else (step.module.path, best)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import msgspec
 
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Code, Scalar
+from npulint.facts.code import Assignment, Call, Code, Import, NameUse, Scalar, TorchExpression
 from npulint.facts.graph import Graph
 from npulint.facts.values import PossibleValues
 
@@ -29,6 +29,12 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
     def at(cls, line: int) -> Span:
         """The beginning of a line, where the column is unknown."""
         return cls(line, 1, line, 1)
+
+    @classmethod
+    def of(cls, record: Call | Assignment | TorchExpression | NameUse | Import) -> Span:
+        """The place of a record of Python code. Names and imports end on the line that they begin on."""
+        end_line = record.line if isinstance(record, NameUse | Import) else record.end_line
+        return cls(record.line, record.column, end_line, record.end_column)
 
 
 class Arguments(Protocol):

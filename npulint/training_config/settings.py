@@ -125,7 +125,7 @@ def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
 
 def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
     """A literal by its name, or the entries of a dictionary by theirs, with spans."""
-    whole = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+    whole = Span.of(bind)
     waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, whole, 0)]
     while waiting:
         what, part, span, depth = waiting.pop(0)

@@ -33,7 +33,7 @@ def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
         module = files.of(frame)
         if module is not None:
             found[module.path, frame.line] = None
-    return [(path, Span(line, 1, line, 1)) for path, line in found]
+    return [(path, Span.at(line)) for path, line in found]
 
 
 class Files:

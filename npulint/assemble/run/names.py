@@ -111,7 +111,7 @@ class Names:
         if blocks and 0 < len({fact.span.line for fact in inner}) <= _FEW:
             yield from (Named(fact.path, fact.span, text) for fact in inner)
         else:
-            yield Named(one.module.path, Span(call.line, call.column, call.end_line, call.end_column), text)
+            yield Named(one.module.path, Span.of(call), text)
 
     def _read(self, module: Module) -> None:
         found: dict[int, list[_Name]] = {}

@@ -24,7 +24,7 @@ def periodic(context: Context, period: int, paths: Collection[str] | None = None
     modules = context.project.modules
     for path in sorted(modules if paths is None else modules.keys() & paths):
         module = modules[path]
-        tested += [(path, Span(line, 1, line, 1)) for line in _tests(context, module, period)]
+        tested += [(path, Span.at(line)) for line in _tests(context, module, period)]
         told += [(path, span) for span in _intervals(context, module, period)]
     found = list(dict.fromkeys([*tested, *told]))
     return next((some for some in (found, tested) if len(some) <= _MOST), [])
@@ -68,5 +68,5 @@ def _intervals(context: Context, module: Module, period: int) -> Iterator[Span]:
     for call in module.code.calls:
         for key, value in call.keywords:
             if _INTERVAL.search(key) and _is(period, context.flow.known(module, value, call.block, call.line).values):
-                yield Span(call.line, call.column, call.end_line, call.end_column)
+                yield Span.of(call)
                 break

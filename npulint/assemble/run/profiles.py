@@ -85,7 +85,7 @@ def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
             continue
         name = folder.rpartition("/")[2]
         attrs: dict[str, object] = {"folder": name if _PLAIN.fullmatch(name) else "FOLDER"}
-        found.append(GenericFact("run_raw", tool, forms[min(paths)][0], Span(1, 1, 1, 1), attrs))
+        found.append(GenericFact("run_raw", tool, forms[min(paths)][0], Span.at(1), attrs))
     return found
 
 

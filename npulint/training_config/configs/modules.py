@@ -25,7 +25,7 @@ def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
     for name, binds in module.names.get(0, {}).items():
         bind = binds[-1]
         if module.blocks[bind.block].kind == "module" or len(binds) == 1:
-            reader.add((name,), bind.value, Span(bind.line, bind.column, bind.end_line, bind.end_column), 0)
+            reader.add((name,), bind.value, Span.of(bind), 0)
     return tuple(reader.found)
 
 
@@ -54,7 +54,7 @@ class _Module:
         elif isinstance(value, Ref):
             bind = self._bind(value)
             if bind is not None:
-                place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+                place = Span.of(bind)
                 self.add(key, bind.value, place, depth + 1)
 
     def entries(self, value: Value, span: Span, depth: int) -> tuple[list[tuple[str, Value]] | None, Span]:
@@ -64,7 +64,7 @@ class _Module:
         if isinstance(value, CallResult):
             call = self._module.code.calls[value.call]
             if self._module.callee_name(value.call) in _DICTS:
-                span = Span(call.line, call.column, call.end_line, call.end_column)
+                span = Span.of(call)
                 found: list[tuple[str, Value]] = []
                 for one in call.args[:1]:
                     found += self.entries(one, span, depth + 1)[0] or ()

@@ -53,7 +53,7 @@ class Assignments:
         return parts, sure
 
     def _bound(self, home: Module, bind: Assignment, at: At) -> Found:
-        station = Station(home.path, Span(bind.line, bind.column, bind.end_line, bind.end_column), bind.target)
+        station = Station(home.path, Span.of(bind), bind.target)
         inner = at.moved(home, bind.block, bind.line)
         found = self._tracer.found(bind.value, inner)
         return found.written(station) if found.values else found

@@ -153,7 +153,7 @@ def defined(option: Option) -> Station:
     name = next((text for text in as_written if text.startswith("--")), "")
     if not name:
         name = option.name if option.kind == "parameter" or not option.flags else dashed(option.flags[0])
-    return Station(option.module.path, Span(call.line, call.column, call.end_line, call.end_column), name)
+    return Station(option.module.path, Span.of(call), name)
 
 
 def dashed(flag: str) -> str:

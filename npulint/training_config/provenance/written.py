@@ -25,7 +25,7 @@ def spot(call: Call, value: Value) -> Span:
     for place, one in enumerate((*call.args, *(keyword_value for _, keyword_value in call.keywords))):
         if one is value and place < len(call.argument_spans):
             return Span(*call.argument_spans[place])
-    return Span(call.line, call.column, call.end_line, call.end_column)
+    return Span.of(call)
 
 
 def entry_spot(display: Value, value: Value, line: int) -> Span:

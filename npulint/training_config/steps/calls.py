@@ -136,7 +136,7 @@ class Calls:
             module=module,
             home=home_of(module, call.block),
             block=call.block,
-            span=Span(call.line, call.column, call.end_line, call.end_column),
+            span=Span.of(call),
             arguments=arguments,
             open=is_open(call),
             call=index,

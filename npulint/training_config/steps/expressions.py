@@ -41,12 +41,12 @@ class Formula(msgspec.Struct, frozen=True, eq=False):
 def formulas(module: Module, compared: Collection[int]) -> Iterator[Formula]:
     """The formulas of a module, except the arguments of the calls in `compared`, which are compared separately."""
     for bind in module.code.assignments:
-        place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+        place = Span.of(bind)
         yield from _within(module, _last(bind.target), bind.value, bind.block, place)
     for returned in module.code.returns:
         yield from _within(module, "return", returned.value, returned.block, Span.at(returned.line))
     for index, call in enumerate(module.code.calls):
-        place = Span(call.line, call.column, call.end_line, call.end_column)
+        place = Span.of(call)
         if isinstance(call.callee, Op) and call.callee.op == ".":
             yield from _within(module, module.callee_name(index), call.callee.operands[0], call.block, place)
         if index not in compared:

@@ -52,7 +52,7 @@ class Named:
         for bind in module.code.assignments:
             if _ADAPTER in bind.target:
                 continue  # its settings are separate facts
-            place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+            place = Span.of(bind)
             last = _last(bind.target)
             if isinstance(bind.value, Table | SequenceDisplay):
                 yield from self._entries(module, bind.value, bind.block, place, last)
@@ -78,7 +78,7 @@ class Named:
 
     def _counters(self, module: Module) -> Iterator[CodeStep]:
         for bind, added in counters(module):
-            place = Span(bind.line, bind.column, bind.end_line, bind.end_column)
+            place = Span.of(bind)
             yield self._literal("counter", _last(bind.target), "evaluation", module, bind.block, place, added)
 
     def _tables(self, module: Module) -> Iterator[CodeStep]:
@@ -88,7 +88,7 @@ class Named:
                 place = Span.at(returned.line)
                 yield from self._entries(module, returned.value, returned.block, place, "return")
         for index, call in enumerate(module.code.calls):
-            place = Span(call.line, call.column, call.end_line, call.end_column)
+            place = Span.of(call)
             for value in (*call.args, *(value for _, value in call.keywords)):
                 if isinstance(value, Table | SequenceDisplay):
                     yield from self._entries(module, value, call.block, place, module.callee_name(index))
@@ -150,7 +150,7 @@ class Named:
                 part = "steps" if block in training else ""
             if part and isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange"):
                 arguments = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
-                span = Span(call.line, call.column, call.end_line, call.end_column)
+                span = Span.of(call)
                 home = home_of(module, record.parent)
                 yield CodeStep("loop", part, "range", part, module, home, record.parent, span, arguments, is_open(call))
 

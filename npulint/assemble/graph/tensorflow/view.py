@@ -108,7 +108,7 @@ class TensorFlowGraphView:
         text of the graph has it, or at the first line of a binary file."""
         found = self._places(nodes)
         line = max(nodes[0].line, 1) if nodes else 1
-        path, span = found[0] if found else (self.path, Span(line, 1, line, 1))
+        path, span = found[0] if found else (self.path, Span.at(line))
         return NodeSet(path, span, nodes[0].name if nodes else "", _listed(nodes), len(nodes), found[1:])
 
     def _places(self, nodes: Sequence[Node]) -> list[Place]:

@@ -54,7 +54,7 @@ def imports(module: Scope) -> Iterator[Fact]:
     for record in module.module.code.imports:
         if not record.level and not module.context.project.imported(module.module, record):
             name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
-            span = Span(record.line, record.column, record.line, record.end_column)
+            span = Span.of(record)
             yield ForeignImport(module.at(record.block), span, name, record, record.name == "*")
 
 
@@ -94,7 +94,7 @@ def name_uses(module: Scope) -> Iterator[Fact]:
             named.append((name, record))
     passed = _passed(module.module) if named else set()
     for name, record in named:
-        span = Span(record.line, record.column, record.line, record.end_column)
+        span = Span.of(record)
         scope = module.at(record.block)
         yield NameMention(scope, span, name, record.name in passed)
         if record.name in passed:
@@ -125,7 +125,7 @@ def definitions(module: Scope) -> Iterator[Fact]:
     for block, record in enumerate(module.module.blocks):
         if record.name:
             params = PossibleValues((", ".join(record.params),), True)
-            span = Span(record.line, 1, record.line, 1)
+            span = Span.at(record.line)
             yield Definition(module.at(block), span, record.name.rpartition(".")[2], record.kind, params)
 
 
@@ -143,5 +143,5 @@ def options(module: Scope) -> Iterator[Fact]:
     for name, defined in module.context.options.by_module.get(module.path, {}).items():
         for option in defined:
             call, scope = option.call, module.at(option.call.block)
-            span = Span(call.line, call.column, call.end_line, call.end_column)
+            span = Span.of(call)
             yield DefinedOption(scope, span, name, scope.expr(option.value, call.line).known)

@@ -95,7 +95,7 @@ def fusible_definitions(module: Scope) -> list[FusibleDefinition]:
         name = _named(definition, qualname.rpartition(".")[2])
         if name:
             line = definition.record.line
-            found.append(FusibleDefinition(definition, Span(line, 1, line, 1), name))
+            found.append(FusibleDefinition(definition, Span.at(line), name))
     return found
 
 

@@ -174,7 +174,7 @@ def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
     for index, record in enumerate(module.module.blocks):
         for base in module.at(index).bases if record.bases else ():
             if base.written.rpartition(".")[2] in segments:
-                yield from _mention(base, Span(record.line, 1, record.line, 1), "base")
+                yield from _mention(base, Span.at(record.line), "base")
 
 
 @recognizes_in_modules
@@ -185,7 +185,7 @@ def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
     elsewhere = _found_elsewhere(module, {one.name.rpartition(".")[2] for one in uses}) if uses else set()
     for one in uses:
         if (one.name, one.line) not in elsewhere:
-            span = Span(one.line, one.column, one.line, one.end_column)
+            span = Span.of(one)
             yield from _mention(module.at(one.block).expr(Ref(one.name), one.line), span, "mention")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from npulint.assemble.code_places import expressions
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.torch.fusible import FusibleCode
 from npulint.assemble.recognizers.torch.operations import (
@@ -107,9 +108,9 @@ def softmax_shapes(function: Scope) -> list[FusibleCode]:
 def _products(function: Scope) -> Iterator[Operation]:
     """The products of tensors in a function, by calls and by ``@``."""
     yield from (one for one in operations_of_calls(function) if one.op in _PRODUCTS)
-    for value, _ in function.torch_expressions("matmul"):
-        if value.scope.function is function:
-            yield Operation("matmul", value.operands())
+    for place in expressions(function, "matmul"):
+        if place.scope.function is function:
+            yield Operation("matmul", place.expression.operands())
 
 
 def _attention(product: Operation) -> tuple[Trace, Trace] | None:

@@ -137,7 +137,7 @@ def _of_result(call: CallSite, here: Origin) -> Iterator[Origin]:
     else:
         for returned in call.target.returns if call.target is not None else ():
             line = returned.line - 1  # results are asked for after their line
-            yield from _origins(returned, Origin("assigned", returned.scope, Span(line, 1, line, 1)))
+            yield from _origins(returned, Origin("assigned", returned.scope, Span.at(line)))
         return
     for one in passed:
         yield from _origins(one, here)
@@ -183,7 +183,7 @@ def _of_parameter(value: Expr) -> Iterator[Origin]:
     left_out = any(one is None and not call.starred for call, one in passed)
     default = function.default(value.written)
     if default is not None and (left_out or not passed):
-        span = Span(default.line, 1, default.line, 1)
+        span = Span.at(default.line)
         yield from _origins(default, Origin("parameter" if left_out else "default", default.scope, span))
 
 

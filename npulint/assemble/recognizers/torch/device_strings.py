@@ -355,4 +355,4 @@ def _returned(module: Scope) -> Iterator[CudaText]:
 
 
 def _line(value: Expr) -> Span:
-    return Span(value.line, 1, value.line, 1)
+    return Span.at(value.line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from npulint.assemble.code_facts import PlaceFact
-from npulint.assemble.code_places import imports_package
+from npulint.assemble.code_places import expressions, imports_package
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope
 from npulint.assemble.recognizers.torch import device_names
 from npulint.assemble.recognizers.torch.device_moves import Move, chooses_itself, keeps_table, knows_npu
@@ -76,7 +76,7 @@ def is_guarded(scope: Scope, span: Span) -> bool:
     if tried or scope.qualname.rpartition(".")[2] == "cuda":
         return True
     here = (span.line, span.column)
-    chosen = (one for one in scope.module.code.torch_expressions if one.kind == "choice")
+    chosen = (place.span for place in expressions(scope, "choice"))
     return any((one.line, one.column) <= here < (one.end_line, one.end_column) for one in chosen)
 
 

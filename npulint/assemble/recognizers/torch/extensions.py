@@ -194,5 +194,5 @@ def _triton_kernels(module: Scope) -> Iterator[TritonKernel]:
     for block, record in enumerate(module.module.blocks):
         decorated = module.at(block)
         if any(one.name.removesuffix("()") in _KERNELS for one in decorated.decorators):
-            span = Span(record.line, 1, record.line, 1)
+            span = Span.at(record.line)
             yield TritonKernel(module.at(max(record.parent, 0)), span, record.name.rpartition(".")[2])

@@ -69,7 +69,7 @@ def library_imports(module: Scope) -> Iterator[LibraryImport]:
         if known is None or (known.name, record.line) in seen or _is_in_project(module, record, known.name):
             continue
         seen.add((known.name, record.line))
-        span = Span(record.line, record.column, record.line, record.end_column)
+        span = Span.of(record)
         scope = module.at(record.block)
         yield LibraryImport(scope, span, known.name, name, known.group, known.works, known.substitute, record)
 

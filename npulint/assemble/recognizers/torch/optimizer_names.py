@@ -53,7 +53,7 @@ def named_optimizers(module: Scope) -> list[NamedOptimizer]:
     renamed = _called_by_other_names(calls) if assigned else set()
     lines = {(call.name, call.line) for call in calls}
     return [
-        NamedOptimizer(module.at(record.block), Span(record.line, record.column, record.line, record.end_column), name)
+        NamedOptimizer(module.at(record.block), Span.of(record), name)
         for name, record in found
         if (name, record.line) not in lines
         and (record.name in handed or (record.name in assigned and name not in renamed))
@@ -110,6 +110,6 @@ def derived_optimizers(module: Scope) -> list[NamedOptimizer]:
             if base.written and last_of(base.written) not in _NO_OPTIMIZERS:
                 name = base.name
                 if family(module.context, name) in ("stock", "apex_gpu"):
-                    span = Span(record.line, 1, record.line, 1)
+                    span = Span.at(record.line)
                     found.append(NamedOptimizer(base.scope, span, name, "subclass"))
     return found

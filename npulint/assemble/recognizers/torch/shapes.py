@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, PlaceFact
+from npulint.assemble.code_places import expressions
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.classes import is_idle
@@ -181,10 +182,10 @@ def _is_only_counted(call: CallSite) -> bool:
 @recognizes_in_modules
 def mask_selections(module: Scope) -> Iterator[MaskSelection]:
     """Subscripts by a boolean mask that are read, in a training step."""
-    for selection, span in module.torch_expressions("mask"):
-        subscript = selection.subscript
-        if subscript is not None and _is_in_step(selection.scope) and _selects(*subscript):
-            yield MaskSelection(selection.scope, span, "boolean_mask", selection)
+    for place in expressions(module, "mask"):
+        subscript = place.expression.subscript
+        if subscript is not None and _is_in_step(place.scope) and _selects(*subscript):
+            yield MaskSelection(place.scope, place.span, "boolean_mask", place.expression)
 
 
 @recognizes_in_modules
