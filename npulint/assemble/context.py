@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Protocol, TypeVar
 
 from npulint.assemble.flow import Flow
 from npulint.assemble.guards import Guards
@@ -14,6 +15,8 @@ from npulint.assemble.project import Project
 from npulint.assemble.training import Training
 
 _T = TypeVar("_T")
+_Of = TypeVar("_Of", bound="Context | _InContext")
+_Block = TypeVar("_Block", bound="_BlockOfFile")
 
 
 class Context:
@@ -39,3 +42,38 @@ class Context:
             self._worked_out[key] = work()
         result: _T = self._worked_out[key]
         return result
+
+
+class _InContext(Protocol):
+    """A block, a call or an expression of a project."""
+
+    @property
+    def context(self) -> Context: ...
+
+
+class _BlockOfFile(_InContext, Protocol):
+    @property
+    def path(self) -> str: ...
+
+    def at(self, block: int) -> Any: ...
+
+
+def once(work: Callable[[_Of], _T]) -> Callable[[_Of], _T]:
+    """Lets a function work once for each project, block or call that it is handed."""
+
+    @wraps(work)
+    def answer(of: _Of) -> _T:
+        context = of if isinstance(of, Context) else of.context
+        return context.memoize((work, of), lambda: work(of))
+
+    return answer
+
+
+def once_per_file(work: Callable[[_Block], _T]) -> Callable[[_Block], _T]:
+    """Lets a function work once for each file, whichever of its blocks it is handed: it gets that of the module."""
+
+    @wraps(work)
+    def answer(block: _Block) -> _T:
+        return block.context.memoize((work, block.path), lambda: work(block.at(0)))
+
+    return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import Scope
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
@@ -58,15 +59,12 @@ def imports(module: Scope) -> Iterator[Fact]:
             yield ForeignImport(module.at(record.block), span, name, record, record.name == "*")
 
 
+@once_per_file
 def _used_roots(scope: Scope) -> set[str]:
     """The first names of all that a file calls or mentions."""
-
-    def work() -> set[str]:
-        code = scope.module.code
-        called = [call.callee.name for call in code.calls if isinstance(call.callee, Ref)]
-        return {name.partition(".")[0] for name in (*called, *(record.name for record in code.name_uses))}
-
-    return scope.context.memoize(("roots", scope.path), work)
+    code = scope.module.code
+    called = [call.callee.name for call in code.calls if isinstance(call.callee, Ref)]
+    return {name.partition(".")[0] for name in (*called, *(record.name for record in code.name_uses))}
 
 
 @fact_kind("mention")

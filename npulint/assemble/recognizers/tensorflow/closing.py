@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
@@ -26,8 +26,7 @@ def closed(session: CallSite) -> Flag:
     name = session.name
     if name.rpartition(".")[2] not in _KEPT:
         return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
-    context = session.context
-    ended, others_end = context.memoize("closed sessions", lambda: _ended(context))
+    ended, others_end = _ended(session.context)
     if session in ended:
         return "yes"
     return "unknown" if others_end or not _is_kept(session) else "no"
@@ -46,6 +45,7 @@ def _is_at_module_level(scope: Scope) -> bool:
     return scope.module.scope[scope.block] == 0
 
 
+@once
 def _ended(context: Context) -> tuple[set[CallSite], bool]:
     """The calls that make sessions which something closes, and whether a close() cannot be followed to one."""
     ended: set[CallSite] = set()

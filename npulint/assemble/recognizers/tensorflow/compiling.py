@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.functions import compiled
@@ -34,8 +35,7 @@ class LoopSize(CallFact):
     @attribute
     def agrees(self) -> Literal["yes", "no", "missing", "unknown"]:
         """Whether compiled loops make as many rounds as the loop size says; missing if there are none."""
-        context = self.call.context
-        rounds = context.memoize("device loops", lambda: _rounds(module_scopes(context)))
+        rounds = _rounds(self.call.context)
         if not rounds:
             return "missing"
         known = merge(rounds)
@@ -56,10 +56,11 @@ def compiled_models(call: CallSite) -> list[ModelCompile]:
     return [ModelCompile(call, "compile")] if is_model else []
 
 
-def _rounds(modules: list[Scope]) -> list[PossibleValues]:
+@once
+def _rounds(context: Context) -> list[PossibleValues]:
     """How many rounds the loops over ``tf.range`` in compiled functions make, as their callers say."""
     found = []
-    for call in (call for module in modules for call in module.calls_named("range")):
+    for call in (call for module in module_scopes(context) for call in module.calls_named("range")):
         function = call.scope.function
         if function is None or call.name != "tensorflow.range" or not _is_looped_over(call):
             continue

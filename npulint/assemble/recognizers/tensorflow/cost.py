@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.host import Placed, placed
@@ -99,7 +100,7 @@ def graph_growth(call: CallSite) -> list[GraphGrowth]:
     scope = call.scope
     if scope.loop is None or scope.is_conditional or not runs_each_round(scope):
         return []
-    anew = call.context.memoize(("anew", call.path), lambda: _around_new_graphs(scope))
+    anew = _around_new_graphs(scope)
     return (
         []
         if any(around.kind == "loop" and around in anew for around in scope.ancestors)
@@ -124,6 +125,7 @@ def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
     return [RootOfSquares(call, call.name)] if any(one is not None and _is_square(one) for one in sums) else []
 
 
+@once_per_file
 def _around_new_graphs(scope: Scope) -> set[Scope]:
     """The blocks around the calls of a module that make a session or a graph."""
     return {around for call in scope.all_calls if call.name in _FRESH for around in call.scope.ancestors}

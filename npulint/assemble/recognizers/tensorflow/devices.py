@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.context import once_per_file
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import LOSS_SCALE_OPTIMIZERS, is_wrapped_by, wrapped
 from npulint.assemble.recognizers.tensorflow.towers import is_repeated
@@ -113,9 +114,13 @@ class DistributionCall(CallFact):
     @attribute
     def kept(self) -> bool:
         """Whether something is done with its result."""
-        module = self.call.module
-        used: set[int] = self.call.context.memoize(("consumed", module.path), lambda: consumed(module))
-        return self.call.index in used
+        return self.call.index in _consumed(self.scope)
+
+
+@once_per_file
+def _consumed(scope: Scope) -> set[int]:
+    """The calls of a file with whose results something is done."""
+    return consumed(scope.module)
 
 
 def _is_distributed(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import msgspec
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag
@@ -50,11 +50,8 @@ def users(function: Scope) -> list[CallSite]:
 
 
 @walker(depth=12, otherwise=lambda: "unknown")
+@once
 def _runs_compiled(function: Scope) -> Flag:
-    return function.context.memoize(("compiled", function), lambda: _by_users(function))
-
-
-def _by_users(function: Scope) -> Flag:
     """Whether a function runs compiled: it is compiled itself, or all that run it are."""
     own = _made_compiled(function)
     if own != "no":
@@ -71,7 +68,7 @@ def _by_users(function: Scope) -> Flag:
 
 def _made_compiled(function: Scope) -> Flag:
     """Whether a function is compiled by its decorators, by a call of ``tf.function`` or by Keras."""
-    given = function.context.memoize("compiled functions", lambda: _given(function.context))
+    given = _given(function.context)
     if function in given.functions:
         return "yes"
     for decorator in function.decorators:
@@ -99,6 +96,7 @@ def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
     return "yes" if any("keras." in base for base in bases) else "unknown"
 
 
+@once
 def _given(context: Context) -> _Compiled:
     """What the calls of ``tf.function`` in a project are given; also what own wrappers of it are."""
     found = _Compiled(set(), set())
@@ -120,16 +118,15 @@ def _is_own_compile(last: str) -> bool:
 
 def _handed_to(function: Scope) -> list[CallSite]:
     """The calls that are given a function."""
-    context = function.context
-    values = context.memoize("handed functions", lambda: _handed(context))
     found = []
-    for call, value in values.get(function.record.name.rpartition(".")[2], ()):
+    for call, value in _handed(function.context).get(function.record.name.rpartition(".")[2], ()):
         functions = value.functions
         if function in functions or not functions:
             found.append(call)
     return found
 
 
+@once
 def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
     """Last name -> the calls that are given something of that name, of those that are names of own functions."""
     modules = module_scopes(context)

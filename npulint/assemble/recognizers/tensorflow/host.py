@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.surroundings import surroundings_of
@@ -47,15 +47,15 @@ def host_operations(call: CallSite) -> list[HostOperation]:
     return [HostOperation(call, name, op.where, op.ops, op.family) for op in fitting[:1]]
 
 
+@once
 def placed(call: CallSite) -> Placed:
     """``input`` for a call of the input pipeline, else where it stands in the graph."""
     if surroundings_of(call.scope).in_input == "yes":
         return "input"
-    context = call.context
-    placement = context.memoize("placement", lambda: _placement(context))
-    return context.memoize(("place", call), lambda: placement.place(call))
+    return _placement(call.context).place(call)
 
 
+@once
 def _placement(context: Context) -> Placement:
     from npulint.assemble.placement import Placement  # few projects ask
 

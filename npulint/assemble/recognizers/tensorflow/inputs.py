@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, module_scopes
 from npulint.assemble.input_reachability import is_stage, looks_like_dataset
 from npulint.assemble.recognizers.registry import recognizes
@@ -141,8 +141,7 @@ class LookupTable(CallFact):
         """Whether the input pipeline looks something up in this table; maybe if it does so in one that is unknown."""
         if surroundings_of(self.scope).in_input == "yes":
             return "yes"
-        context = self.call.context
-        known, unsure = context.memoize("lookups", lambda: _tables_of_pipeline(context))
+        known, unsure = _tables_of_pipeline(self.call.context)
         return "yes" if self.call in known else "maybe" if unsure else "no"
 
 
@@ -202,6 +201,7 @@ def _is_seen(kept: AssignmentSite, reader: Scope) -> bool:
     return reader.is_inside(kept.scope.namespace)
 
 
+@once
 def _tables_of_pipeline(context: Context) -> tuple[set[CallSite], bool]:
     """The tables that the input pipeline looks something up in, and whether there are others unknown."""
     known: set[CallSite] = set()

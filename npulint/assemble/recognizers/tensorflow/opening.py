@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, call_at, module_scopes
 from npulint.assemble.order import ExecutionStep, Order
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
@@ -199,12 +199,9 @@ def _is_used(opening: CallSite) -> bool:
 # -- the order of a script -------------------------------------------------------------------------
 
 
+@once
 def _openings(context: Context) -> list[CallSite]:
     """The calls of a project that open an NPU."""
-    return context.memoize("openings of NPUs", lambda: _find_openings(context))
-
-
-def _find_openings(context: Context) -> list[CallSite]:
     modules = list(context.project.modules.values())
     if not any(record.module.startswith("npu_device") for module in modules for record in module.code.imports):
         return []
@@ -216,17 +213,14 @@ def _find_openings(context: Context) -> list[CallSite]:
     ]
 
 
+@once
 def _walks(context: Context) -> _Walks:
     """What the scripts of a project do before and after the openings."""
-
-    def work() -> _Walks:
-        found = _Walks()
-        order = Order(context, is_compiled)
-        for start in _starts(context)[:_STARTS]:
-            _add_walk(found, context, list(order.steps(start)))
-        return found
-
-    return context.memoize("walks to openings of NPUs", work)
+    found = _Walks()
+    order = Order(context, is_compiled)
+    for start in _starts(context)[:_STARTS]:
+        _add_walk(found, context, list(order.steps(start)))
+    return found
 
 
 def _starts(context: Context) -> list[Scope]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
@@ -19,7 +19,7 @@ def is_optional(call: CallSite) -> bool:
     """Whether a call stands within a ``try``, or in an arm of a conditional expression."""
     if any(scope.kind == "try" for scope in call.scope.ancestors):
         return True
-    return call in call.context.memoize(("chosen", call.path), lambda: _chosen(call.scope))
+    return call in _chosen(call.scope)
 
 
 @walker(depth=3, otherwise=bool)
@@ -54,9 +54,10 @@ def is_used(scope: Scope) -> bool:
     decorators = [one.call.callee if one.call is not None else one for one in inside[-1].decorators]
     if not all(one.written.endswith(_LISTED) for one in decorators):
         return True
-    return inside[-1].record.name in scope.context.memoize("named", lambda: _named(scope.context))
+    return inside[-1].record.name in _named(scope.context)
 
 
+@once
 def _named(context: Context) -> set[str]:
     """The last segments of all names that are called or mentioned, and the names that are imported."""
     found: set[str] = set()
@@ -67,6 +68,7 @@ def _named(context: Context) -> set[str]:
     return found
 
 
+@once_per_file
 def _chosen(module: Scope) -> set[CallSite]:
     """The calls in the arms of conditional expressions, with those that are among their arguments."""
     arms = [arm for choice in module.operations("if") for arm in choice.alternatives]

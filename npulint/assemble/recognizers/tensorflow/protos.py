@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, module_scopes
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.assemble.recognizers.registry import recognizes_in_modules
@@ -83,9 +83,10 @@ class Protos:
         return next((place_of(call) for call in optimizer.sites if call in self.optimizers), "")
 
 
+@once
 def protos_of(context: Context) -> Protos:
     """The ConfigProto objects of the project under recognition."""
-    return context.memoize("protos", lambda: Protos(context))
+    return Protos(context)
 
 
 def place_of(call: CallSite) -> str:
@@ -237,7 +238,7 @@ def custom_optimizers(module: Scope) -> Iterator[Fact]:
 
 def _name(call: CallSite) -> str:
     """The name that a custom optimizer gets; empty without one, ``?`` where it is not known."""
-    one = _named(call.scope.at(0)).get(call)
+    one = _named(call.scope).get(call)
     value = call.argument("name") if one is None else one.value
     return "" if value is None else _text(value)
 
@@ -247,17 +248,14 @@ def _text(value: Expr) -> str:
     return single if isinstance(single, str) else "?"
 
 
+@once_per_file
 def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
     """The first assignment of a name to each object that a module makes or is given."""
-
-    def work() -> dict[CallSite, AssignmentSite]:
-        found: dict[CallSite, AssignmentSite] = {}
-        for one in _assignments_to(module, "name"):
-            for call in _at(one, one.target.removesuffix(".name")).sites:
-                found.setdefault(call, one)
-        return found
-
-    return module.context.memoize(("names of objects", module.path), work)
+    found: dict[CallSite, AssignmentSite] = {}
+    for one in _assignments_to(module, "name"):
+        for call in _at(one, one.target.removesuffix(".name")).sites:
+            found.setdefault(call, one)
+    return found
 
 
 def _spelling(name: str) -> Spelling:

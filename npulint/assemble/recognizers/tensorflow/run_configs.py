@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.adapter_settings import AdapterSetting
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.protos import place_of
@@ -103,10 +103,10 @@ def _made_by(value: Expr) -> PossibleValues:
 def _run_config_of(call: CallSite) -> str:
     """The place of the NPURunConfig that an object comes to; its own where none is seen."""
     place = place_of(call)
-    takers = call.context.memoize("run config objects", lambda: _takers(call.context))
-    return takers.get(place, place)
+    return _takers(call.context).get(place, place)
 
 
+@once
 def _takers(context: Context) -> dict[str, str]:
     """By the place of each object the place of the NPURunConfig that it comes to."""
     direct: dict[str, str] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.walker import walker
@@ -106,11 +107,10 @@ def _asks_for_trace(call: CallSite) -> bool:
 def runs_each_round(scope: Scope) -> list[CallSite]:
     """The session runs that happen in every round of the loop around a block; none outside a loop."""
     loop = scope.loop
-    if loop is None:
-        return []
-    return scope.context.memoize(("runs", scope.path), lambda: _runs_by_loop(scope)).get(loop, [])
+    return [] if loop is None else _runs_by_loop(scope).get(loop, [])
 
 
+@once_per_file
 def _runs_by_loop(module: Scope) -> dict[Scope | None, list[CallSite]]:
     found: dict[Scope | None, list[CallSite]] = {}
     for call in module.calls_named(*_METHODS):

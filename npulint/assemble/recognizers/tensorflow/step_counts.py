@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import scales_for_npu
@@ -26,7 +27,7 @@ class StepCount(CallFact):
     @attribute
     def beside_scaled(self) -> bool:
         """Whether a train step of the file is one of a loss scale optimizer of the NPU."""
-        return self.call.context.memoize(("scaled steps", self.path), lambda: _has_scaled_step(self.scope))
+        return _has_scaled_step(self.scope)
 
 
 @recognizes(matching=lambda name: name in _ASSIGNING or name.endswith(_METHODS))
@@ -52,5 +53,6 @@ def _is_chosen(value: Expr) -> bool:
     return any(map(_is_chosen, value.operands() or assigned))
 
 
+@once_per_file
 def _has_scaled_step(module: Scope) -> bool:
     return scales_for_npu(module) and any(map(is_scaled, module.calls_named("apply_gradients", "minimize")))

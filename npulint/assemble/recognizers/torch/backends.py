@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import imports_package, options_named
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.surroundings import surroundings_of
@@ -187,20 +187,17 @@ def _of_parameter(value: Expr) -> Iterator[Origin]:
         yield from _origins(default, Origin("parameter" if left_out else "default", default.scope, span))
 
 
+@once
 def _set_in_configuration(context: Context) -> dict[str, list[Origin]]:
     """Last segment of a name or key -> the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
-
-    def look() -> dict[str, list[Origin]]:
-        found: dict[str, list[Origin]] = {}
-        for assignment in (one for module in module_scopes(context) for one in module.assignments):
-            entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
-            for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
-                if "backend" in key.lower():
-                    here = msgspec.structs.replace(_assigned(assignment), source="config")
-                    found.setdefault(key, []).extend(_texts(value, here))
-        return found
-
-    return context.memoize("backends set", look)
+    found: dict[str, list[Origin]] = {}
+    for assignment in (one for module in module_scopes(context) for one in module.assignments):
+        entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
+        for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
+            if "backend" in key.lower():
+                here = msgspec.structs.replace(_assigned(assignment), source="config")
+                found.setdefault(key, []).extend(_texts(value, here))
+    return found
 
 
 def _assigned(assignment: AssignmentSite) -> Origin:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes
 
 
@@ -21,13 +21,10 @@ def _last(scope: Scope) -> str:
     return scope.record.name.rpartition(".")[2]
 
 
+@once
 def _used(context: Context) -> frozenset[str]:
     """The last segments of what the project calls, hands on or derives from."""
-
-    def look() -> frozenset[str]:
-        return frozenset(name for module in module_scopes(context) for name in _used_in(module))
-
-    return context.memoize("names used", look)
+    return frozenset(name for module in module_scopes(context) for name in _used_in(module))
 
 
 def _used_in(module: Scope) -> set[str]:
@@ -42,13 +39,10 @@ def _used_in(module: Scope) -> set[str]:
     return found
 
 
+@once
 def _looks_up(context: Context) -> bool:
     """Whether something is fetched from a module by a computed name."""
-
-    def look() -> bool:
-        return any(_is_lookup(call) for module in module_scopes(context) for call in module.calls_named(*_LOOKUPS))
-
-    return context.memoize("classes by name", look)
+    return any(_is_lookup(call) for module in module_scopes(context) for call in module.calls_named(*_LOOKUPS))
 
 
 _LOOKUPS = ("getattr", "globals")

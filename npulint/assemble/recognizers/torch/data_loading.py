@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_named
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
@@ -40,7 +40,7 @@ def named_purpose(text: str) -> Literal["train", "evaluate", ""]:
 def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
     """What the loader that a call makes is for. The nearest name that tells it decides: of the variable, of the data
     set, of a condition, of the function; then who shuffles trains."""
-    target = _assigned_to(loader)
+    target = _assigned_results(loader.scope).get(loader.index, "")
     answer = named_purpose(target) or _of_dataset(dataset) or _of_conditions(loader.scope)
     function, *around = reversed(loader.scope.qualname.split("."))
     answer = answer or named_purpose(function)
@@ -74,7 +74,10 @@ def _is_made_to_evaluate(loader: CallSite) -> bool:
     """Whether somebody calls the function that makes a loader to evaluate with it, as the names there tell."""
     function = loader.scope.function
     for caller in () if function is None else function.callers:
-        names = (_assigned_to(caller), *(value.written or value.text for value in caller.arguments))
+        names = (
+            _assigned_results(caller.scope).get(caller.index, ""),
+            *(value.written or value.text for value in caller.arguments),
+        )
         if any(named_purpose(name) == "evaluate" for name in names):
             return True
         if any(named_purpose(key) == "train" and value.literal == 0 for key, value in caller.keywords.items()):
@@ -82,17 +85,14 @@ def _is_made_to_evaluate(loader: CallSite) -> bool:
     return False
 
 
-def _assigned_to(call: CallSite) -> str:
-    """What the result of a call is assigned to, also as an element of a display."""
-
-    def look() -> dict[int, str]:
-        found: dict[int, str] = {}
-        for assignment in call.scope.assignments:
-            for index, target in _results(assignment.value, assignment.target):
-                found.setdefault(index, target)
-        return found
-
-    return call.context.memoize(("assigned results", call.path), look).get(call.index, "")
+@once_per_file
+def _assigned_results(module: Scope) -> dict[int, str]:
+    """What the results of calls are assigned to, also as elements of a display, by the number of the call."""
+    found: dict[int, str] = {}
+    for assignment in module.assignments:
+        for index, target in _results(assignment.value, assignment.target):
+            found.setdefault(index, target)
+    return found
 
 
 @walker(depth=6, otherwise=list)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_places import imports_package, options_named
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import Expr, Scope, module_scopes
 from npulint.assemble.recognizers.torch import device_names as known
 from npulint.assemble.recognizers.torch.device_texts import names_cuda
@@ -57,24 +57,24 @@ def is_given_here(scope: Scope, name: str, line: int) -> bool:
     own = [option for option in options if option.scope.module is scope.module]
     if own:
         return any(names_cuda(option.default) for option in own)
-    given: set[str] = scope.context.memoize("names of CUDA devices", lambda: set(_given(scope.context)))
-    return last.lstrip("_") in given
+    return last.lstrip("_") in _given(scope.context)
 
 
-def _given(context: Context) -> Iterator[str]:
+@once
+def _given(context: Context) -> set[str]:
     """The last segments of the names that the project gives the text of a CUDA device."""
-    for name in context.options.table:
-        if any(names_cuda(option.default) for option in options_named(context, name)):
-            yield name
+    table = context.options.table
+    found = {name for name in table if any(names_cuda(option.default) for option in options_named(context, name))}
     for module in module_scopes(context):
         if not module.module.code.devices:
             continue
         for assignment in module.assignments:
             value = assignment.value
             if not value.is_dict and not value.is_display and names_cuda(value):
-                yield assignment.target.rpartition(".")[2].lstrip("_")
+                found.add(assignment.target.rpartition(".")[2].lstrip("_"))
         for function in module.blocks_of("function", "lambda"):
-            yield from (name for name, value in function.defaults if names_cuda(value))
+            found.update(name for name, value in function.defaults if names_cuda(value))
+    return found
 
 
 def may_be_own_method(scope: Scope, holder: str) -> bool:
@@ -85,10 +85,10 @@ def may_be_own_method(scope: Scope, holder: str) -> bool:
         return False
     if name in _DATA and imports_package(scope, *_OWN_OBJECTS):
         return True
-    owners: list[str] = scope.context.memoize("own cuda methods", lambda: _owners(scope.context))
-    return any(name in owner or owner in name for owner in owners)
+    return any(name in owner or owner in name for owner in _owners(scope.context))
 
 
+@once
 def _owners(context: Context) -> list[str]:
     """The classes that have a ``cuda`` of their own, in small letters."""
     functions = (function for module in module_scopes(context) for function in module.blocks_of("function"))
@@ -103,20 +103,17 @@ def chooses_itself(scope: Scope) -> bool:
     return _BUILDS in imported or knows_npu(scope)
 
 
-def keeps_table(scope: Scope) -> bool:
+@once_per_file
+def keeps_table(module: Scope) -> bool:
     """Whether a file keeps a table with CUDA as one of its keys."""
-    module = scope.at(0)
-    return bool(scope.context.memoize(("table of devices", scope.path), lambda: any(map(_is_keyed, _values(module)))))
+    return any(map(_is_keyed, _values(module)))
 
 
+@once_per_file
 def knows_npu(scope: Scope) -> bool:
     """Whether a file asks for the NPU: it has branches for it."""
-
-    def look() -> bool:
-        asked = "torch.npu.is_available" in scope.call_names
-        return asked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
-
-    return bool(scope.context.memoize(("knows the NPU", scope.path), look))
+    asked = "torch.npu.is_available" in scope.call_names
+    return asked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
 
 
 @walker(depth=7, otherwise=bool)

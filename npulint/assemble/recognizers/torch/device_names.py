@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import Scope
 from npulint.assemble.guards import is_main
 from npulint.facts.attributes import Flag
@@ -81,25 +82,19 @@ def group(name: str) -> Group:
     return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
 
 
+@once_per_file
 def ported(scope: Scope) -> bool:
     """Whether a file names the NPU anywhere: then its author has been through it."""
-    return scope.context.memoize(("ported", scope.path), lambda: _names_npu(scope))
-
-
-def script(scope: Scope) -> bool:
-    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
-
-    def look() -> bool:
-        guards = scope.context.guards
-        if any(is_main(block.record.test) for block in scope.blocks_of("if")):
-            return not guards.tests_itself(scope.module)
-        return scope.path not in guards.imported()
-
-    return scope.context.memoize(("script", scope.path), look)
-
-
-def _names_npu(scope: Scope) -> bool:
     imported = (record.module for record in scope.module.code.imports)
     if scope.module.calls_of("npu") or any(name.startswith(("torch_npu", "torch.npu")) for name in imported):
         return True
     return any(name.startswith(("torch.npu.", "torch_npu.")) for name in scope.call_names)
+
+
+@once_per_file
+def script(scope: Scope) -> bool:
+    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
+    guards = scope.context.guards
+    if any(is_main(block.record.test) for block in scope.blocks_of("if")):
+        return not guards.tests_itself(scope.module)
+    return scope.path not in guards.imported()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.recognizers.registry import recognizes_in_modules
@@ -59,14 +59,14 @@ class LateMove(CallFact):
 @recognizes_in_modules
 def early_bindings(module: Scope) -> list[EarlyBinding]:
     """The patched names that are imported before transfer_to_npu is."""
-    context = module.context
-    early = context.memoize("early_bindings", lambda: _early(context)).get(module.path)
+    early = _early(module.context).get(module.path)
     if not early:
         return []
     found = [(one, early.get((one.record.line, one.record.alias))) for one in imports(module)]
     return [EarlyBinding(one.scope, one.span, one.name, entry) for one, entry in found if entry is not None]
 
 
+@once
 def _early(context: Context) -> Early:
     """The imports that come before the patch, on the way from a module that nothing imports or that is one to start."""
     modules = module_scopes(context)

@@ -7,6 +7,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import options_named, written_values
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.guards import is_main
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
@@ -154,8 +155,7 @@ class LocalRankOption(PlaceFact):
     @attribute
     def from_environment(self) -> bool:
         """Whether the project also reads the variable that torchrun sets."""
-        context = self.scope.context
-        return context.memoize("local rank", lambda: any(map(_reads_local_rank, module_scopes(context))))
+        return _reads_local_rank(self.scope.context)
 
 
 def _what(name: str) -> What | None:
@@ -203,9 +203,10 @@ def local_rank_options(module: Scope) -> list[LocalRankOption]:
     return [LocalRankOption(one.scope, one.span, _LOCAL) for one in options if one.scope.module is module.module]
 
 
-def _reads_local_rank(module: Scope) -> bool:
-    """Whether a module reads LOCAL_RANK from its environment."""
-    return any(map(_names_variable, written_values(module)))
+@once
+def _reads_local_rank(context: Context) -> bool:
+    """Whether a module of the project reads LOCAL_RANK from its environment."""
+    return any(_names_variable(value) for module in module_scopes(context) for value in written_values(module))
 
 
 @walker(depth=7, otherwise=bool)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports, imports_package, names_used
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.execution_order import Placed, placed
@@ -133,18 +133,15 @@ def _module_name(call: CallSite) -> str:
     return name if isinstance(name, str) else ""
 
 
+@once
 def _built(context: Context) -> frozenset[str]:
     """The modules that the project's CUDA extensions are built as, by their last names."""
-
-    def look() -> frozenset[str]:
-        names: set[str] = set()
-        for module in module_scopes(context):
-            if any(record.module.startswith("torch.utils") for record in module.module.code.imports):
-                calls = (call for call in module.all_calls if call.name == _BUILDER)
-                names.update(_module_name(call).rpartition(".")[2] for call in calls if not _may_be_host_code(call))
-        return frozenset(names - {""})
-
-    return context.memoize("cuda extensions", look)
+    names: set[str] = set()
+    for module in module_scopes(context):
+        if any(record.module.startswith("torch.utils") for record in module.module.code.imports):
+            calls = (call for call in module.all_calls if call.name == _BUILDER)
+            names.update(_module_name(call).rpartition(".")[2] for call in calls if not _may_be_host_code(call))
+    return frozenset(names - {""})
 
 
 def _is_chosen(call: CallSite) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.losses import gathers_loss, is_loss, shows_loss, takes_loss
@@ -122,7 +123,7 @@ def _cause(call: CallSite, name: str, last: str) -> str:
     if last == "synchronize":
         return last if _WAITS.search(name.rpartition(".")[0]) else ""
     if last in _FINITE:
-        return "isfinite_if" if _is_tested(call) and takes_loss(call) else ""
+        return "isfinite_if" if call.index in _tested(call.scope) and takes_loss(call) else ""
     if last == "append":
         return "append_graph" if takes_loss(call) and gathers_loss(call) else ""
     if name in _NUMBERS:
@@ -194,14 +195,10 @@ def _is_small(value: Expr) -> bool:
     return call.receiver is not None and _is_small(call.receiver)
 
 
-def _is_tested(call: CallSite) -> bool:
-    """Whether a call is part of the condition of a branch."""
-
-    def look() -> frozenset[int]:
-        tests = [call.scope.at(index).test for index, one in enumerate(call.module.blocks) if one.kind == "if"]
-        return frozenset(index for test in tests for index in _calls_in(test))
-
-    return call.index in call.context.memoize(("tests", call.path), look)
+@once_per_file
+def _tested(module: Scope) -> frozenset[int]:
+    """The calls that are part of the condition of a branch."""
+    return frozenset(index for block in module.blocks_of("if") for index in _calls_in(block.test))
 
 
 def _calls_in(test: Expr) -> list[int]:

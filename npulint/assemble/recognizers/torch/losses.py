@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.code_facts import AssignmentFact
+from npulint.assemble.context import once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.surroundings import surroundings_of
@@ -59,15 +60,12 @@ def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
 # -- which names are losses --------------------------------------------------------------------------
 
 
+@once
 def losses_of(function: Scope) -> frozenset[str]:
     """The names whose gradients a function, or a module outside of functions, asks for."""
-
-    def look() -> frozenset[str]:
-        calls = [call for call in _backward_calls(function) if call.scope.routine is function]
-        values = [value for call in calls for value in (*call.args[:1], call.receiver) if value is not None]
-        return frozenset(name for value in values for name in _loss_names(value) if "." not in name)
-
-    return function.context.memoize(("losses", function.path, function.block), look)
+    calls = [call for call in _backward_calls(function) if call.scope.routine is function]
+    values = [value for call in calls for value in (*call.args[:1], call.receiver) if value is not None]
+    return frozenset(name for value in values for name in _loss_names(value) if "." not in name)
 
 
 def _loss_names(value: Expr) -> set[str]:

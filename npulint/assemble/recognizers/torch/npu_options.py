@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.facts.attributes import Flag, attribute, flag
@@ -134,18 +134,13 @@ class SpawnedProcesses(CallFact):
         return "kept" if any(_comes_to(worker, setters) for worker in workers) else "lost"
 
 
+@once
 def _compile_mode_setters(context: Context) -> set[Scope]:
     """The functions that set the compile mode; of code at module level the block: the module itself, if it does so
     whenever it is imported."""
-
-    def look() -> set[Scope]:
-        calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
-        set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
-        return {
-            scope.function or scope for scope in set_here if context.guards.active(scope.module, scope.block) != "no"
-        }
-
-    return context.memoize("compile mode", look)
+    calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
+    set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
+    return {scope.function or scope for scope in set_here if context.guards.active(scope.module, scope.block) != "no"}
 
 
 def _comes_to(function: Scope, wanted: set[Scope]) -> bool:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, assignment_at, module_scopes
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.execution_order import exclusive
@@ -127,21 +127,18 @@ def _is_partial(callee: Expr) -> bool:
     return any(call.name == _PARTIAL for call in made)
 
 
+@once
 def _passed_to_amp(context: Context) -> set[CallSite | None]:
     """The constructors of the optimizers that amp.initialize gets; None among them when one is not known."""
-
-    def look() -> set[CallSite | None]:
-        found: set[CallSite | None] = set()
-        for call in _calls_where(context, "initialize", lambda name: name == INITIALIZE):
-            value = call.argument("optimizers", 1)
-            if value is not None:
-                made = makers(value)
-                found.update(one for one in made if not _excluded(one, call))
-                if not any(family(context, one.name) for one in made):
-                    found.add(None)
-        return found
-
-    return context.memoize("optimizers passed to amp", look)
+    found: set[CallSite | None] = set()
+    for call in _calls_where(context, "initialize", lambda name: name == INITIALIZE):
+        value = call.argument("optimizers", 1)
+        if value is not None:
+            made = makers(value)
+            found.update(one for one in made if not _excluded(one, call))
+            if not any(family(context, one.name) for one in made):
+                found.add(None)
+    return found
 
 
 def _excluded(one: CallSite, other: CallSite) -> bool:
@@ -149,14 +146,11 @@ def _excluded(one: CallSite, other: CallSite) -> bool:
     return one.module is other.module and exclusive(one.scope, other.scope)
 
 
+@once
 def _stepped_by_scalers(context: Context) -> set[CallSite]:
     """The constructors of the optimizers that a gradient scaler steps."""
-
-    def look() -> set[CallSite]:
-        steps = _calls_where(context, "step", lambda name: "scaler" in name.lower())
-        return {made for call in steps if call.args for made in makers(call.args[0])}
-
-    return context.memoize("optimizers stepped by a scaler", look)
+    steps = _calls_where(context, "step", lambda name: "scaler" in name.lower())
+    return {made for call in steps if call.args for made in makers(call.args[0])}
 
 
 def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> list[CallSite]:
@@ -204,18 +198,15 @@ class OptimizerUse(CallFact):
         return is_model(self.call.receiver)
 
 
+@once
 def _names_fused(context: Context) -> bool:
     """Whether the project names any fused optimizer of the NPU."""
-
-    def look() -> bool:
-        for module in context.project.modules.values():
-            code = module.code
-            names = [one.name for one in code.imports] + [one.name for one in code.name_uses]
-            if any("NpuFused" in name for name in names) or module.calls_where(lambda last: "NpuFused" in last):
-                return True
-        return False
-
-    return context.memoize("fused optimizers", look)
+    for module in context.project.modules.values():
+        code = module.code
+        names = [one.name for one in code.imports] + [one.name for one in code.name_uses]
+        if any("NpuFused" in name for name in names) or module.calls_where(lambda last: "NpuFused" in last):
+            return True
+    return False
 
 
 @fact_kind("optimizer_use")

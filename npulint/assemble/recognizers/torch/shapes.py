@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, PlaceFact
 from npulint.assemble.code_places import expressions
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.classes import is_idle
@@ -168,12 +169,13 @@ def _is_only_counted(call: CallSite) -> bool:
     """``nonzero(m).size(0)``, ``len(m.nonzero())``: a count of the mask's ones is all that is asked."""
     if call.method is not None:
         return call.method.last in _SIZES
+    return call in _counted(call.scope)
 
-    def look() -> frozenset[int]:
-        values = (value.call for other in call.scope.calls_named("len", "numel") for value in other.args)
-        return frozenset(counted.index for counted in values if counted is not None)
 
-    return call.index in call.context.memoize(("counted", call.path), look)
+@once_per_file
+def _counted(module: Scope) -> frozenset[CallSite | None]:
+    """The calls of whose results only the length is taken."""
+    return frozenset(value.call for other in module.calls_named("len", "numel") for value in other.args)
 
 
 # -- masks -------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ on the data of a tensor. Everything is answered only when surely so."""
 
 from __future__ import annotations
 
+from npulint.assemble.context import once
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.walker import walker
 from npulint.facts.code import Ref
@@ -154,14 +155,11 @@ def on_host(value: Expr) -> bool:
     return any(on_host(one) for one in values_of(value)) or value.written in _shared_with_numpy(value.scope.routine)
 
 
+@once
 def _shared_with_numpy(function: Scope) -> frozenset[str]:
     """The names that functions of numpy are given in a function."""
-
-    def look() -> frozenset[str]:
-        given = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
-        return frozenset(name for value in given for name in value.written_names)
-
-    return function.context.memoize(("numpy", function.path, function.block), look)
+    given = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
+    return frozenset(name for value in given for name in value.written_names)
 
 
 # -- numbers that depend on data ---------------------------------------------------------------------
