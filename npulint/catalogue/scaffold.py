@@ -126,7 +126,7 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     if not valid_name(name):
         raise ValueError(f"'{name}' is not in kebab case, such as variable-in-dataset-map")
     path = os.path.join(root, family, f"{name}.yaml")
-    sources = _sources(root)
+    sources = list_files([builtin_directory(), *([root] if os.path.isdir(root) else [])])
     for source in sources:
         if name in _names(source):
             raise FileExistsError(f"the check '{name}' already exists: {source.path}")
@@ -146,11 +146,6 @@ def _skeleton(code: str, family: str, category: str) -> str:
     find, examples = _SKELETONS[family]
     since = ".".join(__version__.split(".")[:2])
     return _HEAD.format(code=code, since=since, category=category, find=find) + examples
-
-
-def _sources(root: str) -> list[SourceFile]:
-    """The built-in check files, those below `root`, and lists of retired codes."""
-    return list_files([builtin_directory(), *([root] if os.path.isdir(root) else [])])
 
 
 def _free_code(sources: list[SourceFile], family: str, category: str) -> str:

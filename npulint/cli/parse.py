@@ -24,11 +24,8 @@ class Helped(Exception):
 class _Formatter(argparse.HelpFormatter):
     """Wraps Chinese text, which has no spaces and whose characters take two columns."""
 
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return wrap(" ".join(text.split()), width)
-
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
+        return "\n".join(indent + line for line in wrap(" ".join(text.split()), width - len(indent)))
 
 
 class _Parser(argparse.ArgumentParser):

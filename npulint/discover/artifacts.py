@@ -135,7 +135,7 @@ def form_of_text(name: str, head: bytes) -> str:
         return "precision_console"
     if named:
         return named
-    return _of_text(head) if low.endswith(_TEXT_NAMES) else ""
+    return next((form for form, pattern in _TEXTS if pattern.search(head)), "") if low.endswith(_TEXT_NAMES) else ""
 
 
 def is_artifact_folder(name: str) -> bool:
@@ -184,10 +184,6 @@ def _of_json(head: bytes, named: str) -> str:
     if named in ("communication", "communication_matrix") and by_content in ("communication", "communication_matrix"):
         return named  # the head of a large file may be incomplete
     return by_content or named
-
-
-def _of_text(head: bytes) -> str:
-    return next((form for form, pattern in _TEXTS if pattern.search(head)), "")
 
 
 def _unpacked(head: bytes) -> bytes:

@@ -60,12 +60,9 @@ def _aligned(heads: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> list[st
     rows = [tuple(row[place] for place in used) for row in (heads, *body)]
     widths = [max(cells(row[place]) for row in rows) for place in range(len(used))]
     return [
-        "  " + "  ".join(_padded(text, width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows
+        "  " + "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
     ]
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))
 
 
 def _more(rows: int, lang: str) -> list[str]:

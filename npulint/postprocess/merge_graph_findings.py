@@ -182,11 +182,9 @@ def related_to_source(findings: Sequence[Finding], catalogue: Catalogue, lang: s
     if not source:
         return list(findings)
     pairs = GraphSourcePairs(catalogue)
-    return [_built_by(one, source, pairs, lang) if _without_line(one) else one for one in findings]
-
-
-def _without_line(one: Finding) -> bool:
-    return of_graph(one) and one.path == one.program
+    return [
+        _built_by(one, source, pairs, lang) if of_graph(one) and one.path == one.program else one for one in findings
+    ]
 
 
 def _built_by(graph: Finding, source: Sequence[Finding], pairs: GraphSourcePairs, lang: str) -> Finding:

@@ -115,7 +115,7 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
         from npulint.report.compared.rows import headline
 
         return headline(result.comparison, summary.read, view.lang)
-    if result.unreadable or _unjudged(result):
+    if result.unreadable or any(file.note for run in result.runs for file in run.files):
         return count(view.lang, "clean.read", summary.read)
     if summary.known:
         return count(view.lang, "clean.known", summary.read)
@@ -128,11 +128,6 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
 def _others(result: RunResult) -> bool:
     """Whether something besides programs was evaluated."""
     return bool(result.graphs or result.runs or result.findings)
-
-
-def _unjudged(result: RunResult) -> bool:
-    """Whether some run artifact was not evaluated."""
-    return any(file.note for run in result.runs for file in run.files)
 
 
 def _asides(result: RunResult, below: int, view: ReportView) -> list[str]:

@@ -115,17 +115,13 @@ def settings_for(
         value = words.get(name)
         if isinstance(value, list):
             words[name] = [os.path.join(folder, os.path.expanduser(path)) for path in value]
-    settings = load([place], words, {**_spoken(locale), **environ})
+    settings = load([place], words, {**({"NPULINT_LANG": locale} if locale else {}), **environ})
     base = os.path.abspath(settings.base) if settings.config else ""
     root = base if base and (base + os.sep).startswith(os.path.join(folder, "")) else folder
     usual = os.path.join(root, BASELINE_NAME)
     if not settings.config and "baseline" not in words:
         settings = msgspec.structs.replace(settings, baseline=usual if os.path.exists(usual) else "")
     return root, msgspec.structs.replace(settings, paths=(root,), base=base or root, jobs=1)
-
-
-def _spoken(locale: str) -> dict[str, str]:
-    return {"NPULINT_LANG": locale} if locale else {}
 
 
 def problems_of(error: NpulintError, places: Sequence[str]) -> list[ConfigProblem]:

@@ -15,7 +15,7 @@ def concrete(model: Any, inputs: Sequence[Any], train: bool) -> Any:
     import tensorflow as tf
 
     specs = specified(tuple(inputs)) or (_declared(model),)
-    if train and len(specs) > 1 and _compiled(model):
+    if train and len(specs) > 1 and getattr(model, "optimizer", None) is not None:
         _build_optimizer(model)
         return tf.function(lambda *data: model.train_step(data)).get_concrete_function(*specs)
     step = _with_gradients if train else _forward
@@ -33,11 +33,6 @@ def _with_gradients(model: Any, x: Any) -> Any:
         flat = tf.nest.flatten(model(x, training=True))
         total = tf.add_n([tf.reduce_sum(tf.cast(one, tf.float32)) for one in flat if one.dtype.is_floating])
     return [one for one in tape.gradient(total, model.trainable_variables) if one is not None]
-
-
-def _compiled(model: Any) -> bool:
-    """Whether the model has an optimizer, in Keras 2 or 3."""
-    return getattr(model, "optimizer", None) is not None
 
 
 def _build_optimizer(model: Any) -> None:

@@ -135,7 +135,7 @@ def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | 
     recorder = Recorder()
     watching = Watching(recorder, release)
     with unchanged():
-        moved = Moved(_copied)
+        moved = Moved(lambda tensor: tensor.clone())
         try:
             inputs, targets = move(step, moved)
             kind = _kind(step, inputs)
@@ -160,10 +160,6 @@ def _place(error: Exception) -> str:
 
 def _imaginary(tensor: torch.Tensor) -> torch.Tensor:
     return device.to_device(tensor.to("cpu", copy=True) if tensor.device.type != device.NAME else tensor)
-
-
-def _copied(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.clone()
 
 
 def _kind(step: TrainingStep, inputs: Any) -> str:

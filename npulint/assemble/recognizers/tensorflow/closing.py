@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.cursors import CallSite, Expr, module_scopes
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
@@ -37,12 +37,7 @@ def _is_kept(session: CallSite) -> bool:
     made = session.result.value
     assigned = [one for one in session.scope.assignments if one.record.value == made]
     keeps_itself = session.name.endswith("InteractiveSession")
-    return any(keeps_itself or "." in one.target or _is_at_module_level(one.scope) for one in assigned)
-
-
-def _is_at_module_level(scope: Scope) -> bool:
-    """Whether names that are assigned in a block are those of the module."""
-    return scope.module.scope[scope.block] == 0
+    return any(keeps_itself or "." in one.target or one.scope.module.scope[one.scope.block] == 0 for one in assigned)
 
 
 @once

@@ -58,11 +58,7 @@ class RunConfigOption(AdapterSetting, kw_only=True):
         return use is not None and use.name == self.name and use.type == "object"
 
 
-def _is_run_config(name: str) -> bool:
-    return name.startswith("npu_bridge.") and name.rpartition(".")[2] in _HOLDERS
-
-
-@recognizes(matching=_is_run_config)
+@recognizes(matching=lambda name: name.startswith("npu_bridge.") and name.rpartition(".")[2] in _HOLDERS)
 def run_config_options(call: CallSite) -> Iterator[RunConfigOption]:
     """What a call of NPURunConfig, or of the class of an object for it, sets."""
     holder = call.name.rpartition(".")[2]

@@ -156,11 +156,9 @@ def sessions(call: CallSite) -> list[Session]:
     return [] if is_made_elsewhere or _is_only_asked(call) else [Session(call, call.name)]
 
 
-def _is_estimator(name: str) -> bool:
-    return name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
-
-
-@recognizes(matching=_is_estimator)
+@recognizes(
+    matching=lambda name: name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
+)
 def estimators(call: CallSite) -> list[Estimator]:
     """The Estimators that are made."""
     return [Estimator(call, call.name)]

@@ -122,12 +122,7 @@ class TorchApiMention(PlaceFact, _RecordedApi):
 # -- calls -------------------------------------------------------------------------------------------
 
 
-def _is_recorded(name: str) -> bool:
-    """Recorded names of PyTorch, and methods of that name on tensors."""
-    return name.rpartition(".")[2] in known_last_segments() and find(name) is not None
-
-
-@recognizes(matching=_is_recorded)
+@recognizes(matching=lambda name: name.rpartition(".")[2] in known_last_segments() and find(name) is not None)
 def called_apis(call: CallSite) -> list[TorchApiCall]:
     """Calls of recorded interfaces, unless the arguments make another operator of it."""
     found = find(call.name)

@@ -78,11 +78,7 @@ def process_groups(call: CallSite) -> list[Backend]:
     return [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins]
 
 
-def _holds_settings(name: str) -> bool:
-    return name == "dict" or (":" in name and _SETTING.search(name) is not None)
-
-
-@recognizes(matching=_holds_settings)
+@recognizes(matching=lambda name: name == "dict" or (":" in name and _SETTING.search(name) is not None))
 def settings(call: CallSite) -> list[Backend]:
     """The backends of what holds settings: ``dict(backend="nccl")``."""
     here = Origin("config", call.scope, call.span)

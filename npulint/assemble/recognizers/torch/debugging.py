@@ -130,11 +130,9 @@ class Switch(AssignmentFact):
     """A switch of precision or determinism is set; the name is its canonical name."""
 
 
-def _is_aid(name: str) -> bool:
-    return name in _AIDS or name.endswith(_HOOKS) or ("." in name and _TOOL.match(name) is not None)
-
-
-@recognizes(matching=_is_aid)
+@recognizes(
+    matching=lambda name: name in _AIDS or name.endswith(_HOOKS) or ("." in name and _TOOL.match(name) is not None)
+)
 def debug_aids(call: CallSite) -> list[DebugAid]:
     """Profilers, dumps, breakpoints and hooks."""
     return [DebugAid(call, call.name)]

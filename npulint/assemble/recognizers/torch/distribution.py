@@ -172,11 +172,7 @@ def _what(name: str) -> What | None:
     return "accumulation" if name.endswith(".step") and _OPTIMIZER.search(name) else None
 
 
-def _may_distribute(name: str) -> bool:
-    return _what(name) is not None or _OWN.search(name) is not None
-
-
-@recognizes(matching=_may_distribute)
+@recognizes(matching=lambda name: _what(name) is not None or _OWN.search(name) is not None)
 def distributions(call: CallSite) -> list[Distribution]:
     """Members of torch.distributed and the like; own classes derived from a data parallel one count as that."""
     name: str | None = call.name

@@ -96,11 +96,7 @@ class OptimizerCall(CallFact, OptimizerFact):
         around = takewhile(lambda scope: scope is not routine, self.call.scope.ancestors)
         if all(scope.kind not in _CONDITIONS for scope in around):
             return False
-        return any(FUSED.match(name) or (":" in name and "NpuFused" in name) for name in _called_in(routine))
-
-
-def _called_in(routine: Scope) -> list[str]:
-    return [call.name for call in routine.calls]
+        return any(FUSED.match(call.name) or (":" in call.name and "NpuFused" in call.name) for call in routine.calls)
 
 
 def _may_be_dropped(key: str, value: Expr) -> bool:
@@ -135,15 +131,10 @@ def _passed_to_amp(context: Context) -> set[CallSite | None]:
         value = call.argument("optimizers", 1)
         if value is not None:
             made = makers(value)
-            found.update(one for one in made if not _excluded(one, call))
+            found.update(one for one in made if not (one.module is call.module and exclusive(one.scope, call.scope)))
             if not any(family(context, one.name) for one in made):
                 found.add(None)
     return found
-
-
-def _excluded(one: CallSite, other: CallSite) -> bool:
-    """Whether at most one of two calls runs."""
-    return one.module is other.module and exclusive(one.scope, other.scope)
 
 
 @once
@@ -161,11 +152,7 @@ def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> 
 # -- uses -------------------------------------------------------------------------------------------
 
 
-def _is_use(name: str) -> bool:
-    return name.rpartition(".")[2] in _USES and _NO_OPTIMIZER.search(name) is None
-
-
-@recognizes(matching=_is_use)
+@recognizes(matching=lambda name: name.rpartition(".")[2] in _USES and _NO_OPTIMIZER.search(name) is None)
 @fact_kind("optimizer_use")
 class OptimizerUse(CallFact):
     """A method of an optimizer that the fused classes change is called (perhaps of something else: see `family` and

@@ -58,11 +58,7 @@ class TrainStep(CallFact):
         return is_stepped(self.call)
 
 
-def _starts(name: str) -> bool:
-    return name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name)))
-
-
-@recognizes(matching=_starts)
+@recognizes(matching=lambda name: name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name))))
 def train_steps(call: CallSite) -> list[TrainStep]:
     """The ``backward`` of a loss, not of an own gradient function, and what starts a trainer."""
     last = call.name.rpartition(".")[2]
