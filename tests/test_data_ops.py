@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.data.ops import internal_op, known_op, near_op
+from npulint.data.ops import known_op, near_op
 
 REAL_LISTS = """
     Add AddN ApplyAdamD ArgMaxD Assign AssignAdd AssignSub AtomicAddrClean BatchMatMul BiasAdd BiasAddGrad Cast
@@ -55,8 +55,3 @@ def test_a_misspelt_type_is_unknown_and_leads_to_the_right_one(name: str, meant:
 @pytest.mark.parametrize("name", ["ApplyAdamW", "ReduceSumV2", "BatchMatMulV3", "MyCompanyFusedThing", "AddV9"])
 def test_a_type_that_may_exist_elsewhere_is_accepted(name: str) -> None:
     assert known_op(name)
-
-
-@pytest.mark.parametrize(("name", "internal"), [("MemcpyAsync", True), ("LabelSet", True), ("MatMulV2", False)])
-def test_types_of_the_engine_itself_are_told_apart(name: str, internal: bool) -> None:
-    assert internal_op(name) is internal

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.data.releases import torch_releases
 from npulint.lazy_regex import lazy_compile
 
@@ -76,6 +76,9 @@ class _Table(msgspec.Struct, frozen=True):
     ops: dict[str, dict[str, dict[str, _Op]]]
     reaches: dict[str, tuple[str, str, str]]
     instead: dict[str, str]
+
+
+_table = lazy_table("aten.json", _Table)
 
 
 def verdict(op: str, release: str, chip: str = "") -> Verdict:
@@ -214,8 +217,3 @@ def _span(text: str) -> tuple[Release, Release, tuple[str, ...]]:
     releases, _, kinds = text.partition(":")
     first, dash, last = releases.partition("-")
     return nearest(first), nearest(last if dash else first), tuple(kinds.replace("both", "acl_op+op_api").split("+"))
-
-
-@cache
-def _table() -> _Table:
-    return msgspec.json.decode(table("aten.json"), type=_Table)

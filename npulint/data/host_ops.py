@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 Residence = Literal["host", "older", "mixed"]
 Family = Literal[
@@ -43,7 +42,5 @@ class HostOp(msgspec.Struct, frozen=True, array_like=True):
     values: tuple[str, ...]
 
 
-@cache
-def host_ops() -> dict[str, tuple[HostOp, ...]]:
-    """By canonical API name; the first one whose argument matches applies."""
-    return msgspec.json.decode(table("host_ops.json"), type=dict[str, tuple[HostOp, ...]])
+host_ops = lazy_table("host_ops.json", dict[str, tuple[HostOp, ...]])
+"""By canonical API name; the first one whose argument matches applies."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import known_prefix, lazy_table
 
 Removal = Literal["planned", "unmaintained"]
 Works = Literal["no", "partly", "yes"]
@@ -57,17 +57,13 @@ class _Tables(msgspec.Struct, frozen=True):
     retired: dict[str, RetiredOp]
 
 
+_tables = lazy_table("torch_libraries.json", _Tables)
+
+
 @lru_cache(maxsize=1 << 14)
 def library(name: str) -> Library | None:
     """The library of a dotted name, by the longest recorded prefix; None if unknown."""
-    known = _by_name()
-    end = len(name)
-    while end > 0:
-        found = known.get(name[:end])
-        if found is not None:
-            return found
-        end = name.rfind(".", 0, end)
-    return None
+    return _by_name().get(known_prefix(name, _by_name()))
 
 
 def retired_op(name: str) -> RetiredOp | None:
@@ -84,8 +80,3 @@ def library_roots() -> frozenset[str]:
 @cache
 def _by_name() -> dict[str, Library]:
     return {one.name: one for one in _tables().libraries}
-
-
-@cache
-def _tables() -> _Tables:
-    return msgspec.json.decode(table("torch_libraries.json"), type=_Tables)

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import known_prefix, lazy_table
 from npulint.data.torch_names import ROOTS, canonical_torch, star_names
 
 _ROOTS = frozenset(
@@ -41,6 +41,15 @@ class _Names(msgspec.Struct, frozen=True):
     separate: frozenset[str]
     adapter: dict[str, str]
     keras: Members
+
+
+_names = lazy_table("names.json", _Names)
+
+
+_private = lazy_table("private_names.json", Members)
+
+
+_exports = lazy_table("star_exports.json", dict[str, list[str]])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -127,13 +136,8 @@ def _parents() -> frozenset[str]:
 
 def _replaced(name: str, prefixes: dict[str, str]) -> str:
     """The name with its longest known dotted prefix replaced."""
-    end = len(name)
-    while end > 0:
-        target = prefixes.get(name[:end])
-        if target is not None:
-            return target + name[end:]
-        end = name.rfind(".", 0, end)
-    return name
+    known = known_prefix(name, prefixes)
+    return prefixes[known] + name[len(known) :] if known else name
 
 
 def _member(name: str, members: Members) -> str:
@@ -145,18 +149,3 @@ def _member(name: str, members: Members) -> str:
             return public + name[end:]
         end = dot
     return name
-
-
-@cache
-def _names() -> _Names:
-    return msgspec.json.decode(table("names.json"), type=_Names)
-
-
-@cache
-def _private() -> Members:
-    return msgspec.json.decode(table("private_names.json"), type=Members)
-
-
-@cache
-def _exports() -> dict[str, list[str]]:
-    return msgspec.json.decode(table("star_exports.json"), type=dict[str, list[str]])

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-import msgspec
-
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.data.host_ops import host_ops
 from npulint.lazy_regex import lazy_compile
 
@@ -16,6 +14,9 @@ _RELEASE = lazy_compile(r"(?:V\d+|D|Ex|Native)$")
 _ATEN = lazy_compile(r"(?:aten|npu)(?:::|\.)_?(\w+?)_?(?:\.\w+)?$")
 _MODULES = frozenset(("linalg", "fft", "special"))  # submodules of torch that also name operators
 _LONG = 200
+
+
+_recorded = lazy_table("op_apis.json", dict[str, tuple[tuple[str, ...], tuple[str, ...]]])
 
 
 def apis_of(op: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -55,12 +56,6 @@ def _spellings(op: str) -> Iterator[str]:
         while (shorter := _RELEASE.sub("", word)) != word:
             word = shorter
             yield word
-
-
-@cache
-def _recorded() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    kind = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
-    return msgspec.json.decode(table("op_apis.json"), type=kind)
 
 
 @cache

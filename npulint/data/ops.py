@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.lazy_regex import lazy_compile
 
 _TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
@@ -20,6 +20,9 @@ class _Operators(msgspec.Struct, frozen=True):
     types: frozenset[str]
     engine: frozenset[str]
     tensorflow: dict[str, str]
+
+
+_operators = lazy_table("mixlist_ops.json", _Operators)
 
 
 def known_op(name: str) -> bool:
@@ -46,11 +49,6 @@ def near_op(name: str) -> str | None:
         close = get_close_matches(_plain(name[:80]).removeprefix("tf"), plain, n=1, cutoff=0.7)
         found = plain[close[0]] if close else None
     return found
-
-
-def internal_op(name: str) -> bool:
-    """Whether the engine inserts the type itself, so that listing it has no effect."""
-    return name in _operators().engine
 
 
 @cache
@@ -85,8 +83,3 @@ def _slipped(name: str, other: str) -> bool:
 
 def _plain(name: str) -> str:
     return name.translate(_LOOKALIKE).casefold()
-
-
-@cache
-def _operators() -> _Operators:
-    return msgspec.json.decode(table("mixlist_ops.json"), type=_Operators)

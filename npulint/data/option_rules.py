@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 
 class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
@@ -31,10 +29,8 @@ class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
     mechanisms: tuple[str, ...] = ()
 
 
-@cache
-def rules() -> tuple[Rule, ...]:
-    """All rules, in table order."""
-    return msgspec.json.decode(table("option_rules.json"), type=tuple[Rule, ...])
+rules = lazy_table("option_rules.json", tuple[Rule, ...])
+"""All rules, in table order."""
 
 
 def holds(condition: str, value: object) -> bool:

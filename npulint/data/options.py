@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7
@@ -81,6 +81,10 @@ class AdapterOption(msgspec.Struct, frozen=True):
     @property
     def mechanisms(self) -> tuple[str, ...]:
         return tuple(m for m in MECHANISMS if m in self.uses)
+
+
+options = lazy_table("adapter_options.json", tuple[AdapterOption, ...])
+"""All options."""
 
 
 def option(key: str) -> AdapterOption | None:
@@ -160,12 +164,6 @@ def _closeness(wanted: str, candidate: str) -> float:
     by_words = run / max(len(words), len(others)) + 0.05 if run > 1 else 0.0
     by_part = 0.85 if len(words) > 1 and wanted in name.casefold() else 0.0
     return max(SequenceMatcher(None, wanted, name.casefold()).ratio(), by_words, by_part)
-
-
-@cache
-def options() -> tuple[AdapterOption, ...]:
-    """All options."""
-    return msgspec.json.decode(table("adapter_options.json"), type=tuple[AdapterOption, ...])
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.lazy_regex import lazy_compile
 
 Release = tuple[int, ...]
@@ -22,6 +22,9 @@ _FIRST_NEXT, _SURELY_NEXT = (2, 0, 0), (9, 0, 0)  # releases in between may belo
 class _Releases(msgspec.Struct, frozen=True):
     torch_npu: dict[str, list[str]]  # by what is recorded
     delivered: list[tuple[str, str]]  # CANN release and adapter release shipped with it, oldest first
+
+
+_table = lazy_table("releases.json", _Releases)
 
 
 @cache
@@ -89,8 +92,3 @@ def _delivered(cann: str) -> tuple[Release, Release] | None:
 def _adapters() -> list[tuple[Release, Release]]:
     """CANN releases and the adapters shipped with them, by tags of the adapter repository."""
     return [(_numbers(cann), _release(adapter)) for cann, adapter in _table().delivered]
-
-
-@cache
-def _table() -> _Releases:
-    return msgspec.json.decode(table("releases.json"), type=_Releases)

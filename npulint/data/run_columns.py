@@ -7,7 +7,7 @@ from functools import cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 
 class Column(msgspec.Struct, frozen=True, array_like=True):
@@ -18,6 +18,10 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     cell: str
     needed: bool
     spellings: tuple[tuple[str, int], ...]
+
+
+columns = lazy_table("run_columns.json", dict[str, tuple[Column, ...]])
+"""The columns of each form."""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -40,12 +44,6 @@ FORMS = (
     *("operator_memory", "static_memory"),
 )
 """The recorded forms; if two match a header, the first is used."""
-
-
-@cache
-def columns() -> dict[str, tuple[Column, ...]]:
-    """The columns of each form."""
-    return msgspec.json.decode(table("run_columns.json"), type=dict[str, tuple[Column, ...]])
 
 
 def plain(spelling: str) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 
 class SupportedOps(msgspec.Struct, frozen=True):
@@ -47,6 +47,9 @@ class _Table(msgspec.Struct, frozen=True):
     others: frozenset[str]
 
 
+_table = lazy_table("supported_ops.json", _Table)
+
+
 def snapshot() -> SupportedOps:
     """The newest published list, as recorded."""
     known = _table()
@@ -67,8 +70,3 @@ def recorded(op: str) -> Recorded:
         rule=rule,
         known=bool(newer) or adapter or rule or op in known.ops or op in known.others,
     )
-
-
-@cache
-def _table() -> _Table:
-    return msgspec.json.decode(table("supported_ops.json"), type=_Table)

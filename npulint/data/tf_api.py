@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 
 _RAW, _WRAPPERS = "tensorflow.raw_ops.", "tensorflow.python.ops.gen_"
 
@@ -35,6 +35,9 @@ class _Table(msgspec.Struct, frozen=True):
     raw: dict[str, str]  # support by operator type
 
 
+_table = lazy_table("tf_api.json", _Table)
+
+
 @lru_cache(maxsize=1 << 14)
 def find(name: str) -> tuple[Api, ...]:
     """The records of a canonical name: usually none, else one or one per deciding argument. Operators of
@@ -51,8 +54,3 @@ def find(name: str) -> tuple[Api, ...]:
 def _folded() -> dict[str, str]:
     """Operator types by lower-case name, the spelling of wrappers without underscores."""
     return {op.lower(): op for op in _table().raw}
-
-
-@cache
-def _table() -> _Table:
-    return msgspec.json.decode(table("tf_api.json"), type=_Table)

@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.data.releases import Release, torch_releases
 from npulint.lazy_regex import lazy_compile
 
@@ -34,6 +34,9 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
     group: str
     ops: str
     instead: str
+
+
+_table = lazy_table("torch_api.json", dict[str, Api])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -129,8 +132,3 @@ def _methods() -> dict[str, Api]:
 def _spelled() -> list[str]:
     """The releases with a list of APIs, in the order of the letters of `Api.states`."""
     return [".".join(map(str, release)) for release in torch_releases("interfaces")]
-
-
-@cache
-def _table() -> dict[str, Api]:
-    return msgspec.json.decode(table("torch_api.json"), type=dict[str, Api])

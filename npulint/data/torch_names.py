@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 
 import msgspec
 
-from npulint.data import table
+from npulint.data import known_prefix, lazy_table
 from npulint.lazy_regex import lazy_compile
 
 ROOTS = frozenset(("torch", "torch_npu", "apex"))
@@ -27,19 +27,17 @@ class _Names(msgspec.Struct, frozen=True):
     npu: list[str]
 
 
+_names = lazy_table("torch_names.json", _Names)
+
+
 @lru_cache(maxsize=1 << 15)
 def canonical_torch(name: str) -> str:
     """The canonical form of a dotted name below one of `ROOTS`; anything after a call or subscript is kept."""
     end = min((at for at in (name.find("("), name.find("[")) if at >= 0), default=len(name))
     head, tail = name[:end], name[end:]
     aliases = _names().aliases
-    at = len(head)
-    while at > 0:
-        target = aliases.get(head[:at])
-        if target is not None:
-            head = target + head[at:]
-            break
-        at = head.rfind(".", 0, at)
+    known = known_prefix(head, aliases)
+    head = aliases[known] + head[len(known) :] if known else head
     return _HOMES.sub(r"\1\3.\2\4", head) + tail
 
 
@@ -53,8 +51,3 @@ def star_names(module: str) -> frozenset[str]:
 def npu_members() -> frozenset[str]:
     """Members of ``torch.npu`` in any recorded release of torch_npu."""
     return frozenset(_names().npu)
-
-
-@cache
-def _names() -> _Names:
-    return msgspec.json.decode(table("torch_names.json"), type=_Names)
