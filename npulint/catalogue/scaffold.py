@@ -8,111 +8,14 @@ from pathlib import Path
 
 from npulint import __version__
 from npulint.catalogue import messages
-from npulint.catalogue.check import CATEGORIES, COMPARE, FAMILIES, GRAPH, RUN
+from npulint.catalogue.check import CATEGORIES, FAMILIES
 from npulint.catalogue.codes import LAST, PATTERN, code_of, number_of
 from npulint.catalogue.schema import WRITABLE, valid_name
 from npulint.catalogue.sources import SourceFile, builtin_directory, list_files, read_file
 
 _PLAIN = 99  # the last number without a letter
 _CODE = re.compile(rf"^(?:[ \t]*code:[ \t]*['\"]?)?({PATTERN})\b".encode(), re.MULTILINE)
-
-_HEAD = """\
-code: {code}
-since: "{since}"
-status: preview
-topic: other
-category: {category}
-severity: warning
-confidence: medium
-{find}
-text:
-  en:
-    title: "TODO: name the bad thing in one line"
-    message: "TODO: say what is wrong with `{{name}}` here"
-    why: "TODO: say what happens on the NPU"
-    fix: "TODO: say what to write instead"
-  zh:
-    title: "待写：一行说明问题"
-    message: "待写：说明这里的 `{{name}}` 有什么问题"
-    why: "待写：说明在 NPU 上会发生什么"
-    fix: "待写：说明应改成什么"
-references:
-  - title: "TODO: name the document that says so"
-examples:
-"""
-_TENSORFLOW = """\
-  - bad: |
-      import tensorflow as tf
-
-      tf.constant(1)  # expect
-  - good: |
-      import tensorflow as tf
-"""
-_PYTORCH = """\
-  - bad: |
-      import torch
-      import torch_npu
-
-      torch.zeros(1)  # expect
-  - good: |
-      import torch
-      import torch_npu
-"""
-_SHELL = """\
-  - bad: |
-      export ANOTHER_VARIABLE=1  # expect
-    file: train.sh
-  - good: |
-      python3 train.py
-    file: train.sh
-"""
-_GRAPHS = """\
-  - bad: |
-      node { name: "call" op: "PyFunc" }  # expect
-    file: graph.pbtxt
-  - good: |
-      node { name: "product" op: "MatMul" }
-    file: graph.pbtxt
-"""
-_RUNS = """\
-  - bad:
-      files:
-        ASCEND_PROFILER_OUTPUT/op_statistic.csv: |
-          OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
-          Cast,AI_CPU,7,785.18,72,112,197.5,1.6
-          MatMulV2,AI_CORE,10,49000,800,900,990,98.4
-      expect: ["ASCEND_PROFILER_OUTPUT/op_statistic.csv:2"]
-  - good:
-      files:
-        ASCEND_PROFILER_OUTPUT/op_statistic.csv: |
-          OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
-          MatMulV2,AI_CORE,10,49000,800,900,990,100
-"""
-_COMPARED = """\
-  - bad:
-      reference: |
-        import torch
-
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-      migrated: |
-        import torch
-
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)  # expect
-  - good:
-      reference: |
-        import torch
-      migrated: |
-        import torch
-"""
-_SKELETONS = {
-    "tensorflow": ("find: {call: todo.name_of_the_call}", _TENSORFLOW),
-    "pytorch": ("find: {call: todo.name_of_the_call}", _PYTORCH),
-    "launch": ("find: {environment: TODO_NAME_OF_THE_VARIABLE}", _SHELL),
-    GRAPH: ("find: {graph_op: TodoOperatorType}  # of PyTorch: torch_op", _GRAPHS),
-    RUN: ("find: {run_op_total: TodoOperatorType}  # messages of logs: an entry in checks/messages", _RUNS),
-    COMPARE: ('find: {difference: any, where: {what: "TODO: operation or setting"}}', _COMPARED),
-}
-"""Per family, the query and the examples of a new check."""
+_SKELETONS = Path(__file__).parent / "skeletons"  # the query and the examples by family, and the head of all
 
 
 def create(root: str, family: str, name: str, category: str = "functional") -> str:
@@ -143,9 +46,10 @@ def _names(source: SourceFile) -> tuple[str, ...]:
 
 
 def _skeleton(code: str, family: str, category: str) -> str:
-    find, examples = _SKELETONS[family]
+    head = (_SKELETONS / "head.txt").read_text(encoding="utf-8")
+    find, _, examples = (_SKELETONS / f"{family}.yaml").read_text(encoding="utf-8").partition("\n")
     since = ".".join(__version__.split(".")[:2])
-    return _HEAD.format(code=code, since=since, category=category, find=find) + examples
+    return head.format(code=code, since=since, category=category, find=find) + examples
 
 
 def _free_code(sources: list[SourceFile], family: str, category: str) -> str:

@@ -4,31 +4,7 @@ from __future__ import annotations
 
 from npulint import __version__
 from npulint.cli.completion.model import Flag, Value, Verb
-
-_LOGIC = r"""
-function __npulint_verb
-    set -l words (commandline -opc)
-    if set -q argv[1]
-        test (count $words) -gt 1; and test "$words[2]" = $argv[1]
-    else
-        test (count $words) -eq 1
-    end
-end
-
-function __npulint_reports
-    set -l token (string replace -r '^--[^=]*=' '' -- (commandline -ct))
-    set -l parts (string split -m 1 = -- $token)
-    if test (count $parts) -gt 1
-        for place in (__fish_complete_path $parts[2])
-            echo "$parts[1]=$place"
-        end
-    else
-        printf '%s=\n' $argv
-    end
-end
-
-complete -c npulint -f
-"""
+from npulint.integrations import template
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
@@ -46,7 +22,7 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
         if action:
             rows.append(f"{condition} {action}")
         rows += [f"{condition} {_flag(flag)}" for flag in verb.flags]
-    return "\n".join(lines) + "\n" + _LOGIC + "\n".join(rows) + "\n"
+    return "\n".join(lines) + "\n\n" + template("completion.fish") + "\n".join(rows) + "\n"
 
 
 def _flag(flag: Flag) -> str:

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from npulint import __version__
 from npulint.cli.completion.model import Flag, Value, Verb
-
-_LOGIC = r"""
-_npulint_name() { compadd "$@" -a _npulint_checks }
-_npulint_names() { _sequence -s , _npulint_name }
-_npulint_some() { _sequence -s , compadd - "$@" }
-_npulint_keys() { compset -P 1 '*=' || compadd -S = "$@" }
-_npulint_reports() { if compset -P 1 '*='; then _files; else compadd -S = "$@"; fi }
-
-if [[ $funcstack[1] == _npulint ]]; then
-    _npulint "$@"
-else
-    compdef _npulint npulint
-fi
-"""
+from npulint.integrations import template
 
 
 def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
@@ -46,7 +33,7 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
         "    esac",
         "}",
     ]
-    return "\n".join(lines) + "\n" + _LOGIC
+    return "\n".join(lines) + "\n\n" + template("completion.zsh")
 
 
 def _arm(verb: Verb) -> list[str]:
