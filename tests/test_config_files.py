@@ -14,7 +14,7 @@ from npulint.config import defaults, language, load
 from npulint.errors import ConfigError
 from npulint.options import OPTIONS
 from npulint.settings import Settings
-from npulint.texts import TEXTS
+from npulint.texts import table
 
 
 @pytest.fixture(autouse=True)
@@ -228,6 +228,6 @@ def test_flags_are_on_by_default_where_the_table_says_so() -> None:
 def test_every_option_is_explained_in_both_languages() -> None:
     for option in OPTIONS:
         assert all(option.help), option.name
-        assert f"group.{option.group}" in TEXTS
+        assert f"group.{option.group}" in table("main")
         assert not option.help[1].isascii(), option.name
     assert defaults()["fail-on"] == "error"

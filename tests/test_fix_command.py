@@ -481,7 +481,7 @@ def test_a_project_that_never_comes_to_rest_is_left_as_it_is(monkeypatch: pytest
 def test_every_reason_is_told_in_words() -> None:
     import re
 
-    from npulint.texts.fix import TEXTS
+    from npulint.texts import table
 
     root = Path(fix_command.__file__).parent
     sources = [*(root / "fix").rglob("*.py"), root / "fix_command.py"]
@@ -491,7 +491,7 @@ def test_every_reason_is_told_in_words() -> None:
         for reason in re.findall(r"(?:Refused|Error|Denied)\(\s*\"([a-z-]+)\"", source.read_text("utf-8"))
     }
     assert {"encoding", "link", "not-named"} <= found
-    assert sorted(reason for reason in found if f"fix.refused.{reason}" not in TEXTS) == []
+    assert sorted(reason for reason in found if f"fix.refused.{reason}" not in table("fix")) == []
 
 
 def test_refused_is_an_exception_with_a_reason() -> None:

@@ -21,7 +21,7 @@ from npulint.postprocess.passes import reported, unite
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
-from npulint.texts import TEXTS
+from npulint.texts import table
 from tests.surface_support import finding, source
 
 
@@ -132,9 +132,9 @@ def test_ignoring_the_finding_of_an_unread_file_does_not_hide_the_file() -> None
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_reason_has_its_texts(lang: str) -> None:
-    reasons = [key.removeprefix("problem.") for key in TEXTS if key.startswith("problem.")]
+    reasons = [key.removeprefix("problem.") for key in table("problem")]
     for reason in set(reasons) - {"detail", "why", "why.part"}:
-        assert f"short.{reason}" in TEXTS
+        assert f"short.{reason}" in table("short")
         one = of_problems([Problem("a", reason, "detail")], lang)[0]
         assert "detail" in one.message and one.why and one.fix.text
 

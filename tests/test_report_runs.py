@@ -27,7 +27,7 @@ from npulint.report.terminal import cells, has_blocks
 from npulint.report.view import ReportView, render
 from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.settings import FORMATS, MACHINE_FORMATS, Settings
-from npulint.texts.runs import TEXTS
+from npulint.texts import table
 from tests.html_support import EVIL, by_id, text_of, tree, with_class
 from tests.run_support import LOSS, RESULT, RUN, SCALE, SIMILARITY
 from tests.samples import sample
@@ -216,12 +216,12 @@ def test_names_of_a_run_do_no_harm() -> None:
 
 @pytest.mark.parametrize("word", sorted(KINDS["run_source"].attributes["note"] or ()))
 def test_every_note_has_its_words(word: str) -> None:
-    assert f"runs.note.{word}" in TEXTS
+    assert f"runs.note.{word}" in table("runs")
 
 
 @pytest.mark.parametrize("word", sorted(KINDS_OF_FILES))
 def test_every_kind_of_file_has_a_name(word: str) -> None:
-    assert f"runs.form.{word}" in TEXTS
+    assert f"runs.form.{word}" in table("runs")
 
 
 FIGURES = st.floats(allow_nan=False, allow_infinity=False, width=32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
@@ -14,12 +13,12 @@ from npulint.catalogue.check import CATEGORIES, STATES
 from npulint.cli.commands import COMMANDS
 from npulint.findings import CONFIDENCES, SEVERITIES
 from npulint.postprocess.engine import ENGINE_RULES
-from npulint.texts import FAMILIES, count, known, say
-from npulint.texts import TEXTS as MAIN
+from npulint.texts import FAMILIES, count, known, say, table
 
 PACKAGE = Path(npulint.__file__).parent
-LATER = {family: import_module(f"npulint.texts.{family}").TEXTS for family in FAMILIES}
-TEXTS: dict[str, tuple[str, str]] = {**MAIN, **{key: both for table in LATER.values() for key, both in table.items()}}
+MAIN = table("main")
+LATER = {family: table(family) for family in FAMILIES}
+TEXTS: dict[str, tuple[str, str]] = {**MAIN, **{key: both for later in LATER.values() for key, both in later.items()}}
 USED = re.compile(r"\b(?:say|count)\(\s*[\w.]+(?:\(\))?,\s*(?P<quote>[\"'])(?P<key>[\w.-]+)(?P=quote)")
 
 
@@ -44,10 +43,10 @@ def test_every_sentence_that_is_said_exists() -> None:
 
 
 def test_a_table_of_its_own_holds_its_family_and_no_other() -> None:
-    assert {(family, key.partition(".")[0]) for family, table in LATER.items() for key in table} == set(
+    assert {(family, key.partition(".")[0]) for family, later in LATER.items() for key in later} == set(
         zip(FAMILIES, FAMILIES, strict=True)
     )
-    assert not MAIN.keys() & {key for table in LATER.values() for key in table}  # the main table is asked first
+    assert not MAIN.keys() & {key for later in LATER.values() for key in later}  # the main table is asked first
 
 
 def test_families_of_words_are_complete() -> None:

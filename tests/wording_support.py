@@ -6,7 +6,6 @@ import ast
 import csv
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import npulint
@@ -14,8 +13,7 @@ from npulint.catalogue.check import Check
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.questions import kinds_found
 from npulint.data.error_patterns import patterns
-from npulint.texts import FAMILIES
-from npulint.texts import TEXTS as MAIN
+from npulint.texts import FAMILIES, table
 
 PACKAGE = Path(npulint.__file__).parent
 ROOT = PACKAGE.parent
@@ -43,8 +41,8 @@ def banned(text: str, quoted: re.Pattern[str] = QUOTED) -> list[str]:
 
 def engine_texts() -> Iterator[tuple[str, str]]:
     """Key and English text of every sentence of the engine, its plural forms one by one."""
-    for table in (MAIN, *(import_module(f"npulint.texts.{family}").TEXTS for family in FAMILIES)):
-        yield from ((key, form) for key, (english, _) in table.items() for form in english.split("|"))
+    for name in ("main", *FAMILIES):
+        yield from ((key, form) for key, (english, _) in table(name).items() for form in english.split("|"))
 
 
 def check_texts(events: bool) -> Iterator[tuple[str, str]]:

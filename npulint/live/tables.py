@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from npulint.live.operators import Operator, Sync, counted
 from npulint.report.terminal import cells, escape_control_chars
-from npulint.texts import count, say
-from npulint.texts.live import TEXTS
+from npulint.texts import count, known, say
 
 _MOST = 200  # rows
 
@@ -70,11 +69,11 @@ def _more(rows: int, lang: str) -> list[str]:
 
 
 def _verdict(word: str, lang: str) -> str:
-    return say(lang, f"live.verdict.{word}") if f"live.verdict.{word}" in TEXTS else escape_control_chars(word)
+    return say(lang, f"live.verdict.{word}") if known(f"live.verdict.{word}") else escape_control_chars(word)
 
 
 def _phase(word: str, lang: str) -> str:
-    return say(lang, f"live.phase.{word}") if f"live.phase.{word}" in TEXTS else escape_control_chars(word)
+    return say(lang, f"live.phase.{word}") if known(f"live.phase.{word}") else escape_control_chars(word)
 
 
 def _where(one: Operator | Sync) -> str:
