@@ -79,6 +79,6 @@ def test_values_are_not_read_as_sentences() -> None:
 
 def test_commands_are_explained_in_both_languages() -> None:
     for command in COMMANDS:
-        for english, chinese in (command.help, command.words_help):
-            assert bool(english) == bool(chinese)
-            assert not chinese or not chinese.isascii()
+        for explained in (command.help, *([command.words_help] if command.words else [])):
+            assert explained("en").isascii()
+            assert not explained("zh").isascii()

@@ -64,7 +64,7 @@ def test_titles_of_checks_are_short() -> None:
 
 def test_help() -> None:
     pages = [(command.name, call(command.name, "--help", "--lang", "en").out) for command in COMMANDS]
-    options = [(option.name, option.help[0]) for option in OPTIONS]
+    options = [(option.name, option.help("en")) for option in OPTIONS]
     assert all(text for _, text in pages)
     assert wrong([("", call("--help", "--lang", "en").out), *pages, *options]) == []
 

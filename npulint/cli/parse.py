@@ -24,8 +24,11 @@ class Helped(Exception):
 class _Formatter(argparse.HelpFormatter):
     """Wraps Chinese text, which has no spaces and whose characters take two columns."""
 
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width)
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(indent + line for line in wrap(" ".join(text.split()), width - len(indent)))
+        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,7 +61,7 @@ def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str],
 def overview(lang: str) -> str:
     """The help of ``npulint`` alone."""
     width = max(len(command.name) for command in COMMANDS)
-    rows = [f"  {command.name:<{width}}  {command.help[lang == 'zh']}" for command in COMMANDS]
+    rows = [f"  {command.name:<{width}}  {command.help(lang)}" for command in COMMANDS]
     usage = say(lang, "usage") + say(lang, "usage.commands")
     head = [usage, "", say(lang, "about"), "", say(lang, "heading", text=say(lang, "commands"))]
     return "\n".join([*head, *rows, "", say(lang, "command.help"), say(lang, "version.help"), ""])
@@ -69,14 +72,14 @@ def _parser(command: Command, lang: str) -> _Parser:
         prog=f"npulint {command.name}",
         usage=argparse.SUPPRESS,
         formatter_class=_Formatter,
-        description=command.help[lang == "zh"],
+        description=command.help(lang),
         epilog=say(lang, "exit.codes") if command.name in ("check", "compare") else None,
         add_help=False,
         allow_abbrev=False,
     )
     if command.words:
         arguments = parser.add_argument_group(say(lang, "group.arguments"))
-        arguments.add_argument("words", nargs="*", metavar=command.words, help=command.words_help[lang == "zh"])
+        arguments.add_argument("words", nargs="*", metavar=command.words, help=command.words_help(lang))
     for name in GROUPS:
         options = [option for option in command.options if option.group == name]
         if options:
@@ -103,7 +106,7 @@ def _headings(lines: Iterable[str], lang: str) -> Iterable[str]:
 
 
 def _add(group: Any, option: Option, lang: str) -> None:
-    text = option.help[lang == "zh"].replace("%", "%%")
+    text = option.help(lang).replace("%", "%%")
     if option.kind != "flag":
         metavar = option.metavar or f"{{{','.join(option.choices)}}}"
         group.add_argument(f"--{option.key}", dest=option.name, action="append", metavar=metavar, help=text)

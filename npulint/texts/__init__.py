@@ -11,6 +11,7 @@ import msgspec
 
 FAMILIES: tuple[str, ...] = (
     "baseline",
+    "commands",
     "compare",
     "fix",
     "fixes",
@@ -21,6 +22,7 @@ FAMILIES: tuple[str, ...] = (
     "init",
     "joined",
     "live",
+    "options",
     "problem",
     "runs",
     "server",

@@ -125,7 +125,7 @@ def _default(option: Option) -> str:
 
 
 def _help(option: Option, lang: str) -> str:
-    text = _begun(option.help[lang == "zh"]).replace("<", "&lt;")
+    text = _begun(option.help(lang)).replace("<", "&lt;")
     if not option.choices:
         return text
     choices = ("、" if lang == "zh" else ", ").join(f"`{choice}`" for choice in option.choices)
@@ -143,8 +143,8 @@ def _commands(lang: str) -> str:
 def _command(command: Command, lang: str) -> str:
     words = f"[{command.words}]" if command.words and not command.least else command.words
     usage = " ".join(filter(None, ["npulint", command.name, words, "[OPTIONS]"]))
-    about = _begun(command.help[lang == "zh"]) + ("。" if lang == "zh" else ".")
-    rows = [[f"`{command.words}`", _begun(command.words_help[lang == "zh"])]] if command.words else []
+    about = _begun(command.help(lang)) + ("。" if lang == "zh" else ".")
+    rows = [[f"`{command.words}`", _begun(command.words_help(lang))]] if command.words else []
     if command.name == "check":
         rows.append(["…", say(lang, "options.there", link="configuration.md#options")])
     else:

@@ -53,9 +53,9 @@ def check_words() -> tuple[str, ...]:
 
 
 def _verb(command: Command, lang: str) -> Verb:
-    flags = [Flag(option.flag, _of_option(option), option.help[lang == "zh"]) for option in command.options]
+    flags = [Flag(option.flag, _of_option(option), option.help(lang)) for option in command.options]
     flags.append(Flag("--help", Value(), say(lang, "help.help")))
-    return Verb(command.name, command.help[lang == "zh"], tuple(flags), _of_words(command.words))
+    return Verb(command.name, command.help(lang), tuple(flags), _of_words(command.words))
 
 
 def _of_option(option: Option) -> Value:
