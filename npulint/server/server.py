@@ -31,33 +31,26 @@ from npulint.texts import say
 Pages = Callable[[Settings], Callable[[str], RulePage | None]]
 
 
+def _handed_on(method: str) -> Any:
+    """A handler of the protocol that does no more than call the feature for `method`."""
+
+    @lsp_method(method)
+    def handler(protocol: LanguageServerProtocol, params: Any) -> None:
+        protocol.fm.features[method](params)
+
+    return handler
+
+
 class _Protocol(LanguageServerProtocol):
     """A pygls protocol without its workspace, which also ends lines at form feeds and the like; npulint keeps its own
     texts."""
 
-    @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        self.fm.features[lsp.TEXT_DOCUMENT_DID_OPEN](params)
-
-    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def lsp_text_document__did_change(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        self.fm.features[lsp.TEXT_DOCUMENT_DID_CHANGE](params)
-
-    @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        self.fm.features[lsp.TEXT_DOCUMENT_DID_CLOSE](params)
-
-    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
-    def lsp_notebook_document__did_open(self, params: lsp.DidOpenNotebookDocumentParams) -> None:
-        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_OPEN](params)
-
-    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
-    def lsp_notebook_document__did_change(self, params: lsp.DidChangeNotebookDocumentParams) -> None:
-        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_CHANGE](params)
-
-    @lsp_method(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
-    def lsp_notebook_document__did_close(self, params: lsp.DidCloseNotebookDocumentParams) -> None:
-        self.fm.features[lsp.NOTEBOOK_DOCUMENT_DID_CLOSE](params)
+    lsp_text_document__did_open = _handed_on(lsp.TEXT_DOCUMENT_DID_OPEN)
+    lsp_text_document__did_change = _handed_on(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    lsp_text_document__did_close = _handed_on(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    lsp_notebook_document__did_open = _handed_on(lsp.NOTEBOOK_DOCUMENT_DID_OPEN)
+    lsp_notebook_document__did_change = _handed_on(lsp.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    lsp_notebook_document__did_close = _handed_on(lsp.NOTEBOOK_DOCUMENT_DID_CLOSE)
 
     @property
     def ended_well(self) -> bool:
