@@ -11,7 +11,7 @@ import msgspec
 from npulint.findings import GraphSummary, RunResult
 from npulint.report.document.model import Note, Place, Table
 from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
-from npulint.report.view import ReportView
+from npulint.report.view import ReportView, fields_of
 from npulint.texts import count, say
 
 _SHOWN = 8  # of the text report
@@ -105,18 +105,7 @@ def _wrapped(text: str, view: ReportView) -> Sequence[str]:
 
 def graph_record(graph: GraphSummary) -> dict[str, Any]:
     """A graph as a JSON object. `operators` is the path of the operator list of an installation, else None."""
-    told: dict[str, Any] = {
-        "path": graph.path,
-        "form": graph.form,
-        "framework": graph.framework,
-        "version": graph.version,
-        "trains": graph.trains,
-        "nodes": graph.nodes,
-        "functions": graph.functions,
-        "counts": dict(graph.counts),
-        "release": graph.release,
-        "assumed": graph.assumed,
-    }
+    told = fields_of(graph, "path form framework version trains nodes functions counts release assumed")
     if graph.framework == "tensorflow":
         told |= {"clusters": graph.clusters, "left_on_host": graph.left, "operators": graph.listed}
     return told

@@ -10,7 +10,7 @@ import msgspec
 from npulint import __version__
 from npulint.findings import ChecklistItem, Finding, Fix, ProgramSummary, RunResult
 from npulint.report.summary import fixable
-from npulint.report.view import ReportView, visible
+from npulint.report.view import ReportView, fields_of, visible
 
 if TYPE_CHECKING:
     from npulint.fix.model import Fixed, Refusal
@@ -102,16 +102,13 @@ def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:
 
 
 def _named(one: Fixed | Refusal) -> dict[str, Any]:
-    return {"code": one.code, "name": one.name, "path": one.path, "line": one.line}
+    return fields_of(one, "code name path line")
 
 
 def program_record(program: ProgramSummary) -> dict[str, Any]:
     """An entry script and its readiness checklist."""
     return {
-        "entry": program.entry,
-        "files": program.files,
-        "framework": program.framework,
-        "state": program.state,
+        **fields_of(program, "entry files framework state"),
         "checklist": [_item(item) for item in program.checklist],
     }
 
@@ -119,9 +116,7 @@ def program_record(program: ProgramSummary) -> dict[str, Any]:
 def _item(item: ChecklistItem) -> dict[str, Any]:
     place = item.evidence
     return {
-        "item": item.item,
-        "title": item.title,
-        "status": item.status,
+        **fields_of(item, "item title status"),
         "path": "" if place is None else place.path,
         "line": 0 if place is None else place.span.line,
         "check": "" if place is None else place.check,
@@ -130,42 +125,21 @@ def _item(item: ChecklistItem) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    told: dict[str, Any] = {"text": fix.text, "applicability": fix.applicability}
+    told = fields_of(fix, "text applicability")
     if fix.edits:
         told["edits"] = [
-            {
-                "path": edit.path,
-                "line": edit.span.line,
-                "column": edit.span.column,
-                "end_line": edit.span.end_line,
-                "end_column": edit.span.end_column,
-                "text": edit.text,
-            }
-            for edit in fix.edits
+            {"path": edit.path, **msgspec.structs.asdict(edit.span), "text": edit.text} for edit in fix.edits
         ]
     return told
 
 
 def finding_record(finding: Finding) -> dict[str, Any]:
     """A finding with the keys of version 1."""
-    span = finding.span
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "topic": finding.topic,
-        "category": finding.category,
-        "severity": finding.severity,
-        "confidence": finding.confidence,
-        "path": finding.path,
-        "line": span.line,
-        "column": span.column,
-        "end_line": span.end_line,
-        "end_column": span.end_column,
-        "message": finding.message,
-        "why": finding.why,
+        **fields_of(finding, "code name topic category severity confidence path"),
+        **msgspec.structs.asdict(finding.span),
+        **fields_of(finding, "message why"),
         "fix": _fix(finding.fix),
         "related": [{"path": r.path, "line": r.span.line, "message": r.message} for r in finding.related],
-        "program": finding.program,
-        "fingerprint": finding.fingerprint,
-        "url": finding.url,
+        **fields_of(finding, "program fingerprint url"),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
@@ -83,6 +83,11 @@ def render(format_name: str, result: RunResult, view: ReportView) -> str:
     from npulint.report.ci_escape import ci_escape
 
     return ci_escape(text, format_name)
+
+
+def fields_of(record: msgspec.Struct, names: str) -> dict[str, Any]:
+    """Some fields of a record, by name: a report lists them, so that a new field changes no contract."""
+    return {name: getattr(record, name) for name in names.split()}
 
 
 def in_repository(path: str, folder: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison
+from npulint.report.view import fields_of
 
 
 def comparison_record(comparison: Comparison, *, rows: bool = True) -> dict[str, Any]:
@@ -23,11 +24,7 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 
 def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
     told: dict[str, Any] = {
-        "item": item.item,
-        "title": item.title,
-        "status": item.status,
-        "same": item.same,
-        "look": item.look,
+        **fields_of(item, "item title status same look"),
         "failures": [
             {"path": one.path, "line": one.span.line, "check": one.check, "code": one.code} for one in item.failures
         ],
@@ -46,10 +43,7 @@ def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _row(row: ComparedRow) -> dict[str, Any]:
     return {
-        "part": row.part,
-        "what": row.what,
-        "answer": row.answer,
-        "code": row.code,
+        **fields_of(row, "part what answer code"),
         "reference": _side(row.reference),
         "migrated": _side(row.migrated),
     }
