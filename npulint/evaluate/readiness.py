@@ -46,7 +46,7 @@ def checklist(
 def _item(
     asked: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> ChecklistItem:
-    """The item with its possible failures; `npulint.postprocess.readiness` decides its status, since findings may be
+    """The item with its possible failures; `npulint.postprocess.passes` decides its status, since findings may be
     suppressed."""
     item = asked.item
     text = item.text.get(lang) or item.text["en"]

@@ -9,12 +9,11 @@ import msgspec
 
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, Evidence, Finding, Fix, Silenced
+from npulint.findings import CONFIDENCES, ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Silenced
 from npulint.postprocess.baseline import compared_with
 from npulint.postprocess.comments import suppress
 from npulint.postprocess.engine import of_problems
 from npulint.postprocess.identity import identified, pages
-from npulint.postprocess.readiness import settled
 from npulint.postprocess.record import RunContext, RunData
 from npulint.postprocess.scope import finding_key
 from npulint.postprocess.select import specificity, unknown_words
@@ -231,3 +230,18 @@ def _unread(problems: Sequence[Problem], files: Sequence[FileFacts]) -> list[Pro
 def _visible(one: Finding, settings: Settings) -> bool:
     """Whether the report in the format of the settings would show the finding."""
     return reported(one, settings) and RANK[one.severity] >= RANK[settings.shown_from(settings.format)]
+
+
+def settled(programs: Sequence[ProgramSummary], counts: Callable[[Evidence], bool]) -> list[ProgramSummary]:
+    """The programs with decided items: an item failed at the most severe of its places that still `counts`."""
+    return [
+        msgspec.structs.replace(program, checklist=tuple(_decided(item, counts) for item in program.checklist))
+        for program in programs
+    ]
+
+
+def _decided(item: ChecklistItem, counts: Callable[[Evidence], bool]) -> ChecklistItem:
+    live = tuple(place for place in item.failures if counts(place))
+    if live:
+        return msgspec.structs.replace(item, status="failed", evidence=live[0], look="", failures=live)
+    return msgspec.structs.replace(item, look=item.look if item.status == "unknown" else "", failures=())

@@ -1,4 +1,4 @@
-"""Session runs: what they fetch, and which of them share a loop."""
+"""Session runs: what they fetch, which of them share a loop, which initialise, and how often a Saver saves."""
 
 from __future__ import annotations
 
@@ -14,6 +14,22 @@ from npulint.lazy_regex import lazy_compile
 _SESSION_NAME = lazy_compile(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$")
 _METHODS = ("run", "eval")  # also of an operation or tensor: they run the default session
 _RUN = "tensorflow.Session().run"
+_VARIABLES = frozenset(
+    f"tensorflow.{name}"
+    for name in (
+        "global_variables_initializer",
+        "initialize_all_variables",
+        "variables_initializer",
+        "global_variables",
+        "variables",
+    )
+)
+_ITERATOR = lazy_compile(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|[.?_])iter)\.(?:make_)?initializer$")
+_ASSIGNMENTS = 6
+_WIDTH = 32
+_SAVER = lazy_compile(r"(?:^|[._?])_?saver\w*$")
+_TRAINS = lazy_compile(r"train|optim|minimi|apply|(?:^|[._])(?:step|opt|update|solver)(?:_?op)?$")
+_EPOCH = lazy_compile(r"epoch")
 
 
 @fact_kind("run")
@@ -129,3 +145,58 @@ def fetched_names(call: CallSite) -> list[str]:
 def _names(fetches: Expr) -> list[str]:
     inner = fetches.items or [value for _, value in fetches.entries]
     return [fetches.written] if fetches.written else [name for one in inner for name in _names(one)]
+
+
+@fact_kind("init_group")
+class InitialGroup(CallFact):
+    """Variables and an iterator are initialised in the same run; the name is the canonical callee."""
+
+
+@recognizes(matching=lambda name: name == "tensorflow.group" or (name.endswith("run") and is_session_run(name)))
+def initial_groups(call: CallSite) -> list[InitialGroup]:
+    """Runs of a session and groups of operations."""
+    values = call.args[:1] if call.name.endswith("run") else call.args
+    operations = {name for value in values for name in _operations(value)}
+    variables = any(name in _VARIABLES for name in operations)
+    return [InitialGroup(call, call.name)] if variables and any(map(_ITERATOR.search, operations)) else []
+
+
+@walker(depth=7, otherwise=set)
+def _operations(value: Expr) -> set[str]:
+    """The canonical names of the operations in a fetch; lists are followed, groups are not opened."""
+    call = value.call
+    if call is not None:
+        return {call.name}
+    found = {value.name} if value.written else set()
+    assigned = [one.value for one in value.assignments[:_ASSIGNMENTS]]
+    parts = assigned if value.written else (value.items or value.operands())[:_WIDTH]
+    return found.union(*map(_operations, parts))
+
+
+@fact_kind("checkpoint")
+class Checkpoint(CallFact):
+    """A Saver saves the variables of a session; the name is always ``tensorflow.train.Saver().save``."""
+
+    @attribute
+    def each_step(self) -> bool:
+        """Whether that happens in every round of a loop that trains one step per round."""
+        loop = self.scope.loop
+        if loop is None or self.scope.is_conditional or not _trains(self.scope) or loop.holds_loop:
+            return False
+        names = [part.written for part in loop.test.mentioned]
+        targets = [one.target for one in loop.assignments if one.scope is loop and one.line == loop.record.line]
+        return not any(_EPOCH.search(name.lower()) for name in (*names, *targets))
+
+
+@recognizes(matching=lambda name: name.rpartition(".")[2] == "save")
+def checkpoints(call: CallSite) -> list[Checkpoint]:
+    """Methods called save, of whatever."""
+    owner = call.name.rpartition(".")[0]
+    is_saver = owner == "tensorflow.train.Saver()" or (_SAVER.search(owner.lower()) and len(call.args) > 1)
+    return [Checkpoint(call, "tensorflow.train.Saver().save")] if is_saver else []
+
+
+def _trains(scope: Scope) -> bool:
+    """Whether a run in every round of the loop around a block fetches a train step."""
+    fetched = [name for run in runs_each_round(scope) if is_session_run(run.name) for name in fetched_names(run)]
+    return any(_TRAINS.search(name.lower()) for name in fetched)

@@ -1,11 +1,12 @@
-"""Loss scaling: the optimizers that scale, the managers that move the scale, and what they are made of."""
+"""Loss scaling: the optimizers that scale, the managers that move the scale, and losses that are scaled by hand."""
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import (
     DISTRIBUTED,
@@ -18,11 +19,16 @@ from npulint.assemble.recognizers.tensorflow.optimizers import (
     scales,
     wrapped,
 )
+from npulint.assemble.recognizers.tensorflow.steps import all_scaled
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import walker
-from npulint.facts.attributes import attribute, flag
+from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
+from npulint.lazy_regex import lazy_compile
 
+_TAKERS = (".compute_gradients", ".minimize")
+_PRODUCTS = frozenset(("tensorflow.multiply", "tensorflow.scalar_mul"))
+_SCALE = lazy_compile(r"(?:^|[._])(?:loss_?scal(?:e|ing|er)\w*|scaled_loss)$", re.IGNORECASE)
 _NPU = ("npu_bridge.", "npu_device.")
 _REWRITES = "enable_mixed_precision_graph_rewrite"
 _CLIPPING = "tensorflow.clip_by_"
@@ -126,3 +132,37 @@ def _is_dependent(scope: Scope) -> bool:
         return True
     callers = [] if scope.function is None else scope.function.callers
     return bool(callers) and all(_is_dependent(call.scope) for call in callers)
+
+
+@fact_kind("hand_scaled")
+class HandScaledLoss(CallFact):
+    """An optimizer is given a loss that is multiplied by a scale; the name is the method."""
+
+    @attribute
+    def scaled(self) -> Flag:
+        """Whether the optimizer scales the loss as well."""
+        return all_scaled(self.call)
+
+
+@recognizes(matching=lambda name: name.endswith(_TAKERS))
+def hand_scaled_losses(call: CallSite) -> list[HandScaledLoss]:
+    """The methods of optimizers that take a loss."""
+    loss = call.argument("loss", 0)
+    is_multiplied = loss is not None and _is_multiplied(loss)
+    return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_multiplied else []
+
+
+@walker(depth=4, otherwise=bool)
+def _is_multiplied(value: Expr) -> bool:
+    call = value.call
+    if call is not None:
+        return call.name in _PRODUCTS and any(_is_scale(part) for part in call.args)
+    assigned = value.assignments
+    if len(assigned) == 1:
+        return _is_multiplied(assigned[0].value)
+    return any(_is_scale(part) for part in value.operands("*"))
+
+
+def _is_scale(value: Expr) -> bool:
+    call = value.call
+    return call.last == "get_loss_scale" if call is not None else bool(_SCALE.search(value.written))

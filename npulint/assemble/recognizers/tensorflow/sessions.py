@@ -1,4 +1,4 @@
-"""Sessions and Estimators: does the graph reach the NPU?"""
+"""Sessions and Estimators: does the graph reach the NPU, and is the session closed?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.closing import closed
 from npulint.assemble.recognizers.tensorflow.protos import protos_of
 from npulint.assemble.script_role import Purpose, purpose
 from npulint.facts.attributes import Flag, attribute
@@ -16,6 +16,17 @@ from npulint.facts.code import CallResult, Const, Op
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
+_SESSION_NAME = lazy_compile(r"(?:^|[._])(?:tf)?sess(?:ion)?\d*$")
+_TAKERS = frozenset(("close_session", "closing", "enter_context"))
+_SELF_CLOSING = (
+    "MonitoredTrainingSession",
+    "MonitoredSession",
+    "managed_session",
+    "learning.train",
+    "training.train",
+    "ChiefSessionCreator",
+)
+_KEPT = frozenset(("InteractiveSession", "Session"))
 # Constructor -> (keyword of the config, its position).
 _SESSIONS = {
     "tensorflow.Session": ("config", 2),
@@ -186,3 +197,45 @@ def _is_only_asked(session: CallSite) -> bool:
     """Whether a session runs no graph: ``tf.Session().list_devices()``."""
     asked = Op(".", (CallResult(session.index), Const("list_devices")))
     return any(call.callee == asked for call in session.module.code.calls)
+
+
+def closed(session: CallSite) -> Flag:
+    """Whether a session is closed: yes, no (it lives until Python exits), or unknown where it is handed on, where it
+    ends with its function, or where something unknown is closed."""
+    name = session.name
+    if name.rpartition(".")[2] not in _KEPT:
+        return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
+    ended, others_end = _ended(session.context)
+    if session in ended:
+        return "yes"
+    return "unknown" if others_end or not _is_kept(session) else "no"
+
+
+def _is_kept(session: CallSite) -> bool:
+    """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
+    made = session.result.value
+    assigned = [one for one in session.scope.assignments if one.record.value == made]
+    keeps_itself = session.name.endswith("InteractiveSession")
+    return any(keeps_itself or "." in one.target or one.scope.module.scope[one.scope.block] == 0 for one in assigned)
+
+
+@once
+def _ended(context: Context) -> tuple[set[CallSite], bool]:
+    """The calls that make sessions which something closes, and whether a close() cannot be followed to one."""
+    ended: set[CallSite] = set()
+    others_end = False
+    for module in module_scopes(context):
+        for block, record in enumerate(module.module.blocks):
+            if record.kind == "with":
+                ended.update(module.at(block).test.sites)
+        for call in module.calls_named("close", *_TAKERS):
+            is_method = call.last == "close"
+            value = call.receiver if is_method else call.args[0] if call.args else None
+            makers = [] if value is None else value.sites
+            ended.update(makers)
+            others_end = others_end or (not makers and (not is_method or _may_be_session(value)))
+    return ended, others_end
+
+
+def _may_be_session(value: Expr | None) -> bool:
+    return value is not None and _SESSION_NAME.search(value.written) is not None

@@ -1,18 +1,25 @@
-"""Train steps: minimize, apply_gradients, fit, Estimator.train and the ready-made training loops."""
+"""Train steps: minimize, apply_gradients, fit, Estimator.train, ready-made training loops; steps counted by hand."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.context import once_per_file
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.gradients import gradient_calls
 from npulint.assemble.recognizers.tensorflow.optimizers import OPTIMIZE_LOSS, layers, scales, scales_for_npu
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
+_ASSIGNING = frozenset(("tensorflow.assign", "tensorflow.assign_add"))
+_METHODS = (".assign", ".assign_add")
+_NAME = lazy_compile(r"(?:^|[._])global_?step(?:_tensor|_op|_var)?$")
+_CHOOSING = frozenset(("tensorflow.cond", "tensorflow.where", "tensorflow.case"))
+_MADE = ("get_global_step()", "get_or_create_global_step()", "create_global_step()")
 _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
@@ -172,3 +179,41 @@ def all_scaled(call: CallSite) -> Flag:
     sites = [] if call.receiver is None else call.receiver.sites
     answers = {any(map(scales, layers([site]))) for site in sites}
     return flag(answers.pop() if len(answers) == 1 else None)
+
+
+@fact_kind("step_count")
+class StepCount(CallFact):
+    """The global step is assigned to, in a graph and on every way through it; the name is the canonical callee."""
+
+    @attribute
+    def beside_scaled(self) -> bool:
+        """Whether a train step of the file is one of a loss scale optimizer of the NPU."""
+        return _has_scaled_step(self.scope)
+
+
+@recognizes(matching=lambda name: name in _ASSIGNING or name.endswith(_METHODS))
+def step_counts(call: CallSite) -> list[StepCount]:
+    """Assignments of TensorFlow variables."""
+    by_function = call.name in _ASSIGNING
+    counted = call.argument("ref", 0) if by_function else call.receiver
+    if counted is None or not (_NAME.search(counted.written) or counted.name.endswith(_MADE)):
+        return []
+    new = call.argument("value", 1 if by_function else 0)
+    if (new is not None and _is_chosen(new)) or call.scope.routine.kind == "lambda":
+        return []
+    return [StepCount(call, call.name)]
+
+
+@walker(depth=6, otherwise=bool)
+def _is_chosen(value: Expr) -> bool:
+    """Whether a value comes from ``tf.cond`` or the like: a skipped step may then leave it as it was."""
+    call = value.call
+    if call is not None:
+        return call.name in _CHOOSING or any(map(_is_chosen, call.args))
+    assigned = [one.value for one in value.assignments[:4]]
+    return any(map(_is_chosen, value.operands() or assigned))
+
+
+@once_per_file
+def _has_scaled_step(module: Scope) -> bool:
+    return scales_for_npu(module) and any(map(is_scaled, module.calls_named("apply_gradients", "minimize")))

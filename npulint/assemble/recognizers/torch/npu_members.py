@@ -1,14 +1,16 @@
-"""Functions of ``torch.npu`` that no release of torch_npu has: misspelt ones."""
+"""Members of torch_npu: functions that no release of it has, misspelt ones, and operators that are to be removed."""
 
 from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.data.libraries import Removal, retired_op
 from npulint.data.torch_names import npu_members
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 
+_ROOTS = ("torch_npu.", "torch.npu_", "torch.ops.npu.", "torch.one_", "torch.copy_memory_", "torch.empty_with_format")
 _HOME = "torch.npu."
 _ALIKE = 0.8  # part of their letters that two spellings of one name share; less may be the name of a newer release
 
@@ -49,3 +51,20 @@ def _is_set(call: CallSite, member: str) -> bool:
 def _is_tested(call: CallSite, member: str) -> bool:
     tests = call.scope.calls_named("hasattr", "getattr")
     return any(value.text == member for test in tests for value in test.args)
+
+
+@fact_kind("retired_op")
+class RetiredOperator(CallFact):
+    """An operator of torch_npu is called that is to be removed; the name is its canonical name."""
+
+    status: Removal
+    """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""
+    substitute: str
+    """What replaces it, or nothing."""
+
+
+@recognizes(matching=lambda name: name.startswith(_ROOTS) and "()" not in name)
+def retired_operators(call: CallSite) -> list[RetiredOperator]:
+    """The calls of operators that are recorded as retired."""
+    known = retired_op(call.name.rpartition(".")[2])
+    return [] if known is None else [RetiredOperator(call, call.name, known.status, known.substitute)]
