@@ -32,7 +32,7 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "suggest", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "suggest", "texts", "facts", "findings"}
 
 
 def package_of(module: str) -> str:

@@ -7,50 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from npulint.catalogue.check import RUN, Check, Example, Reference, two_sided
 from npulint.catalogue.forms import PLURALS
+from npulint.texts import known, say
 
-_LABELS: dict[str, dict[str, str]] = {
-    "en": {
-        "code": "Code", "name": "Name", "severity": "Severity", "confidence": "Confidence", "category": "Category",
-        "topic": "Topic", "applies": "Applies to", "since": "Since", "fix": "Fix", "what": "What it reports",
-        "why": "Why is this bad?", "bad": "Reported", "good": "Not reported", "how": "What to do",
-        "references": "References", "title": "Check", "any": "every program",
-        "lines": "Reported lines:", "trains": "programs that train", "idle": "programs that do not train",
-        "comma": ", ", "stop": "; ", "fixed": "After the fix:",
-        "reference": "Reference", "migrated": "Migrated program", "joins": "Merged on the same line with",
-        "confirms": "Confirms in the code",
-    },
-    "zh": {
-        "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
-        "topic": "主题", "applies": "适用范围", "since": "起始版本", "fix": "修复方式", "what": "检查内容",
-        "why": "为什么有问题", "bad": "会报告", "good": "不会报告", "how": "如何处理",
-        "references": "参考资料", "title": "检查项", "any": "所有程序",
-        "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
-        "comma": "、", "stop": "；", "fixed": "修复结果：",
-        "reference": "参考基准", "migrated": "迁移后工程", "joins": "同一行合并为",
-        "confirms": "可证实的代码检查项",
-    },
-}  # fmt: skip
-_WORDS: dict[str, dict[str, str]] = {
-    "en": {
-        "not_started": "not migrated yet", "partial": "partly migrated", "migrated": "migrated",
-        "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU adapter", "cann": "CANN",
-        "launch": "Launch scripts and environment", "graph": "Graphs", "run": "Run artifacts",
-        "compare": "Comparison with the reference", "engine": "npulint itself",
-        "way.none": "not ported to the NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "ported manually",
-        "way.agnostic": "a library chooses the device", "way.left": "not ported, unlike other programs",
-    },
-    "zh": {
-        "stable": "稳定", "preview": "预览", "deprecated": "已弃用", "error": "错误", "warning": "警告", "note": "提示",
-        "high": "高", "medium": "中", "low": "低", "functional": "功能", "precision": "精度", "performance": "性能",
-        "hygiene": "规范", "safe": "安全", "unsafe": "可能改变行为", "manual": "手动",
-        "not_started": "未迁移", "partial": "部分迁移", "migrated": "已迁移",
-        "tensorflow": "TensorFlow", "torch": "PyTorch", "pytorch": "PyTorch", "adapter": "NPU 适配插件", "cann": "CANN",
-        "launch": "启动脚本与环境", "graph": "计算图", "run": "运行产物",
-        "compare": "与参考基准对比", "engine": "npulint 自身",
-        "way.none": "未移植到 NPU", "way.transfer": "`transfer_to_npu`", "way.manual": "手工移植",
-        "way.agnostic": "由库选择设备", "way.left": "同一工程中未移植的程序",
-    },
-}  # fmt: skip
 _FENCES = {
     "py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml",
     "cu": "cuda", "cuh": "cuda", "cpp": "cpp", "ipynb": "json", "diff": "diff",
@@ -67,7 +25,7 @@ class CheckPage:
     def __init__(self, check: Check, lang: str) -> None:
         """Raises `KeyError` for an unknown language."""
         self.check, self.lang = check, lang
-        self.label, self.text = _LABELS[lang], check.text[lang]
+        self.text = check.text[lang]
 
     def render(self) -> str:
         """The whole page."""
@@ -84,9 +42,13 @@ class CheckPage:
         ]
         return "\n\n".join(sections) + "\n"
 
+    def label(self, name: str) -> str:
+        """The heading of a section or the label of a property."""
+        return heading(self.lang, name)
+
     def head(self) -> list[str]:
         """The lines above the first section: name, title and facts."""
-        facts = _table((self.label["title"], ""), self.facts())
+        facts = _table((self.label("title"), ""), self.facts())
         return [f"# {self.check.code} {self.check.name}", self.text.title, facts]
 
     def tail(self) -> list[str]:
@@ -95,7 +57,7 @@ class CheckPage:
 
     def section(self, name: str, *parts: str) -> str:
         """A section with its heading."""
-        return "\n\n".join((f"## {self.label[name]}", *parts))
+        return "\n\n".join((f"## {self.label(name)}", *parts))
 
     def prose(self, text: str) -> str:
         """A text of the check as Markdown."""
@@ -106,28 +68,28 @@ class CheckPage:
         check, label = self.check, self.label
         joined = "confirms" if check.family == RUN else "joins"
         return [
-            (label["code"], check.code),
-            (label["name"], f"`{check.name}`"),
-            (label["severity"], word(check.severity, self.lang)),
-            (label["confidence"], word(check.confidence, self.lang)),
-            (label["category"], word(check.category, self.lang)),
-            (label["topic"], f"`{check.topic}`"),
-            (label["applies"], self.applies()),
-            *([(label[joined], label["comma"].join(check.joins))] if check.joins else []),
-            (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
-            (label["fix"], label["comma"].join(word(one, self.lang) for one in applicabilities(check))),
+            (label("code"), check.code),
+            (label("name"), f"`{check.name}`"),
+            (label("severity"), word(check.severity, self.lang)),
+            (label("confidence"), word(check.confidence, self.lang)),
+            (label("category"), word(check.category, self.lang)),
+            (label("topic"), f"`{check.topic}`"),
+            (label("applies"), self.applies()),
+            *([(label(joined), label("comma").join(check.joins))] if check.joins else []),
+            (label("since"), f"{check.since} ({word(check.status, self.lang)})"),
+            (label("fix"), label("comma").join(word(one, self.lang) for one in applicabilities(check))),
         ]
 
     def applies(self) -> str:
         """The programs that the check applies to."""
         applies, label = self.check.applies, self.label
         groups = (applies.frameworks, applies.states, tuple(f"way.{way}" for way in applies.migrations))
-        parts = [label["comma"].join(word(w, self.lang) for w in group) for group in groups]
-        parts += [label["comma"].join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
+        parts = [label("comma").join(word(w, self.lang) for w in group) for group in groups]
+        parts += [label("comma").join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
         parts += [f"{word(name, self.lang)} `{wanted}`" for name, wanted in applies.versions.items()]
         if applies.trains is not None:
-            parts.append(label["trains" if applies.trains else "idle"])
-        return label["stop"].join(part for part in parts if part) or label["any"]
+            parts.append(label("trains" if applies.trains else "idle"))
+        return label("stop").join(part for part in parts if part) or label("any")
 
     def examples(self, bad: bool) -> list[str]:
         """The section of bad or good examples; empty if none."""
@@ -138,16 +100,16 @@ class CheckPage:
         """One example: target, files, and reported places."""
         parts = [f"{caption(name, example, self.lang)}\n\n{fenced(name, text)}" for name, text in example.files.items()]
         if example.target:
-            parts.insert(0, self.label["comma"].join(f"`{name}={given}`" for name, given in example.target.items()))
+            parts.insert(0, self.label("comma").join(f"`{name}={given}`" for name, given in example.target.items()))
         if example.expect:
-            places = self.label["comma"].join(f"`{name}:{line}`" for name, line in example.expect)
-            parts.append(f"{self.label['lines']} {places}")
+            places = self.label("comma").join(f"`{name}:{line}`" for name, line in example.expect)
+            parts.append(f"{self.label('lines')} {places}")
         return "\n\n".join([*parts, *self.fix_diff(example)])
 
     def fix_diff(self, example: Example) -> list[str]:
         """The diff of the fixes in an example; empty if none."""
         patch = difference(example)
-        return [self.label["fixed"], fenced("fixed.diff", patch)] if patch else []
+        return [self.label("fixed"), fenced("fixed.diff", patch)] if patch else []
 
     def references(self) -> list[str]:
         """The section of references; empty if none."""
@@ -173,7 +135,7 @@ def applicabilities(check: Check) -> list[str]:
 def caption(name: str, example: Example, lang: str) -> str:
     """The caption of a file of an example, for comparisons with its side."""
     side, _, below = name.partition("/")
-    return f"{_LABELS[lang][side]} `{below}`" if two_sided(example.files) else f"`{name}`"
+    return f"{heading(lang, side)} `{below}`" if two_sided(example.files) else f"`{name}`"
 
 
 def difference(example: Example) -> str:
@@ -208,12 +170,13 @@ def fenced(name: str, text: str, options: str = "") -> str:
 
 def heading(lang: str, name: str) -> str:
     """The heading of a section or the label of a property."""
-    return _LABELS[lang][name]
+    return say(lang, f"page.{name}")
 
 
 def word(name: str, lang: str) -> str:
     """The display text of a word of check files (a severity, category or framework)."""
-    return _WORDS[lang].get(name, name)
+    key = f"word.{name}"
+    return say(lang, key) if known(key) else name
 
 
 def address(reference: Reference) -> tuple[str, str]:

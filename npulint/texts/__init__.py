@@ -23,11 +23,13 @@ FAMILIES: tuple[str, ...] = (
     "joined",
     "live",
     "options",
+    "page",
     "problem",
     "runs",
     "server",
     "settings",
     "short",
+    "word",
 )
 """The first words of keys whose sentences are in a file of their own, which is read when one is said."""
 

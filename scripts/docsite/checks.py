@@ -121,17 +121,17 @@ class SitePage(CheckPage):
         if check.status != "stable":
             badges.append(pill(word(check.status, self.lang), "np-preview", say(self.lang, "preview.tip")))
         badges.append(pill(say(self.lang, "since", version=check.since)))
-        applies = self.applies().split(self.label["stop"])
+        applies = self.applies().split(self.label("stop"))
         chips = " ".join(f"<span>{inline(part)}</span>" for part in applies)
         return [
             *_head(check, self.text.title, " ".join(badges), self.lang),
-            f'<p class="np-applies"><b>{self.label["applies"]}</b> {chips}</p>',
+            f'<p class="np-applies"><b>{self.label("applies")}</b> {chips}</p>',
         ]
 
     def section(self, name: str, *parts: str) -> str:
         if name == "what":  # the first words of the page need no heading
             return f'<div class="np-lead np-{self.check.severity}">{parts[0]}</div>'
-        heading = f"## {self.label[name]} {{ #{name}{_QUIET if name in ('good', 'references') else ''} }}"
+        heading = f"## {self.label(name)} {{ #{name}{_QUIET if name in ('good', 'references') else ''} }}"
         if name == "how":
             return f'{heading}\n\n<div class="np-fix">{parts[0]}</div>'
         return "\n\n".join((heading, *parts))
