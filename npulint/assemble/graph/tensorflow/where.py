@@ -1,4 +1,4 @@
-"""What is said about where nodes run: by operator type, by group, and by what cuts the graph."""
+"""Where nodes run: by operator type, by group, and by what cuts the graph; where lookup tables are asked."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement, PlaceWord
-from npulint.assemble.graph.tensorflow.tables import tables
 from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
+_ASKS = lazy_compile(r"LookupTableFind(?:V2)?")
+_FROM_VALUES = lazy_compile(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
+_FROM_FILE = lazy_compile(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
+_Filled = Literal["device", "host", "both", "unknown"]
 _HEAVY = lazy_compile(r"\w*MatMul\w*|(?:Depthwise)?Conv\dD\w*|DepthwiseConv2dNative\w*|Einsum|\w*(?:LSTM|R[Nn][Nn])\w*")
 _Why = Literal["unlisted", "scope", "calls", "loop", "ref", "resource", "variant"]
 
@@ -135,3 +138,49 @@ def _why(places: list[tuple[Body, int]]) -> _Why:
 def _on_device(body: Body, places: Sequence[int]) -> str:
     """The name of the first node that the device could take; empty if there is none."""
     return next((body.flow.nodes[n].name for n in places if n in body.sinking.device), "")
+
+
+@fact_kind("graph_table")
+class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
+    """A lookup table is asked; the name is the operator that asks."""
+
+    lookup: Literal["input", "step"]
+    """Who asks: the functions of the input pipeline, or the step."""
+    filled: _Filled
+    """Where tables are filled without mixed computing."""
+    split: bool
+    """Whether that is surely the other side."""
+    style: Style
+    """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
+
+
+def tables(placement: Placement) -> list[TableLookup]:
+    """One fact for each operator that asks a table, and for who asks."""
+    view = placement.view
+    ops = {node.op for _, _, node in view.all()}
+    filled = _side(any(map(_FROM_VALUES.fullmatch, ops)), any(map(_FROM_FILE.fullmatch, ops)))
+    asked: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
+    for flow, _, node in view.all():
+        if flow.name in view.input_functions and _ASKS.fullmatch(node.op):
+            asked.setdefault(("input", node.op), []).append(node)
+    for body, n, node in placement.nodes():
+        if _ASKS.fullmatch(node.op) and n not in body.sinking.why:
+            asked.setdefault(("step", node.op), []).append(node)
+    other = {"input": "device", "step": "host"}
+    return [
+        TableLookup(
+            view.node_set(nodes),
+            op,
+            lookup=who,
+            filled=filled,
+            split=filled == other[who] and not placement.functional,
+            style=style(placement),
+        )
+        for (who, op), nodes in sorted(asked.items())
+    ]
+
+
+def _side(by_values: bool, by_file: bool) -> _Filled:
+    if by_values and by_file:
+        return "both"
+    return "device" if by_values else "host" if by_file else "unknown"
