@@ -77,7 +77,7 @@ def _artifact(file: SourceFile, content: bytes | None) -> Loaded:
     facts = read_artifact(file.location, file.path, content)
     if isinstance(facts, Problem):
         return Loaded(file, problem=facts)
-    return Loaded(file, msgspec.msgpack.encode(facts), facts=facts)
+    return Loaded(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
 
 
 def _python(source: Source, path: str, whole: bool = False) -> FileFacts:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from npulint.assemble.context import Context
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
@@ -27,7 +25,7 @@ from npulint.read.artifacts.overflow import ranked, with_operators, without_pars
 def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Program], context: Context) -> Program:
     """One program for the artifacts of a project, whose other `programs` are known, as is what its code means."""
     paths = sorted(file.path for file in files)
-    facts = _together([_own(fact) for file in files for fact in file.facts], paths)
+    facts = _together([fact.copy() for file in files for fact in file.facts], paths)
     facts = with_places(facts, context)
     named = {str(fact.attrs["at"]) for fact in facts if "at" in fact.attrs}
     near = at_work([one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")], named)
@@ -47,7 +45,3 @@ def _together(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:
     others = together(with_covered(with_cores(with_step_shares(steps_once(newest(others))))))
     others += across_ranks(others)
     return [*across(with_differences(others)), *ranked(with_operators(without_parsed(overflows, paths), paths))]
-
-
-def _own(fact: Fact) -> Fact:
-    return msgspec.structs.replace(fact, attrs=fact.attrs.copy())
