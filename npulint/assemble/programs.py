@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +13,7 @@ from npulint.assemble.cursors import scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
+from npulint.assemble.origin import Origin
 from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
@@ -32,7 +34,7 @@ class Program:
     """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
     the same dict as of the attributes of `fact`. `answers` is for those who ask questions: what they have learnt
     of the facts, which the programs of a project share. `source_files`: the files of the code that a run came from,
-    where that is known."""
+    where that is known; `origins`: the lines there that one of its facts comes from."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
         self.answers: dict[Any, Any] = {}
@@ -42,6 +44,7 @@ class Program:
         self.index = index
         self.attrs = attrs
         self.source_files: frozenset[str] | None = None
+        self.origins: Callable[[Fact], tuple[Origin, ...]] = lambda _: ()
         self.fact: Fact = GenericFact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 

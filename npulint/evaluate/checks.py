@@ -219,4 +219,4 @@ def _finding(
         return said
     from npulint.evaluate.runs_shown import shown  # rarely needed
 
-    return shown(said, facts, check.find, lang)
+    return shown(said, facts, check.find, program.origins, lang)

@@ -53,7 +53,7 @@ _Facts = Callable[[str], Sequence[Fact]]
 
 
 def _files(facts: _Facts) -> tuple[RunFile, ...]:
-    notes = {one.path: _LEVELS[one.attrs["level"]] for one in facts("run_kernels") if one.attrs["level"] in _LEVELS}
+    notes = {one.path: _LEVELS[one.get("level")] for one in facts("run_kernels") if one.get("level") in _LEVELS}
     notes |= {one.path: "no-values" for one in facts("run_comparison") if not _whole(one, "outputs")}
     found = {one.path: _file(one, notes.get(one.path, "")) for one in facts("run_source")}
     return tuple(found[path] for path in sorted(found))
@@ -90,7 +90,7 @@ def _operators(facts: _Facts) -> list[RunTimes]:
     beside = {posixpath.dirname(path) for path in wholes}
     totals: dict[str, list[Fact]] = {}
     for fact in facts("run_op_total"):
-        if posixpath.dirname(fact.path) not in beside and "share" in fact.attrs:
+        if posixpath.dirname(fact.path) not in beside and fact.get("share") is not None:
             totals.setdefault(fact.path, []).append(fact)
     return found + [_of_totals(path, known) for path, known in totals.items()]
 
@@ -121,7 +121,7 @@ def _steps(facts: Iterable[Fact], kind: str) -> Iterable[RunTimes]:
     for fact in facts:
         us = _figure(fact, whole)
         parts = tuple(RunPart(one, _figure(fact, f"{one}_us"), _figure(fact, f"{one}_share")) for one in names)
-        known = tuple(part for part in parts if f"{part.name}_us" in fact.attrs)
+        known = tuple(part for part in parts if fact.get(f"{part.name}_us") is not None)
         if us > 0 and known:
             yield RunTimes(fact.path, fact.span.line, what, us, _whole(fact, count), known)
 

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from npulint.catalogue.vocabulary import comparison, programs, run, surroundings
+from npulint.catalogue.vocabulary import comparison, programs, surroundings
 from npulint.catalogue.vocabulary.declared import declared_kinds
 from npulint.catalogue.vocabulary.words import Kind, Kinds
 
-_TABLED: Kinds = programs.KINDS | surroundings.KINDS | comparison.KINDS | run.KINDS
+_TABLED: Kinds = programs.KINDS | surroundings.KINDS | comparison.KINDS
 
 
 @cache

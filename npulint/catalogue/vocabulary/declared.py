@@ -14,7 +14,7 @@ from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
 
 # All modules of these packages are imported recursively, so that their classes are declared.
-_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
+_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph", "npulint.assemble.run", "npulint.read.artifacts")
 # Modules that make facts of what all recognizers found.
 _MODULES = (
     "npulint.assemble.option_rules",
@@ -35,13 +35,18 @@ def declared_kinds() -> Kinds:
 
 
 def _kind(classes: list[type[Fact]]) -> Kind:
-    """The kind of these classes, with the attributes of all."""
+    """The kind of these classes, with the attributes of all. A field `name` that is a ``Literal`` lists the names."""
     found: dict[str, Values] = {}
+    names = [_words(get_type_hints(cls).get("name")) for cls in classes]
     for cls in classes:
         for name, words in attributes_of(cls).items():
             known = found.get(name)
             found[name] = words if known is None else words | known if words and known else ANY
-    return Kind({"value": ANY, **found}, arguments=any(cls.is_call for cls in classes))
+    return Kind(
+        {"value": ANY, **found},
+        arguments=any(cls.is_call for cls in classes),
+        names=frozenset().union(*names) if all(names) else ANY,
+    )
 
 
 def attributes_of(cls: type[Fact]) -> dict[str, Values]:
