@@ -31,9 +31,11 @@ _AREAS = {
     "torch": "PyTorch",
     "graph": "Graphs",
     "training_config": "Comparisons of training configurations",
+    "artifacts": "Runs",
 }
 """The packages that declare kinds, in the order of the page."""
 _MOST_TELLING = (
+    "artifacts",
     "graph",
     "python",
     "tensorflow",
@@ -61,7 +63,7 @@ def generated() -> str:
 
 def _areas(classes: list[type[Fact]]) -> list[str]:
     """The areas that the classes of a kind come from."""
-    modules = [cls.__module__.split(".")[:-1] for cls in classes]
+    modules = [cls.__module__.replace(".assemble.run.", ".artifacts.").split(".")[:-1] for cls in classes]
     found = {next(area for area in _MOST_TELLING if area in parts) for parts in modules}
     return sorted(found, key=[*_AREAS].index)
 

@@ -15,7 +15,7 @@ from npulint.discover.artifacts import form_of, form_of_text
 from npulint.discover.graphs import HEAD
 from npulint.discover.safe_open import open_regular
 from npulint.facts.model import Fact, Problem
-from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.rows import Note, Seen
 from npulint.read.artifacts.source_fact import source_fact
 
 _Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
@@ -130,7 +130,7 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     if form in _COUNTED:
         counted: _Counted = _function(_COUNTED[form])
         facts = counted(stream, path, seen)
-        bare = "" if seen.rows or form in _MAY_BE_BARE else "empty"
+        bare: Note = "" if seen.rows or form in _MAY_BE_BARE else "empty"
         return [source_fact(path, seen, "header" if seen.missing else seen.note or bare), *facts]
     if form == "log":
         return _log(stream, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact, Span
-from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.rows import Note, Seen
 
 
 @fact_kind("run_source")
@@ -21,13 +21,13 @@ class RunSource(FileFact):
     """The line of the first of these."""
     missing: str
     """Required columns that it does not have."""
-    note: str
-    """Empty (no row), header (a required column is missing), first (of a step trace: only first iterations), unread
-    (nothing more is read from this form, or from so large a document), older (the folder has a newer export of the
-    table), no-npu (a log without a sign of an NPU), else nothing."""
+    note: Note
+    """Empty: no row; header: a required column is missing; first: a step trace has only first iterations; unread:
+    nothing more is read from this form, or from so large a document; older: the folder has a newer export of the table;
+    no-npu: a log without a sign of an NPU."""
 
 
-def source_fact(path: str, seen: Seen, note: str, span: Span | None = None) -> RunSource:
+def source_fact(path: str, seen: Seen, note: Note, span: Span | None = None) -> RunSource:
     """The `run_source` of a file, at its first malformed row unless `span` is another place."""
     return RunSource(
         seen.form,

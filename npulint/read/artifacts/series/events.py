@@ -82,7 +82,8 @@ class _File:
 
 
 def read_events(stream: BinaryIO, path: str) -> list[Fact]:
-    """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1. A truncated file is read up to the truncation."""
+    """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1. A truncated file is
+    read up to the truncation."""
     file = _File()
     while file.malformed < _MALFORMED:
         head = stream.read(_HEAD.size)
