@@ -65,7 +65,7 @@ def test_records_of_many_files_are_put_in_order() -> None:
         (1, 3, 3),
     ]
     names = ["x/TransData.trans_TransData_1170.7.1619347786532995.input.0.npy", "Cast.c.8.1619347786532995"]
-    named = overflow.with_operators([one for one in ordered if isinstance(one, overflow.Overflow)], names)
+    named = overflow.with_operators(ordered, names)
     assert [(fact.name, fact.get("type")) for fact in named][:2] == [
         ("trans_TransData_1170", "TransData"),
         ("ai_core", "-"),

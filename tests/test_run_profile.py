@@ -344,12 +344,14 @@ def test_no_document_breaks_a_reader(value: dict[str, object]) -> None:
 
 def test_calls_become_shares_of_the_steps_in_their_folder() -> None:
     def host(path: str, share: float | None = None) -> Fact:
-        figures = {"calls": 38, "total_us": 30.0, "mean_us": 0.8, "max_us": 1.0}
+        figures: dict[str, Any] = {"calls": 38, "total_us": 30.0, "mean_us": 0.8, "max_us": 1.0}
         return interfaces.HostActivity("compile", path, Span(), example="", share=share, **figures)
 
     def step(path: str) -> Fact:
         parts = dict.fromkeys(("computing", "exposed", "exchange", "free"), 0.0)
-        figures = {f"{part}_{unit}": figure for part, figure in parts.items() for unit in ("us", "share")}
+        figures: dict[str, Any] = {
+            f"{part}_{unit}": figure for part, figure in parts.items() for unit in ("us", "share")
+        }
         return steps.StepBreakdown("step", path, Span(), steps=2, step_us=150.0, **figures)
 
     facts = [host("a/x.csv"), step("a/y.csv"), host("b/x.csv"), host("a/t.json", share=1.0)]

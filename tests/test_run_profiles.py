@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,8 @@ def source(path: str, form: str) -> Fact:
 
 
 def step_of(path: str, *, traced: bool = False) -> Fact:
-    parts = {f"{part}_{unit}": 0.0 for part in ("computing", "exposed", "exchange", "free") for unit in ("us", "share")}
+    names = ("computing", "exposed", "exchange", "free")
+    parts: dict[str, Any] = {f"{part}_{unit}": 0.0 for part in names for unit in ("us", "share")}
     return StepBreakdown("step", path, Span(), traced=traced, steps=1, step_us=1.0, **parts)
 
 
@@ -64,7 +66,7 @@ def test_a_table_without_types_tells_the_level_too() -> None:
 
 
 def host(name: str, path: str) -> Fact:
-    figures = {"calls": 1, "total_us": 1.0, "mean_us": 1.0, "max_us": 1.0}
+    figures: dict[str, Any] = {"calls": 1, "total_us": 1.0, "mean_us": 1.0, "max_us": 1.0}
     return HostActivity(name, path, Span(), traced="trace" in path, example="", **figures)
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, FileFact, Span
+from npulint.facts.model import FileFact, Span
 from npulint.read.artifacts.compared_ops import mixlist
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
@@ -88,7 +88,7 @@ def bits(status: int) -> list[str]:
     return named + (["other"] if status & ~sum(BITS) else [])
 
 
-def read(stream: BinaryIO, path: str) -> list[Fact]:
+def read(stream: BinaryIO, path: str) -> list[Overflow]:
     """A `run_overflow` for each unit of a record that overflowed, AI Core first. Raises `NotJsonError`."""
     text = text_of(stream)
     name = dump_name(_base(path))
@@ -130,13 +130,13 @@ def _entries(value: Any) -> Iterator[tuple[str, Unit, dict[str, Any]]]:
                     yield "acc_type", unit, one
 
 
-def ranked(facts: Iterable[Overflow]) -> list[Fact]:
+def ranked(facts: Iterable[Overflow]) -> list[Overflow]:
     """Overflow facts of any number of files with `rank` (from 1) and `count`: AI Core first, then by time and task."""
     ordered = sorted(facts, key=lambda one: (one.unit not in _FIRST, one.timestamp, one.task, one.path, one.span))
     return [msgspec.structs.replace(fact, rank=rank, count=len(ordered)) for rank, fact in enumerate(ordered, 1)]
 
 
-def of_name(path: str) -> list[Fact]:
+def of_name(path: str) -> list[Overflow]:
     """The overflow fact of an unparsed dump, by its file name alone: the time of an overflow. The task in it is that of
     the record, not of the operator. Empty for another file."""
     name = dump_name(_base(path))

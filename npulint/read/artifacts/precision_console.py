@@ -40,7 +40,7 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
             compared.append(_compared(path, line, title[2].strip(), panel))
         elif title is None and len(overflowed) < _MOST:
             overflowed += _overflowed(path, line, panel)
-    return ranked(overflowed) + _ordered(compared)
+    return [*ranked(overflowed), *_ordered(compared)]
 
 
 def _panels(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
