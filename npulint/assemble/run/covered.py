@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.assemble.run.profiles import folder_of
 from npulint.facts.model import Fact
 from npulint.read.artifacts.families import OperatorFamily
 from npulint.read.artifacts.kernels import KernelTable
@@ -19,19 +20,15 @@ def with_covered(facts: Iterable[Fact]) -> list[Fact]:
     operators lies in their folder."""
     facts = list(facts)
     tables = {one.path for one in facts if isinstance(one, KernelTable) and one.level == "operators"}
-    folders = {_folder(path) for path in tables}
+    folders = {folder_of(path) for path in tables}
     return [
         msgspec.structs.replace(one, covered=True)
-        if isinstance(one, _TOTALS) and one.path not in tables and _folder(one.path) in folders and not _of_kernels(one)
+        if isinstance(one, _TOTALS) and not _of_kernels(one, tables) and folder_of(one.path) in folders
         else one
         for one in facts
     ]
 
 
-def _of_kernels(fact: Fact) -> bool:
+def _of_kernels(fact: Fact, tables: set[str]) -> bool:
     """Whether it tells of a kernel table, perhaps of another slice of it."""
-    return isinstance(fact, OperatorFamily) and fact.form == "kernel_table"
-
-
-def _folder(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[0]
+    return fact.path in tables or (isinstance(fact, OperatorFamily) and fact.form == "kernel_table")

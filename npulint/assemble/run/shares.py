@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.assemble.run.profiles import folder_of
 from npulint.facts.model import Fact
 from npulint.read.artifacts.host_lines import HostWait
 from npulint.read.artifacts.interfaces import HostActivity
@@ -22,8 +23,8 @@ def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
     steps: dict[str, list[StepBreakdown]] = {}
     for fact in facts:
         if isinstance(fact, StepBreakdown):
-            steps.setdefault(_folder(fact.path), []).append(fact)
-    return [_with_share(fact, steps.get(_folder(fact.path), [])) for fact in facts]
+            steps.setdefault(folder_of(fact.path), []).append(fact)
+    return [_with_share(fact, steps.get(folder_of(fact.path), [])) for fact in facts]
 
 
 def _with_share(fact: Fact, steps: list[StepBreakdown]) -> Fact:
@@ -39,7 +40,3 @@ def _with_share(fact: Fact, steps: list[StepBreakdown]) -> Fact:
     if isinstance(fact, HostWait):
         return msgspec.structs.replace(fact, share=part)
     return msgspec.structs.replace(fact, share=part, per_step=round(fact.calls / count, 1))
-
-
-def _folder(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[0]

@@ -81,7 +81,7 @@ class ComparedOperator(LineFact, kw_only=True):
 
 
 class Tensor(msgspec.Struct, frozen=True, gc=False):
-    """One row: a tensor on both sides. `cosine`, `max_abs` and `max_relative` are None where the row has no number (NaN
+    """One row: a tensor on both sides. `cosine` and `max_relative` are None where the row has no number (NaN
     is one). `side` is ``input``, ``output`` or empty; `extreme` is the limit of float16 that the NPU's values reach (0:
     none), `reference_extreme` whether the reference reaches it too (None: unknown)."""
 
@@ -89,7 +89,6 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     label: str
     side: str
     cosine: float | None
-    max_abs: float | None
     max_relative: float | None
     npu_dtype: str
     reference_dtype: str
@@ -116,7 +115,6 @@ class Op:
         "name",
         "nan",
         "order",
-        "outputs",
         "overflowed",
         "reference",
         "saturated",
@@ -129,7 +127,6 @@ class Op:
         self.name, self.reference, self.type, self.order = name, reference, kind, order
         self.inputs_min: float | None = None
         self.inputs_nan = 0
-        self.outputs = 0
         self.worst: Tensor | None = None
         self.nan: Tensor | None = None
         self.overflowed: Tensor | None = None

@@ -150,7 +150,7 @@ class _Reader:
         if side == "input":
             op.take_input(cosine, zero)
         else:
-            self._output(op, cosine)
+            self._output(cosine)
             fine = fine and (number(cell(row, "max_relative")) or 0.0) < LARGE
         tensor = None if fine else self._tensor(line, row, (side, label), cosine, (reason, zero))
         if tensor is not None:
@@ -182,8 +182,7 @@ class _Reader:
             self._firsts.add(self._open.popitem(last=False)[1])
         return op
 
-    def _output(self, op: Op, cosine: float | None) -> None:
-        op.outputs += 1
+    def _output(self, cosine: float | None) -> None:
         self._outputs += 1
         if cosine is None or math.isnan(cosine):
             return
@@ -205,7 +204,6 @@ class _Reader:
             place[1],
             place[0],
             cosine,
-            number(cell(row, "max_abs")),
             number(cell(row, "max_relative")),
             _dtype(cell(row, "npu_dtype")),
             _dtype(cell(row, "reference_dtype")),

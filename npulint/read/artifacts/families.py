@@ -14,20 +14,9 @@ from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import micro, share
 
 Family = Literal[
-    "layout",
-    "matrix",
-    "foreach",
-    "cast",
-    "sum",
-    "resize",
-    "random",
-    "stack",
-    "python",
-    "patches",
-    "input",
-    "arithmetic",
-    "other",
-]
+    "layout", "matrix", "foreach", "cast", "sum", "resize", "random", "stack", "python", "patches", "input",
+    "arithmetic", "other"
+]  # fmt: skip
 """Families of operator types: layout are TransData, Transpose and the like, stack those of hand-written loops."""
 
 TableForm = Literal["kernel_table", "op_statistic"]

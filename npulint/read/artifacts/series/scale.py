@@ -56,7 +56,7 @@ class Scale:
         self.form = form
         self.points = self.skipped = self.drops = self.late = self.rises = self.longest = 0
         self.first = self.last = self.minimum = 0.0
-        self.first_line = self.last_line = self.minimum_line = self.drop_line = 0
+        self.first_line = self.last_line = self.minimum_line = 0
         self.limited = False
         self._warm = True
         self._early = self._run = 0
@@ -178,7 +178,6 @@ class Scale:
 
     def _drop(self, line: int, tick: int) -> None:
         self.drops += 1
-        self.drop_line = line
         if self._warm and tick - self._quiet_from >= _PLATEAU:
             self._warm = False
         if self._warm and self._early < math.floor(math.log2(max(self.first, 1.0))) + _SPARE_DROPS:
