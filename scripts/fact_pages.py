@@ -31,6 +31,7 @@ _AREAS = {
     "torch": "PyTorch",
     "graph": "Graphs",
     "training_config": "Comparisons of training configurations",
+    "compare": "Differences between two programs",
     "artifacts": "Runs",
 }
 """The packages that declare kinds, in the order of the page."""
@@ -42,6 +43,7 @@ _MOST_TELLING = (
     "torch",
     "assemble",
     "training_config",
+    "compare",
 )  # a package for graphs has one for TensorFlow
 _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
@@ -83,7 +85,7 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
 def _attributes(cls: type[Fact], without: frozenset[str]) -> Iterator[str]:
     for name, words in attributes_of(cls).items():
         if name not in without:
-            values = f" ({', '.join(sorted(words))})" if words else ""
+            values = f" ({', '.join(sorted(word or 'empty' for word in words))})" if words else ""
             text = _paragraph(_text(cls, name))
             yield f"* `{name}`{values}{': ' if text else ''}{text[:1].lower() + text[1:]}".rstrip(".")
 

@@ -100,4 +100,4 @@ _RANKS = {
 def test_ranks_are_those_of_the_launchers_that_start_the_script(launchers: list[FileFacts], ranks: str) -> None:
     code, _ = read_python('import tensorflow as tf\nif __name__ == "__main__":\n    pass\n', "code/train.py")
     programs = assemble("", [FileFacts("code/train.py", "python", code), *launchers])
-    assert [p.attrs["ranks"] for p in programs if p.entry] == [ranks]
+    assert [p.fact.get("ranks") for p in programs if p.entry] == [ranks]

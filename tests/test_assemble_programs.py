@@ -233,7 +233,6 @@ _WHOLE = {
 @pytest.mark.parametrize(("text", "attribute", "answer"), _WHOLE.values(), ids=_WHOLE.keys())
 def test_what_is_so_of_a_program(text: str, attribute: str, answer: str) -> None:
     program = programs({"main.py": text + _MAIN})[0]
-    assert program.attrs[attribute] == answer
     assert program.fact.get(attribute) == answer
 
 
@@ -248,14 +247,14 @@ _ROLES = {
 
 @pytest.mark.parametrize(("path", "answers"), _ROLES.items(), ids=_ROLES.keys())
 def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str, str, str]) -> None:
-    attrs = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].attrs
-    assert (attrs["trains"], attrs["evaluates"], attrs["exports"], attrs["purpose"]) == answers
+    fact = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].fact
+    assert tuple(map(fact.get, ("trains", "evaluates", "exports", "purpose"))) == answers
 
 
 @pytest.mark.parametrize(("path", "trains"), [("train.py", "yes"), ("saliency.py", "no"), ("eval.py", "no")])
 def test_gradients_that_no_optimizer_takes_train_where_the_entry_says_so(path: str, trains: str) -> None:
     found = programs({path: _TF + "for v in tf.gradients(l, w):\n    w.assign(w - v)\n" + _MAIN})
-    assert [p.attrs["trains"] for p in found] == [trains]
+    assert [p.fact.get("trains") for p in found] == [trains]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +264,7 @@ def test_program_that_does_not_tell_its_tensorflow_follows_tensorflow_2_only(oth
     head = "import tensorflow as tf\n"
     files = {f"other{n}.py": f"{head}{line}\n{_MAIN}" for n, line in enumerate(others)}
     by_entry = {p.entry: p for p in programs({"summary.py": head + "tf.abs(1)\n" + _MAIN, **files})}
-    assert by_entry["summary.py"].attrs["tensorflow"] == answer
+    assert by_entry["summary.py"].fact.get("tensorflow") == answer
 
 
 def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> None:
@@ -274,13 +273,13 @@ def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> No
         "    def one(self, x):\n        x.backward()\n"
     )
     entry = "from jobs import Trainer\n\ndef begin():\n    Trainer().go(1)\n\nif __name__ == '__main__':\n    begin()\n"
-    found = {p.entry: p.attrs["trains"] for p in programs({"start.py": entry, "jobs.py": trainer})}
+    found = {p.entry: p.fact.get("trains") for p in programs({"start.py": entry, "jobs.py": trainer})}
     assert found == {"start.py": "yes"}
 
 
 def test_train_step_of_a_test_does_not_make_a_library_train() -> None:
     found = programs({"tests/test_a.py": _TF + "def f():\n    tf.train.AdamOptimizer().minimize(l)\n"})
-    assert [p.attrs["trains"] for p in found] == ["no"]
+    assert [p.fact.get("trains") for p in found] == ["no"]
 
 
 _STATES = {
@@ -304,13 +303,13 @@ _STATES = {
 
 @pytest.mark.parametrize(("text", "adapter", "state"), _STATES.values(), ids=_STATES.keys())
 def test_state_of_the_migration(text: str, adapter: str, state: str) -> None:
-    assert programs({"main.py": text + _MAIN}, adapter)[0].attrs["state"] == state
+    assert programs({"main.py": text + _MAIN}, adapter)[0].fact.get("state") == state
 
 
 def test_programs_know_whether_the_project_uses_the_adapter() -> None:
     found = programs({"a.py": _NPU + _MAIN, "b.py": _TF + _MAIN})
-    assert [(p.attrs["npu"], p.attrs["project_npu"]) for p in found] == [("yes", "yes"), ("no", "yes")]
-    assert [p.attrs["project_npu"] for p in programs({"b.py": _TF + _MAIN})] == ["no"]
+    assert [(p.fact.get("npu"), p.fact.get("project_npu")) for p in found] == [("yes", "yes"), ("no", "yes")]
+    assert [p.fact.get("project_npu") for p in programs({"b.py": _TF + _MAIN})] == ["no"]
 
 
 def test_sessions_know_whether_a_training_program_reaches_them() -> None:
@@ -336,7 +335,7 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
     facts: list[Fact] = [GenericFact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
     index = Index([FactTable({"environment": facts})])
-    assert describe(index, "unknown", "1.15", "", lambda steps: False)["multi_device"] == answer
+    assert describe(index, "unknown", "1.15", "", lambda steps: False).multi_device == answer
 
 
 def test_index_answers_by_kind_and_last_name() -> None:

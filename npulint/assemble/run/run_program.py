@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from npulint.assemble.context import Context
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
-from npulint.assemble.related_programs import at_work, attrs_of, home_of, tables_of
+from npulint.assemble.related_programs import at_work, fact_of, home_of, tables_of
 from npulint.assemble.run.compiles import with_differences
 from npulint.assemble.run.cores import with_cores
 from npulint.assemble.run.covered import with_covered
@@ -29,12 +29,11 @@ def run_program(root: str, files: Iterable[FileFacts], programs: Sequence[Progra
     facts = _together([fact.copy() for file in files for fact in file.facts], paths)
     facts = with_places(facts, context)
     named = {fact.at for fact in facts if isinstance(fact, LineFact) and fact.at}
-    near = at_work([one for one in programs if one.attrs["framework"] in ("tensorflow", "torch")], named)
-    home = home_of(near)
-    attrs = attrs_of(home) | {"run": "yes", "entry": "no"}
-    attrs |= {} if home is not None else {"framework": "none", "trains": "yes", "purpose": "train"}
+    near = at_work([one for one in programs if one.fact.framework in ("tensorflow", "torch")], named)
+    fact = fact_of(home_of(near))
+    fact.run = True
     tables = tables_of(near)
-    program = Program(paths[0], root, paths, Index([table(facts), *tables]), attrs)
+    program = Program(paths[0], root, paths, Index([table(facts), *tables]), fact)
     program.origins = Origins(context, near).of
     program.source_files = frozenset(path for one in near for path in one.paths)
     return program

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from npulint.catalogue.vocabulary import comparison, programs, surroundings
+from npulint.catalogue.vocabulary import surroundings
 from npulint.catalogue.vocabulary.declared import declared_kinds
 from npulint.catalogue.vocabulary.words import Kind, Kinds
 
-_TABLED: Kinds = programs.KINDS | surroundings.KINDS | comparison.KINDS
+_TABLED: Kinds = surroundings.KINDS
 
 
 @cache
@@ -23,7 +23,7 @@ def _both(one: Kind, other: Kind) -> Kind:
         name: one.attributes[name] | kind if one.attributes.get(name) and kind else kind
         for name, kind in other.attributes.items()
     }
-    return Kind(one.attributes | words, one.arguments or other.arguments, one.names)
+    return Kind(one.attributes | words, one.arguments or other.arguments, one.names or other.names)
 
 
 __all__ = ["Kind", "fact_kinds"]

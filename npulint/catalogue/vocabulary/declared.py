@@ -10,16 +10,18 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from npulint.catalogue.vocabulary.words import ANY, Kind, Kinds, Values
 from npulint.facts.attributes import attribute
-from npulint.facts.kinds import FACT_CLASSES
+from npulint.facts.kinds import FACT_CLASSES, FACT_NAMES
 from npulint.facts.model import Fact
 
 # All modules of these packages are imported recursively, so that their classes are declared.
 _PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph", "npulint.assemble.run", "npulint.read.artifacts")
-# Modules that make facts of what all recognizers found.
+# Modules that make facts of what all recognizers found, or of comparisons.
 _MODULES = (
     "npulint.assemble.option_rules",
+    "npulint.assemble.program_fact",
     "npulint.assemble.launches.launch_options",
     "npulint.training_config.repeatability",
+    "npulint.compare.facts",
 )
 
 
@@ -31,13 +33,14 @@ def declared_kinds() -> Kinds:
             import_module(module.name)
     for name in _MODULES:
         import_module(name)
-    return {kind: _kind(classes) for kind, classes in FACT_CLASSES.items()}
+    return {kind: _kind(classes, FACT_NAMES.get(kind, ANY)) for kind, classes in FACT_CLASSES.items()}
 
 
-def _kind(classes: list[type[Fact]]) -> Kind:
-    """The kind of these classes, with the attributes of all. A field `name` that is a ``Literal`` lists the names."""
+def _kind(classes: list[type[Fact]], names: Values) -> Kind:
+    """The kind of these classes, with the attributes of all. Its names are `names`, or those of fields `name` that are
+    ``Literal``."""
     found: dict[str, Values] = {}
-    names = [_words(get_type_hints(cls).get("name")) for cls in classes]
+    literal = [_words(get_type_hints(cls).get("name")) for cls in classes]
     for cls in classes:
         for name, words in attributes_of(cls).items():
             known = found.get(name)
@@ -45,7 +48,7 @@ def _kind(classes: list[type[Fact]]) -> Kind:
     return Kind(
         {"value": ANY, **found},
         arguments=any(cls.is_call for cls in classes),
-        names=frozenset().union(*names) if all(names) else ANY,
+        names=names or (frozenset().union(*literal) if all(literal) else ANY),
     )
 
 

@@ -8,7 +8,6 @@ Values = frozenset[str]
 
 ANY: Values = frozenset()
 FLAG: Values = frozenset(("yes", "no", "unknown"))
-PURPOSE: Values = frozenset(("train", "evaluate", "export", "data", "unknown"))
 
 
 class Kind(msgspec.Struct, frozen=True):
