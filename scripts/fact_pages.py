@@ -1,4 +1,4 @@
-"""Writes the generated part of docs/facts.md: the kinds of facts that classes declare, with their attributes.
+"""Writes the generated part of docs/facts.md: the kinds of facts, with their attributes.
 
     python -m scripts.fact_pages
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.graph.graph_fact import GraphFact
-from npulint.catalogue.vocabulary.declared import attributes_of, declared_kinds
+from npulint.catalogue.vocabulary.kinds import attributes_of, fact_kinds
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
@@ -25,7 +25,8 @@ from npulint.facts.model import Fact
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
 _AREAS = {
-    "assemble": "Launchers, environment, options that contradict",
+    "read": "Scripts, dependencies, operator lists, CUDA sources",
+    "assemble": "Programs, starts and their options, environment",
     "python": "Any Python code",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
@@ -41,6 +42,7 @@ _MOST_TELLING = (
     "python",
     "tensorflow",
     "torch",
+    "read",
     "assemble",
     "training_config",
     "compare",
@@ -50,7 +52,7 @@ _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Ever
 
 def generated() -> str:
     """The kinds of all areas as Markdown."""
-    declared_kinds()
+    fact_kinds()
     order = [*_AREAS]
     named = sorted(([order.index(part) for part in _areas(classes)], kind) for kind, classes in FACT_CLASSES.items())
     lines: list[str] = []

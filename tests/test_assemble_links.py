@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import FileFacts, GenericFact, Span
+from npulint.facts.model import FileFacts, Span
+from npulint.read.launcher_facts import LaunchFact, StartedScript, VariableRecord
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -77,10 +78,8 @@ def test_attribute(text: str, wanted: tuple[str, str, str, str]) -> None:
 
 
 def _launcher(path: str, script: str, size: str) -> FileFacts:
-    started = GenericFact("launch", script, path, Span(2), {"script": script})
-    return FileFacts(
-        path, "shell", facts=[GenericFact("environment", "RANK_SIZE", path, Span(1), {"value": size}), started]
-    )
+    started = LaunchFact(script, path, Span(2), StartedScript(script, script))
+    return FileFacts(path, "shell", facts=[VariableRecord("RANK_SIZE", path, Span(1), size, "shell"), started])
 
 
 _RANKS = {

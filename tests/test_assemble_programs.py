@@ -7,8 +7,10 @@ import pytest
 from npulint.assemble.build import assemble
 from npulint.assemble.index import FactTable, Index
 from npulint.assemble.state import describe
-from npulint.facts.model import Fact, FileFacts, GenericFact, Span
+from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import LaunchFact, StartedScript, VariableRecord
+from tests.fact_support import TableFact
 from tests.support import programs
 
 _MAIN = "if __name__ == '__main__':\n    main()\n"
@@ -55,9 +57,14 @@ def test_files_of_the_packaging_are_no_entries(path: str) -> None:
 
 
 def test_script_that_a_launcher_starts_is_an_entry() -> None:
+    launch = LaunchFact("./src/a.py", "run.sh", Span(), StartedScript("src/a.py", "./src/a.py"))
     sources = [
         FileFacts("src/a.py", "python"),
-        FileFacts("run.sh", "shell", facts=[GenericFact("launch", "./src/a.py", "run.sh", Span())]),
+        FileFacts(
+            "run.sh",
+            "shell",
+            facts=[launch],
+        ),
     ]
     from npulint.read.python import read_python
 
@@ -149,14 +156,12 @@ def test_what_no_entry_reaches_is_a_library() -> None:
 
 
 def test_project_without_python_is_a_program_all_the_same() -> None:
-    found = assemble(
-        "", [FileFacts("run.sh", "shell", facts=[GenericFact("environment", "K", "run.sh", Span(), {"value": "1"})])]
-    )
+    found = assemble("", [FileFacts("run.sh", "shell", facts=[VariableRecord("K", "run.sh", Span(), "1", "shell")])])
     assert [(p.entry, p.paths, [f.name for f in p.index.of_kind("environment")]) for p in found] == [("", [], ["K"])]
 
 
 def test_facts_of_other_files_belong_to_every_program() -> None:
-    shell = FileFacts("run.sh", "shell", facts=[GenericFact("environment", "K", "run.sh", Span(), {"value": "1"})])
+    shell = FileFacts("run.sh", "shell", facts=[VariableRecord("K", "run.sh", Span(), "1", "shell")])
     from npulint.read.python import read_python
 
     files = [FileFacts(p, "python", read_python(_MAIN, p)[0]) for p in ("a.py", "b.py")]
@@ -333,13 +338,13 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
     ],
 )
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
-    facts: list[Fact] = [GenericFact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
+    facts: list[Fact] = [TableFact("environment", "RANK_SIZE", "run.sh", attrs={"value": size}) for size in sizes]
     index = Index([FactTable({"environment": facts})])
     assert describe(index, "unknown", "1.15", "", lambda steps: False).multi_device == answer
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
-    facts: list[Fact] = [GenericFact("call", name, "x", Span()) for name in ("a.b", "b", "a.c")]
+    facts: list[Fact] = [TableFact("call", name, "x") for name in ("a.b", "b", "a.c")]
     index = Index([FactTable({"call": facts[:2]}), FactTable({"call": facts[2:]})])
     assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
     assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])

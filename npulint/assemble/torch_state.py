@@ -7,6 +7,7 @@ from npulint.assemble.program_fact import Migration, MigrationState, Precision, 
 from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import LaunchFact
 
 # What replaces the CUDA names, itself or by importing what does.
 _TRANSFER = (
@@ -98,13 +99,11 @@ def multi_device(index: Index) -> Flag:
         return "no"
     if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
         return "yes"
-    return "yes" if replicated and any(_starts_many(fact) for fact in index.of_kind("launch")) else "unknown"
+    return "yes" if replicated and any(map(_starts_many, index.of_kind("launch"))) else "unknown"
 
 
 def _starts_many(launch: Fact) -> bool:
     """Whether a launcher of torch starts more than one process."""
-    if launch.get("launcher") not in TORCH_LAUNCHERS:
+    if not isinstance(launch, LaunchFact) or launch.launcher not in TORCH_LAUNCHERS:
         return False
-    options = launch.attrs.get("launcher_options")
-    processes = options.get("nproc_per_node", "1") if isinstance(options, dict) else "1"
-    return processes != "1"
+    return launch.record.launcher_options.get("nproc_per_node", "1") != "1"

@@ -1,4 +1,4 @@
-"""Fact kinds declared by classes: their attributes are fields and `attribute` methods."""
+"""The fact kinds that classes declare, as queries name them: attributes are fields and `attribute` methods."""
 
 from __future__ import annotations
 
@@ -8,26 +8,44 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from npulint.catalogue.vocabulary.words import ANY, Kind, Kinds, Values
+import msgspec
+
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES, FACT_NAMES
 from npulint.facts.model import Fact
 
+Values = frozenset[str]
+ANY: Values = frozenset()
+"""The words of an attribute, or the names of facts, that may be anything."""
+
 # All modules of these packages are imported recursively, so that their classes are declared.
 _PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph", "npulint.assemble.run", "npulint.read.artifacts")
-# Modules that make facts of what all recognizers found, or of comparisons.
+# Other modules that declare kinds.
 _MODULES = (
     "npulint.assemble.option_rules",
     "npulint.assemble.program_fact",
     "npulint.assemble.launches.launch_options",
+    "npulint.read.cuda",
+    "npulint.read.mixlist",
+    "npulint.read.packages",
+    "npulint.read.launcher_facts",
     "npulint.training_config.repeatability",
     "npulint.compare.facts",
 )
 
 
+class Kind(msgspec.Struct, frozen=True):
+    """One fact kind. `attributes` maps each attribute to its possible words (none: any value); `arguments` says whether
+    its facts are calls, so that `args` can be queried. `names` are the possible fact names (none: any)."""
+
+    attributes: dict[str, Values]
+    arguments: bool = False
+    names: Values = ANY
+
+
 @cache
-def declared_kinds() -> Kinds:
-    """The kinds of all fact classes."""
+def fact_kinds() -> dict[str, Kind]:
+    """The kinds of all fact classes by name."""
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
