@@ -7,7 +7,8 @@ import pytest
 
 from npulint.facts.attributes import attribute
 from npulint.facts.encoding import decode, encode
-from npulint.facts.model import Comment, Fact, FileFact, FileFacts, GenericFact, Span
+from npulint.facts.model import Comment, Fact, FileFact, FileFacts, Span
+from npulint.read.launcher_facts import LaunchFact, StartedScript
 
 
 class Counted(FileFact, eq=False):
@@ -39,12 +40,13 @@ def file_of(*facts: Fact) -> FileFacts:
 
 
 def test_facts_come_back_as_instances_of_their_classes() -> None:
-    plain = GenericFact("launch", "train.py", "a.sh", Span(1, 1, 1, 9), {"options": {"lr": None}})
-    back = decode(encode(file_of(counted(2), plain)))
+    script = StartedScript("train.py", "train.py", options={"lr": None})
+    launch = LaunchFact("train.py", "a.sh", Span(1, 1, 1, 9), script)
+    back = decode(encode(file_of(counted(2), launch)))
     assert (back.path, back.kind, back.comments) == ("a.sh", "shell", [Comment(1, True, "npulint: ignore")])
     first, second = back.facts
     assert isinstance(first, Counted) and (first.count, first.name, first.span) == (2, "one", Span(2, 3, 4, 5))
-    assert isinstance(second, GenericFact) and second.attrs == {"options": {"lr": None}}
+    assert isinstance(second, LaunchFact) and second.record == script
 
 
 def test_what_is_computed_is_neither_stored_nor_copied() -> None:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from npulint.catalogue.regexes import regex_problem
 from npulint.data.error_patterns import Pattern, patterns
-from npulint.facts.model import Fact, GenericFact
+from npulint.facts.model import Fact
 from npulint.read.artifacts.logs import across, read
 from npulint.read.artifacts.logs.lines import CAP, CHUNK, Scan
 from npulint.read.artifacts.logs.literals import Search
 from npulint.read.artifacts.logs.quoting import quoted
-from tests.fact_support import attrs_of, check_declared
+from tests.fact_support import TableFact, attrs_of, check_declared
 
 NPU = "2024-01-01 00:00:00.000000: I tf_adapter/kernels/geop_npu.cc:1] start\n"
 ALL = tuple(patterns().values())
@@ -257,7 +257,7 @@ def test_watchers_see_what_they_want() -> None:
             self.seen.append((line_number, text))
 
         def facts(self, path: str) -> list[Fact]:
-            return [GenericFact("run_series", "seen", path, found[0].span)]
+            return [TableFact("run_series", "seen", path, found[0].span)]
 
     watch = Watch()
     found = facts(NPU)

@@ -102,8 +102,8 @@ class DifferenceFact(ComparisonFact, dict=True):
 
 @fact_kind("ingredient", names=ITEM_OF)
 class IngredientFact(ComparisonFact, dict=True):
-    """A value or step of a training config was compared; the name is the part of the config. Both sides have a fact
-    of their own."""
+    """A value or step of a training config was compared; the name is the part of the config. Each side has its
+    own fact."""
 
     side: Side
     """The side that it is on."""

@@ -13,8 +13,8 @@ _FILE = msgspec.msgpack.Decoder(tuple[FileFacts, list[tuple[str, msgspec.Raw]]])
 
 
 def encode(file: FileFacts) -> bytes:
-    """The bytes of a file's facts. Readers make instances of `FileFact` or `GenericFact`, whose fields are plain; each
-    is stored with the name of its class."""
+    """The bytes of a file's facts. Readers make instances of `FileFact`, whose fields are plain; each is stored with
+    the name of its class."""
     named = [(f"{type(fact).__module__}:{type(fact).__qualname__}", fact) for fact in file.facts]
     return msgspec.msgpack.encode((msgspec.structs.replace(file, facts=[]), named))
 

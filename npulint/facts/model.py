@@ -66,8 +66,6 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         def path(self) -> str: ...
         @property
         def span(self) -> Span: ...
-        @property
-        def attrs(self) -> dict[str, Any]: ...
 
     @property
     def args(self) -> Any:
@@ -123,28 +121,6 @@ class FileFact(Fact, eq=False):
     span: Span
 
 
-class GenericFact(Fact, eq=False):
-    """A fact of any kind, with its attributes in a table; a callable value is evaluated on demand."""
-
-    kind: str
-    name: str
-    path: str
-    span: Span
-    attrs: dict[str, Any] = {}
-
-    def copy(self) -> Fact:
-        return msgspec.structs.replace(self, attrs=self.attrs.copy())
-
-    def own_attributes(self) -> list[str]:
-        return sorted(self.attrs)
-
-    def get(self, attribute: str) -> Any:
-        value = self.attrs.get(attribute)
-        if callable(value):
-            value = self.attrs[attribute] = value()
-        return value
-
-
 class Problem(msgspec.Struct, frozen=True):
     """Why a file, or a part of it, could not be read. `reason` is a key of the engine's texts (``syntax-error``,
     ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``unreadable``, ``too-deep``, ``json``); `detail`
@@ -181,4 +157,4 @@ class FileFacts(msgspec.Struct, frozen=True):
     graph: Graph | None = None
 
 
-__all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "GenericFact", "Problem", "Scalar", "Span"]
+__all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "Problem", "Scalar", "Span"]

@@ -71,7 +71,7 @@ class LaunchFact(FileFact):
 
     record: StartedScript
     interpreter: str = ""
-    """The program that runs the script, such as python3 or bash; empty if it runs by itself."""
+    """The program that runs the script, such as python3 or bash; empty if it is started directly."""
     launcher: str = ""
     """What starts its processes, such as torchrun or torch.distributed.launch; empty for a plain start."""
     guarded: bool = False
@@ -117,7 +117,7 @@ class ShellCommand(FileFact):
 
 @fact_kind("shell_problem")
 class ShellProblem(FileFact):
-    """A script does not do what it seems to: its lines end as on Windows (crlf-line-ends), there are blanks around an
+    """A script does not do what it seems to: its lines end as on Windows (crlf-line-ends), there are spaces around an
     equals sign (spaced-assignment), or started programs do not see a variable (not-exported)."""
 
     name: Literal["crlf-line-ends", "spaced-assignment", "not-exported"]

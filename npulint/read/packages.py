@@ -17,7 +17,7 @@ class Dependency(FileFact):
     """A package is required or installed; the name is the package, in lower case and with `-` between its words."""
 
     version: str
-    """The version specifier as written, without blanks; empty without one."""
+    """The version specifier as written, without spaces; empty without one."""
     via: Via
     """What requires it."""
     torch: str | None = None
