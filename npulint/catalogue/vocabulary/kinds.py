@@ -64,7 +64,7 @@ def _kind(classes: list[type[Fact]], names: Values) -> Kind:
             known = found.get(name)
             found[name] = words if known is None else words | known if words and known else ANY
     return Kind(
-        {"value": ANY, **found},
+        found,
         arguments=any(cls.is_call for cls in classes),
         names=names or (frozenset().union(*literal) if all(literal) else ANY),
     )
