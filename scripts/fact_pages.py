@@ -52,7 +52,7 @@ _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Ever
 
 def generated() -> str:
     """The kinds of all areas as Markdown."""
-    fact_kinds()
+    known = fact_kinds()
     order = [*_AREAS]
     named = sorted(([order.index(part) for part in _areas(classes)], kind) for kind, classes in FACT_CLASSES.items())
     lines: list[str] = []
@@ -61,7 +61,7 @@ def generated() -> str:
     for areas, kinds in groupby(named, key=lambda one: one[0]):
         lines += [f"### {' and '.join(_AREAS[order[part]] for part in areas)}", ""]
         for _, kind in kinds:
-            lines += [f"#### `{kind}`", *_kind(FACT_CLASSES[kind]), ""]
+            lines += [f"#### `{kind}`", *_kind(FACT_CLASSES[kind], known[kind].names), ""]
     return "\n".join(lines[:-1])
 
 
@@ -72,7 +72,7 @@ def _areas(classes: list[type[Fact]]) -> list[str]:
     return sorted(found, key=[*_AREAS].index)
 
 
-def _kind(classes: list[type[Fact]]) -> Iterator[str]:
+def _kind(classes: list[type[Fact]], names: frozenset[str]) -> Iterator[str]:
     said: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
         common = next((base.attribute_names() for base in _COMMON.values() if issubclass(cls, base)), frozenset[str]())
@@ -82,6 +82,8 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
         rows = [row for row in _attributes(cls, common) if row not in said]
         said.update(rows)
         yield from ("", *rows) if rows else ()
+    if names:
+        yield from ("", f"Names: {', '.join(sorted(names))}.")
 
 
 def _attributes(cls: type[Fact], without: frozenset[str]) -> Iterator[str]:
