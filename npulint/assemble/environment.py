@@ -13,6 +13,7 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.launcher_facts import NONE, LaunchFact
 
+_LONG = 10  # digits that no number of devices has
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 
@@ -142,8 +143,10 @@ def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
             sizes[launch.path] = beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
         launch.prepared = scripts.prepared
         launch.size = sizes[launch.path]
-        if launch.size.isdigit() and 0 < int(launch.size) < launch.record.rounds and scripts.ranked(launch.path):
-            launch.short = str(launch.record.rounds)
+        rounds = launch.record.rounds
+        known = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
+        if known and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
+            launch.short = str(rounds)
 
 
 def _certain(variables: list[SetVariable]) -> str | None:

@@ -43,7 +43,7 @@ class LinkTraffic(FileFact):
     bandwidth: float
     """In GB/s."""
     unaligned: float
-    """Percent of packets whose size is no multiple of 512 bytes."""
+    """Percent of packets whose size is not a multiple of 512 bytes."""
     below_1_mb: float
     """In percent of packets."""
     below_16_mb: float

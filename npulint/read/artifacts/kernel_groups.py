@@ -38,7 +38,7 @@ class OperatorKernels(OfComputing):
     block: int
     """The cores of the longest kernel."""
     cores: int
-    """The cores of the chip, when the profile names its device or the table shows it, else 0."""
+    """The cores of the chip, when the profile names its device or the table shows it; otherwise 0."""
     idle: float
     """Percent of core slots without work at this `block`."""
     count: int

@@ -45,7 +45,7 @@ class StepTimes(_Stall):
 
 @fact_kind("run_stall")
 class PeriodicStall(_Stall):
-    """Slow steps, of more than 4 times the median, that come again every so many steps."""
+    """Slow steps, of more than 4 times the median, that come again at regular intervals."""
 
     name: Literal["periodic"]
     period: int
