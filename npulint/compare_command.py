@@ -182,7 +182,7 @@ class ProjectComparer:
 def _bare_pair(left: Program, right: Program, start: Start | None = None) -> ComparedPair:
     """Two programs and their launchers, without compared items."""
     launchers = ("" if one is None else one.fact.path for one in (start.reference, start.migrated)) if start else ()
-    return ComparedPair(left.entry, right.entry, left.attrs["framework"], right.attrs["framework"], *launchers)
+    return ComparedPair(left.entry, right.entry, left.fact.framework, right.fact.framework, *launchers)
 
 
 def _pairs_within_limit(pairs: Sequence[tuple[Program, Program]]) -> int:

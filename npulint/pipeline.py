@@ -121,7 +121,7 @@ def facts_of(path: str) -> list[Fact]:
     root, sources = next((r, s) for r, s in projects.items() if any(one.path == path for one in s))
     unique: dict[int, Fact] = {}
     for program in assemble(root, [read(load(source)) for source in sources]):
-        if program.entry == path and "graph" in program.attrs:
+        if program.entry == path and program.fact.graph is not None:
             return [fact for facts in program.index.tables[0].values() for fact in facts]
         for kind in program.index.kinds():
             unique.update({id(fact): fact for fact in program.index.of_kind(kind) if fact.path == path})

@@ -89,19 +89,19 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     related_files: frozenset[str] | None = None
     own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
     for program in assemble(root, files, *settings.declared(), None if own is None else own.ops):
-        program.attrs["port"] = settings.torch_port
+        program.fact.port = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language())
         findings += verdict.findings
-        if "graph" in program.attrs:
+        if program.fact.graph is not None:
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
 
             graphs.append(summarise_graph(program))
-        elif "run" in program.attrs:
+        elif program.fact.run:
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
             runs.append(summarise_run(program))
             related_files = program.source_files
-        elif program.entry and program.attrs["framework"] != "none":
+        elif program.entry and program.fact.framework != "none":
             programs.append(summarise(program, verdict.checklist))
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source

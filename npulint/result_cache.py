@@ -11,6 +11,7 @@ import msgspec
 
 from npulint import __version__
 from npulint.cache import Cache, key
+from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
 from npulint.progress import Advance, no_progress
 from npulint.read.files import Loaded, read
@@ -77,7 +78,7 @@ def cached_facts(loaded: Sequence[Loaded], store: Cache, advance: Advance = no_p
         if facts is None:
             facts = read(item)
             if item.problem is None and item.graph is None and item.facts is None:
-                fresh[name] = msgspec.msgpack.encode(facts)
+                fresh[name] = encode(facts)
         files.append(facts)
         advance(1)
     store.put_many(fresh)
@@ -88,6 +89,6 @@ def _decoded(data: bytes | None) -> FileFacts | None:
     if data is None:
         return None
     try:
-        return msgspec.msgpack.decode(data, type=FileFacts)
+        return decode(data)
     except (msgspec.MsgspecError, RecursionError):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -44,7 +44,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     diff: bool = False
     show_fixes: bool = False
     unfixable: tuple[str, ...] = ()
-    torch_port: str = "explicit"
+    torch_port: Literal["explicit", "transfer"] = "explicit"
     reference: str = ""
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()

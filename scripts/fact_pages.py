@@ -1,4 +1,4 @@
-"""Writes the generated part of docs/facts.md: the kinds of facts that classes declare, with their attributes.
+"""Writes the generated part of docs/facts.md: the kinds of facts, with their attributes.
 
     python -m scripts.fact_pages
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.graph.graph_fact import GraphFact
-from npulint.catalogue.vocabulary.declared import attributes_of, declared_kinds
+from npulint.catalogue.vocabulary.kinds import attributes_of, fact_kinds
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import FACT_CLASSES
 from npulint.facts.model import Fact
@@ -25,28 +25,34 @@ from npulint.facts.model import Fact
 PAGE = Path(__file__).parent.parent / "docs" / "facts.md"
 BEGIN, END = "<!-- facts: generated -->", "<!-- /facts -->"
 _AREAS = {
-    "assemble": "Launchers, environment, options that contradict",
+    "read": "Scripts, dependencies, operator lists, CUDA sources",
+    "assemble": "Programs, starts and their options, environment",
     "python": "Any Python code",
     "tensorflow": "TensorFlow",
     "torch": "PyTorch",
     "graph": "Graphs",
     "training_config": "Comparisons of training configurations",
+    "compare": "Differences between two programs",
+    "artifacts": "Runs",
 }
 """The packages that declare kinds, in the order of the page."""
 _MOST_TELLING = (
+    "artifacts",
     "graph",
     "python",
     "tensorflow",
     "torch",
+    "read",
     "assemble",
     "training_config",
+    "compare",
 )  # a package for graphs has one for TensorFlow
 _COMMON: dict[str, type[Fact]] = {"Every fact from Python code": CodeFact, "Every fact about a graph": GraphFact}
 
 
 def generated() -> str:
     """The kinds of all areas as Markdown."""
-    declared_kinds()
+    known = fact_kinds()
     order = [*_AREAS]
     named = sorted(([order.index(part) for part in _areas(classes)], kind) for kind, classes in FACT_CLASSES.items())
     lines: list[str] = []
@@ -55,18 +61,18 @@ def generated() -> str:
     for areas, kinds in groupby(named, key=lambda one: one[0]):
         lines += [f"### {' and '.join(_AREAS[order[part]] for part in areas)}", ""]
         for _, kind in kinds:
-            lines += [f"#### `{kind}`", *_kind(FACT_CLASSES[kind]), ""]
+            lines += [f"#### `{kind}`", *_kind(FACT_CLASSES[kind], known[kind].names), ""]
     return "\n".join(lines[:-1])
 
 
 def _areas(classes: list[type[Fact]]) -> list[str]:
     """The areas that the classes of a kind come from."""
-    modules = [cls.__module__.split(".")[:-1] for cls in classes]
+    modules = [cls.__module__.replace(".assemble.run.", ".artifacts.").split(".")[:-1] for cls in classes]
     found = {next(area for area in _MOST_TELLING if area in parts) for parts in modules}
     return sorted(found, key=[*_AREAS].index)
 
 
-def _kind(classes: list[type[Fact]]) -> Iterator[str]:
+def _kind(classes: list[type[Fact]], names: frozenset[str]) -> Iterator[str]:
     said: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
         common = next((base.attribute_names() for base in _COMMON.values() if issubclass(cls, base)), frozenset[str]())
@@ -76,12 +82,14 @@ def _kind(classes: list[type[Fact]]) -> Iterator[str]:
         rows = [row for row in _attributes(cls, common) if row not in said]
         said.update(rows)
         yield from ("", *rows) if rows else ()
+    if names:
+        yield from ("", f"Names: {', '.join(sorted(names))}.")
 
 
 def _attributes(cls: type[Fact], without: frozenset[str]) -> Iterator[str]:
     for name, words in attributes_of(cls).items():
         if name not in without:
-            values = f" ({', '.join(sorted(words))})" if words else ""
+            values = f" ({', '.join(sorted(word or 'empty' for word in words))})" if words else ""
             text = _paragraph(_text(cls, name))
             yield f"* `{name}`{values}{': ' if text else ''}{text[:1].lower() + text[1:]}".rstrip(".")
 

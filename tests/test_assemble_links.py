@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import FileFacts, GenericFact, Span
+from npulint.facts.model import FileFacts, Span
+from npulint.read.launcher_facts import LaunchFact, StartedScript, VariableRecord
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -77,10 +78,8 @@ def test_attribute(text: str, wanted: tuple[str, str, str, str]) -> None:
 
 
 def _launcher(path: str, script: str, size: str) -> FileFacts:
-    started = GenericFact("launch", script, path, Span(2), {"script": script})
-    return FileFacts(
-        path, "shell", facts=[GenericFact("environment", "RANK_SIZE", path, Span(1), {"value": size}), started]
-    )
+    started = LaunchFact(script, path, Span(2), StartedScript(script, script))
+    return FileFacts(path, "shell", facts=[VariableRecord("RANK_SIZE", path, Span(1), size, "shell"), started])
 
 
 _RANKS = {
@@ -100,4 +99,4 @@ _RANKS = {
 def test_ranks_are_those_of_the_launchers_that_start_the_script(launchers: list[FileFacts], ranks: str) -> None:
     code, _ = read_python('import tensorflow as tf\nif __name__ == "__main__":\n    pass\n', "code/train.py")
     programs = assemble("", [FileFacts("code/train.py", "python", code), *launchers])
-    assert [p.attrs["ranks"] for p in programs if p.entry] == [ranks]
+    assert [p.fact.get("ranks") for p in programs if p.entry] == [ranks]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import FileFacts, GenericFact, Span
+from npulint.facts.model import FileFacts, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import LaunchFact, StartedScript
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -19,7 +20,7 @@ def _known(text: str, name: str = "args.x", launched: dict[str, str | None] | No
     assert problems == []
     files = [FileFacts("train.py", "python", code)]
     if launched is not None:
-        fact = GenericFact("launch", "train.py", "run.sh", Span(), {"options": launched})
+        fact = LaunchFact("train.py", "run.sh", Span(), StartedScript("train.py", "train.py", options=launched))
         files.append(FileFacts("run.sh", "shell", facts=[fact]))
     calls = [f for p in assemble("", files) for f in p.index.named("call", "top_k")]
     known = calls[0].args.argument_value("k", 1)

@@ -7,8 +7,10 @@ import pytest
 from npulint.assemble.build import assemble
 from npulint.assemble.index import FactTable, Index
 from npulint.assemble.state import describe
-from npulint.facts.model import Fact, FileFacts, GenericFact, Span
+from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import LaunchFact, StartedScript, VariableRecord
+from tests.fact_support import TableFact
 from tests.support import programs
 
 _MAIN = "if __name__ == '__main__':\n    main()\n"
@@ -55,9 +57,14 @@ def test_files_of_the_packaging_are_no_entries(path: str) -> None:
 
 
 def test_script_that_a_launcher_starts_is_an_entry() -> None:
+    launch = LaunchFact("./src/a.py", "run.sh", Span(), StartedScript("src/a.py", "./src/a.py"))
     sources = [
         FileFacts("src/a.py", "python"),
-        FileFacts("run.sh", "shell", facts=[GenericFact("launch", "./src/a.py", "run.sh", Span())]),
+        FileFacts(
+            "run.sh",
+            "shell",
+            facts=[launch],
+        ),
     ]
     from npulint.read.python import read_python
 
@@ -149,14 +156,12 @@ def test_what_no_entry_reaches_is_a_library() -> None:
 
 
 def test_project_without_python_is_a_program_all_the_same() -> None:
-    found = assemble(
-        "", [FileFacts("run.sh", "shell", facts=[GenericFact("environment", "K", "run.sh", Span(), {"value": "1"})])]
-    )
+    found = assemble("", [FileFacts("run.sh", "shell", facts=[VariableRecord("K", "run.sh", Span(), "1", "shell")])])
     assert [(p.entry, p.paths, [f.name for f in p.index.of_kind("environment")]) for p in found] == [("", [], ["K"])]
 
 
 def test_facts_of_other_files_belong_to_every_program() -> None:
-    shell = FileFacts("run.sh", "shell", facts=[GenericFact("environment", "K", "run.sh", Span(), {"value": "1"})])
+    shell = FileFacts("run.sh", "shell", facts=[VariableRecord("K", "run.sh", Span(), "1", "shell")])
     from npulint.read.python import read_python
 
     files = [FileFacts(p, "python", read_python(_MAIN, p)[0]) for p in ("a.py", "b.py")]
@@ -233,7 +238,6 @@ _WHOLE = {
 @pytest.mark.parametrize(("text", "attribute", "answer"), _WHOLE.values(), ids=_WHOLE.keys())
 def test_what_is_so_of_a_program(text: str, attribute: str, answer: str) -> None:
     program = programs({"main.py": text + _MAIN})[0]
-    assert program.attrs[attribute] == answer
     assert program.fact.get(attribute) == answer
 
 
@@ -248,14 +252,14 @@ _ROLES = {
 
 @pytest.mark.parametrize(("path", "answers"), _ROLES.items(), ids=_ROLES.keys())
 def test_role_of_an_entry_is_told_by_its_name(path: str, answers: tuple[str, str, str, str]) -> None:
-    attrs = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].attrs
-    assert (attrs["trains"], attrs["evaluates"], attrs["exports"], attrs["purpose"]) == answers
+    fact = programs({path: _TF + "tf.train.AdamOptimizer().minimize(l)\n" + _MAIN})[0].fact
+    assert tuple(map(fact.get, ("trains", "evaluates", "exports", "purpose"))) == answers
 
 
 @pytest.mark.parametrize(("path", "trains"), [("train.py", "yes"), ("saliency.py", "no"), ("eval.py", "no")])
 def test_gradients_that_no_optimizer_takes_train_where_the_entry_says_so(path: str, trains: str) -> None:
     found = programs({path: _TF + "for v in tf.gradients(l, w):\n    w.assign(w - v)\n" + _MAIN})
-    assert [p.attrs["trains"] for p in found] == [trains]
+    assert [p.fact.get("trains") for p in found] == [trains]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +269,7 @@ def test_program_that_does_not_tell_its_tensorflow_follows_tensorflow_2_only(oth
     head = "import tensorflow as tf\n"
     files = {f"other{n}.py": f"{head}{line}\n{_MAIN}" for n, line in enumerate(others)}
     by_entry = {p.entry: p for p in programs({"summary.py": head + "tf.abs(1)\n" + _MAIN, **files})}
-    assert by_entry["summary.py"].attrs["tensorflow"] == answer
+    assert by_entry["summary.py"].fact.get("tensorflow") == answer
 
 
 def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> None:
@@ -274,13 +278,13 @@ def test_an_entry_that_names_no_framework_may_run_all_of_what_it_imports() -> No
         "    def one(self, x):\n        x.backward()\n"
     )
     entry = "from jobs import Trainer\n\ndef begin():\n    Trainer().go(1)\n\nif __name__ == '__main__':\n    begin()\n"
-    found = {p.entry: p.attrs["trains"] for p in programs({"start.py": entry, "jobs.py": trainer})}
+    found = {p.entry: p.fact.get("trains") for p in programs({"start.py": entry, "jobs.py": trainer})}
     assert found == {"start.py": "yes"}
 
 
 def test_train_step_of_a_test_does_not_make_a_library_train() -> None:
     found = programs({"tests/test_a.py": _TF + "def f():\n    tf.train.AdamOptimizer().minimize(l)\n"})
-    assert [p.attrs["trains"] for p in found] == ["no"]
+    assert [p.fact.get("trains") for p in found] == ["no"]
 
 
 _STATES = {
@@ -304,13 +308,13 @@ _STATES = {
 
 @pytest.mark.parametrize(("text", "adapter", "state"), _STATES.values(), ids=_STATES.keys())
 def test_state_of_the_migration(text: str, adapter: str, state: str) -> None:
-    assert programs({"main.py": text + _MAIN}, adapter)[0].attrs["state"] == state
+    assert programs({"main.py": text + _MAIN}, adapter)[0].fact.get("state") == state
 
 
 def test_programs_know_whether_the_project_uses_the_adapter() -> None:
     found = programs({"a.py": _NPU + _MAIN, "b.py": _TF + _MAIN})
-    assert [(p.attrs["npu"], p.attrs["project_npu"]) for p in found] == [("yes", "yes"), ("no", "yes")]
-    assert [p.attrs["project_npu"] for p in programs({"b.py": _TF + _MAIN})] == ["no"]
+    assert [(p.fact.get("npu"), p.fact.get("project_npu")) for p in found] == [("yes", "yes"), ("no", "yes")]
+    assert [p.fact.get("project_npu") for p in programs({"b.py": _TF + _MAIN})] == ["no"]
 
 
 def test_sessions_know_whether_a_training_program_reaches_them() -> None:
@@ -334,13 +338,13 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
     ],
 )
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
-    facts: list[Fact] = [GenericFact("environment", "RANK_SIZE", "run.sh", Span(), {"value": s}) for s in sizes]
+    facts: list[Fact] = [TableFact("environment", "RANK_SIZE", "run.sh", attrs={"value": size}) for size in sizes]
     index = Index([FactTable({"environment": facts})])
-    assert describe(index, "unknown", "1.15", "", lambda steps: False)["multi_device"] == answer
+    assert describe(index, "unknown", "1.15", "", lambda steps: False).multi_device == answer
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
-    facts: list[Fact] = [GenericFact("call", name, "x", Span()) for name in ("a.b", "b", "a.c")]
+    facts: list[Fact] = [TableFact("call", name, "x") for name in ("a.b", "b", "a.c")]
     index = Index([FactTable({"call": facts[:2]}), FactTable({"call": facts[2:]})])
     assert [f.name for f in index.named("call", "b")] == ["a.b", "b"]
     assert (index.named("call", "d"), index.named("mention", "b"), index.kinds()) == ([], [], ["call"])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.facts.model import Fact, FileFacts, GenericFact, Span
+from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.mixlist import MixlistEntry
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -233,7 +234,7 @@ def test_file_that_a_setting_names(value: str, answer: str) -> None:
 
 def test_operators_of_a_list_are_looked_up() -> None:
     entries: list[Fact] = [
-        GenericFact("mixlist_entry", n, "ops.json", Span(), {}) for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")
+        MixlistEntry(n, "ops.json", Span(), "black-list", "to-add") for n in ("ReduceSumD", "MatMu1V2", "9 ! 9")
     ]
     programs = assemble("", [FileFacts("ops.json", "mixlist", facts=entries)])
     found = [fact for program in programs for fact in program.index.of_kind("mixlist_entry")]

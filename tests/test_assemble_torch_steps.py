@@ -151,7 +151,7 @@ def test_a_scaler_object_that_computes_the_gradients() -> None:
     ],
 )
 def test_the_way_to_the_npu(text: str, answer: str) -> None:
-    assert programs({"train.py": text})[0].attrs["migration"] == answer
+    assert programs({"train.py": text})[0].fact.migration == answer
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from npulint.catalogue.forms import number, problem, time, times
 from npulint.evaluate.captures import fill
-from npulint.facts.model import GenericFact, Span
+from npulint.facts.model import Span
+from tests.fact_support import TableFact
 
 SIZES = {"µs": 1.0, "ms": 1e3, "s": 1e6, "min": 6e7, "h": 3.6e9}
 
@@ -64,7 +65,7 @@ def test_whole_numbers_keep_all_digits(value: float, shown: str) -> None:
 
 def test_sentences_are_filled_by_unit() -> None:
     attrs = {"total_us": 22_400_000.0, "median_ms": 1500, "lost_seconds": 90, "count": 14199, "wide": ["BOOL", "INT64"]}
-    fact = GenericFact("run_op", "PyFunc", "k.csv", Span(2, 1, 2, 1), {**attrs, "max_us": None, "mean_us": "N/A"})
+    fact = TableFact("run_op", "PyFunc", "k.csv", Span(2, 1, 2, 1), {**attrs, "max_us": None, "mean_us": "N/A"})
     text = "{name}: {total_us:time}, {median_ms:time}, {lost_seconds:time}, {count:number} of {count}, {wide}"
     assert fill(text, fact) == "PyFunc: 22.4 s, 1.5 s, 90 s, 14,199 of 14199, BOOL, INT64"
     assert fill("{max_us:time} {mean_us:time} {wait_us:time}", fact) == "? N/A ?"
@@ -90,8 +91,8 @@ def test_what_was_seen_once_needs_no_number(value: float, shown: str) -> None:
 
 @pytest.mark.parametrize(("count", "shown"), [("1", "1 place in 1 file"), ("12", "12 places in 3 files")])
 def test_counted_nouns_agree_with_their_number(count: str, shown: str) -> None:
-    fact = GenericFact("call", "x", "a.py", Span(1, 1, 1, 1))
+    fact = TableFact("call", "x", "a.py", Span(1, 1, 1, 1))
     assert (
         fill("{count:places} in {files:files}", fact, {"count": count, "files": "1" if count == "1" else "3"}) == shown
     )
-    assert fill("{count:nodes}", GenericFact("op", "x", "a.pb", Span(1, 1, 1, 1), {"count": 1})) == "1 node"
+    assert fill("{count:nodes}", TableFact("op", "x", "a.pb", Span(1, 1, 1, 1), {"count": 1})) == "1 node"

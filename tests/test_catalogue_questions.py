@@ -14,6 +14,10 @@ def call(name: str, **more: Any) -> Query:
     return Query(kind="call", names=(name,), **more)
 
 
+def setting(name: str, **more: Any) -> Query:
+    return Query(kind="setting", names=(name,), **more)
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [
@@ -22,7 +26,7 @@ def call(name: str, **more: Any) -> Query:
         pytest.param("{call: any}", Query(kind="call"), id="any name"),
         pytest.param("{call: a, active: any}", call("a", active=False), id="also code that is off"),
         pytest.param("{call: a, where: {in_input: yes}}", call("a", where={"in_input": "yes"}), id="yes is a word"),
-        pytest.param("{call: a, where: {value: true}}", call("a", where={"value": True}), id="true is a boolean"),
+        pytest.param("{setting: a, where: {value: true}}", setting("a", where={"value": True}), id="true is a boolean"),
         pytest.param("{call: a, args: {1: 2}}", call("a", args={"1": 2}), id="an argument by position"),
         pytest.param('{call: a, args: {"k|1": absent}}', call("a", args={"k|1": "absent"}), id="either way"),
         pytest.param(
@@ -43,8 +47,8 @@ def call(name: str, **more: Any) -> Query:
         ),
         pytest.param("{all: [{call: a}]}", call("a"), id="'all' of one is that one"),
         pytest.param(
-            "{call: a, where: {value: {not: {one_of: [1, x, {lt: 0.5}]}}}}",
-            call("a", where={"value": {"not": {"one_of": [1, "x", {"lt": 0.5}]}}}),
+            "{setting: a, where: {value: {not: {one_of: [1, x, {lt: 0.5}]}}}}",
+            setting("a", where={"value": {"not": {"one_of": [1, "x", {"lt": 0.5}]}}}),
             id="conditions nest",
         ),
         pytest.param(
@@ -106,14 +110,14 @@ MISTAKES = [
     ("where without content", "{call: a, where: {}}", "{}}", "must be a non-empty mapping"),
     ("arguments of what has none", "{import: a, args: {k: 1}}", "{k", "'import' has no arguments"),
     ("an argument of two names", '{call: a, args: {"k|j": 1}}', '"k|j', "is not a name, a position or name|position"),
-    ("an unknown operator", "{call: a, where: {value: {equals: 1}}}", "equals", "unknown operator 'equals'"),
-    ("a misspelt operator", "{call: a, where: {value: {one_off: [1]}}}", "one_off", "(did you mean 'one_of'?)"),
-    ("a list as a condition", "{call: a, where: {value: [1, 2]}}", "[1", "a list is not a condition"),
-    ("one_of without a list", "{call: a, where: {value: {one_of: 1}}}", "1}", "must be a non-empty list"),
-    ("a bound that is text", '{call: a, where: {value: {lt: "1"}}}', '"1"', "lt needs a number"),
-    ("a bound that is true", "{call: a, where: {value: {lt: true}}}", "true", "lt needs a number"),
-    ("an evil regex", "{call: a, where: {value: {matches: '(a+)+$'}}}", "'(a+", "a repetition around repetitions"),
-    ("a broken regex", "{call: a, where: {value: {matches: '('}}}", "'('", "not a regular expression"),
+    ("an unknown operator", "{setting: a, where: {value: {equals: 1}}}", "equals", "unknown operator 'equals'"),
+    ("a misspelt operator", "{setting: a, where: {value: {one_off: [1]}}}", "one_off", "(did you mean 'one_of'?)"),
+    ("a list as a condition", "{setting: a, where: {value: [1, 2]}}", "[1", "a list is not a condition"),
+    ("one_of without a list", "{setting: a, where: {value: {one_of: 1}}}", "1}", "must be a non-empty list"),
+    ("a bound that is text", '{setting: a, where: {value: {lt: "1"}}}', '"1"', "lt needs a number"),
+    ("a bound that is true", "{setting: a, where: {value: {lt: true}}}", "true", "lt needs a number"),
+    ("an evil regex", "{setting: a, where: {value: {matches: '(a+)+$'}}}", "'(a+", "a repetition around repetitions"),
+    ("a broken regex", "{setting: a, where: {value: {matches: '('}}}", "'('", "not a regular expression"),
     ("active code only", "{call: a, active: true}", "true", "find.call.active must be a string"),
     ("active in another word", "{call: a, active: no}", "no", "'no' is not one of any"),
     ("a count in find", "{call: a, at_least: 2}", "2", "'at_least' belongs in needs or unless"),

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue.load import load_catalogue
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
+from tests.fact_support import TableFact
 from tests.surface_support import call
 
 ENGLISH = load_catalogue().checks[0]
@@ -93,12 +94,10 @@ def test_a_check_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 def facts() -> list[Fact]:
     sure, unsure = PossibleValues((1, 2), True), PossibleValues(("x",), False, "FLAGS.p")
     return [
-        GenericFact(
+        TableFact(
             "setting", "precision_mode", "a.py", Span(7, 3, 7, 9), {"value": unsure, "via": b"proto", "big": 2**70}
         ),
-        GenericFact(
-            "call", "tf.f\x1b", "a.py", Span(2, 1, 2, 5), {"value": sure, "lazy": lambda: ("a", "b"), "pi": 0.5}
-        ),
+        TableFact("call", "tf.f\x1b", "a.py", Span(2, 1, 2, 5), {"value": sure, "parts": ("a", "b"), "pi": 0.5}),
     ]
 
 
@@ -108,7 +107,7 @@ def test_facts_are_shown_in_order_with_what_is_known(
     monkeypatch.chdir(tmp_path)
     Path("a.py").write_text("")
     assert call("facts", "a.py", facts=facts).out == (
-        "2:1  call     tf.f\\x1b  lazy=('a', 'b')  pi=0.5  value=1 / 2\n"
+        "2:1  call     tf.f\\x1b  parts=('a', 'b')  pi=0.5  value=1 / 2\n"
         f"7:3  setting  precision_mode  big={2**70}  value=x?  via=b'proto'\n"
     )
     assert call("facts", "a.py").out == "no facts in a.py\n"
@@ -119,7 +118,7 @@ def test_facts_for_machines(facts: list[Fact], tmp_path: Path, monkeypatch: pyte
     Path("a.py").write_text("")
     rows = json.loads(call("facts", "a.py", "--format=json", facts=facts).out)
     assert rows[0]["attributes"] == {
-        "lazy": ["a", "b"],
+        "parts": ["a", "b"],
         "pi": 0.5,
         "value": {"values": [1, 2], "exact": True, "symbol": ""},
     }

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.vocabulary.run_kernels import KERNELS
 from npulint.data.run_columns import FORMS
 from npulint.discover.artifacts import form_of, form_of_text, is_artifact_folder, is_unread_folder
 from npulint.facts.model import Problem
 from npulint.read.artifacts import read_artifact
+from npulint.texts.runs import TEXTS
 from tests.growth import within
 
 TABLE = b"Name,Type,Accelerator Core,Duration(us),Block Dim\nx,Add,AI_CORE,1,1\n"
@@ -76,9 +76,9 @@ def test_form(name: str, head: bytes, form: str, tmp_path: Path) -> None:
     assert form_of(str(tmp_path / name)) == form
 
 
-def test_every_form_can_be_asked_for() -> None:
-    refused = {"", "spreadsheet"}
-    assert {*FORMS, *(form for _, _, form in CASES)} - refused <= KERNELS["run_source"].attributes["form"]
+def test_every_form_has_a_name() -> None:
+    forms = {*FORMS, *(form for _, _, form in CASES)} - {"", "spreadsheet"}
+    assert {f"runs.form.{form}" for form in forms} <= TEXTS.keys()
 
 
 def test_packed_files_are_looked_into(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_forms_without_a_reader_are_named_and_their_rows_counted(tmp_path: Path)
     (tmp_path / "fusion_op_1.csv").write_bytes(header + b"0,resnet,1,conv1,conv1;bn1\n0,resnet\n")
     facts = read_artifact(str(tmp_path / "fusion_op_1.csv"), "fusion_op_1.csv")
     assert not isinstance(facts, Problem)
-    assert [(f.kind, f.name, f.attrs["rows"], f.attrs["malformed"], f.attrs["note"]) for f in facts] == [
+    assert [(f.kind, f.name, f.get("rows"), f.get("malformed"), f.get("note")) for f in facts] == [
         ("run_source", "fusion_op", 1, 1, "unread")
     ]
 

@@ -14,9 +14,11 @@ from npulint.evaluate.checks import applies, evaluate
 from npulint.evaluate.fact_index import FactIndex
 from npulint.evaluate.match import CompiledQuery
 from npulint.evaluate.summary import summarise
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.attributes import attribute
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.facts.values import PossibleValues
 from npulint.findings import Finding
+from tests.fact_support import TableFact
 from tests.support import facts, programs
 
 _HEAD = "import tensorflow.compat.v1 as tf\n"
@@ -298,13 +300,13 @@ def test_place_that_answers_twice_is_reported_once() -> None:
     ],
 )
 def test_capture_of_an_attribute(value: object, text: str) -> None:
-    assert fill("<{v}> {x y} {}", GenericFact("setting", "a.b", "p", Span(), {"v": value})) == f"<{text}> {{x y}} {{}}"
+    assert fill("<{v}> {x y} {}", TableFact("setting", "a.b", "p", Span(), {"v": value})) == f"<{text}> {{x y}} {{}}"
 
 
 def test_capture_of_the_name() -> None:
-    assert fill("{name} {short}", GenericFact("setting", "a.b", "p", Span())) == "a.b b"
-    assert fill("{short}", GenericFact("optimizer", "model.optimization:Lamb", "p", Span())) == "Lamb"
-    assert fill("{short}", GenericFact("device", "/gpu:0", "p", Span())) == "/gpu:0"
+    assert fill("{name} {short}", TableFact("setting", "a.b", "p", Span())) == "a.b b"
+    assert fill("{short}", TableFact("optimizer", "model.optimization:Lamb", "p", Span())) == "Lamb"
+    assert fill("{short}", TableFact("device", "/gpu:0", "p", Span())) == "/gpu:0"
 
 
 _OPT = "opt = tf.train.AdamOptimizer()\n"
@@ -342,7 +344,13 @@ def test_summary_names_other_frameworks() -> None:
 
 def test_facts_answer_attributes_once() -> None:
     answers = iter(["first", "second"])
-    fact = GenericFact("call", "a", "p", Span(), {"v": lambda: next(answers)})
+
+    class Asked(FileFact, eq=False):
+        @attribute
+        def v(self) -> str:
+            return next(answers)
+
+    fact = Asked("a", "p", Span())
     assert [fact.get("v"), fact.get("v")] == ["first", "first"]
     assert facts(_HEAD + "tf.abs(1)", "call")[0].get("nothing of the kind") is None
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 
 from npulint.assemble.index import Index, table
+from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, LEFT, Catalogue, Item
 from npulint.catalogue.examples import run_pretuning_examples
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.readiness import PRETUNING, parse_item
+from npulint.compare.difference import Difference, SideValue
+from npulint.compare.facts import difference_facts, ingredient_facts
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.pretuning import sided
 from npulint.evaluate.rows import items_of
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.facts.recipe import ITEM_OF, ITEMS
+from npulint.facts.model import Fact, Span
+from npulint.facts.recipe import ITEM_OF, ITEMS, Side
+from npulint.facts.recipe import Item as RecipeItem
 from npulint.findings import ChecklistItem, Comparison, Evidence, Finding
 from npulint.pipeline import check_sources
 from tests.surface_support import finding
@@ -27,40 +32,41 @@ REFERENCE_ITEMS = ["reference_repeatable", "reference_mixed_precision"]
 each_item = pytest.mark.parametrize("item", [pytest.param(item, id=item.name) for item in CATALOGUE.pretuning])
 
 
-def program(*facts: Fact, **attrs: str) -> Program:
+def program(*facts: Fact, **attrs: Any) -> Program:
     """A training program with these facts and attributes."""
-    usual = {"framework": "torch", "state": "migrated", "mode": "", "migration": "manual", "trains": "yes"}
-    return Program("train.py", ".", ["train.py"], Index([table(facts)]), {**usual, "multi_device": "unknown", **attrs})
+    usual = {"framework": "torch", "state": "migrated", "migration": "manual", "trains": True}
+    return Program("train.py", ".", ["train.py"], Index([table(facts)]), ProgramFact(**{**usual, **attrs}))
 
 
-def difference(part: str, line: int = 1, /, **attrs: str) -> Fact:
-    """A difference as a comparison tells it."""
-    usual = {"item": ITEM_OF[part], "change": "changed", "what": "x", "argument": "-", "reference": "1"}
-    more = {"migrated": "2", "reference_place": "a.py:1", "migrated_place": "b.py:1", "function": "", "count": "1"}
-    sure = {"certain": "yes", "adapter": "no", "evaluates": "no"}
-    return GenericFact("difference", part, "train.py", Span(line, 1, line, 2), {**usual, **more, **sure, **attrs})
+def difference(part: str, line: int = 1, /, **attrs: Any) -> Fact:
+    """A difference as a comparison reports it."""
+    migrated = SideValue("2", "train.py", Span(line, 1, line, 2))
+    usual = {"change": "changed", "what": "x", "reference": SideValue("1", "a.py", Span()), "migrated": migrated}
+    (fact,) = difference_facts([Difference(part, **{**usual, **attrs})])
+    return fact
 
 
-def ingredient(part: str, same: str, side: str = "migrated") -> Fact:
-    """A thing that was compared."""
-    attrs = {"item": ITEM_OF[part], "side": side, "what": "x", "value": "1", "known": "yes", "same": same}
-    return GenericFact("ingredient", part, "train.py", Span(), attrs)
+def ingredient(part: str, change: str, side: Side = "migrated") -> Fact:
+    """A thing that was compared; `change` as in `Difference`."""
+    place = SideValue("1", "train.py", Span())
+    one = Difference(part, change, "x", reference=place, migrated=place)
+    return next(fact for fact in ingredient_facts([one]) if fact.get("side") == side)
 
 
-def told(*facts: Fact, side: str = "migrated", **attrs: str) -> list[Finding]:
+def told(*facts: Fact, side: Side = "migrated", **attrs: Any) -> list[Finding]:
     """What the checks say of one side that these facts were found by."""
     return evaluate(CATALOGUE, sided(program(**attrs), side, facts), {}, "en").findings
 
 
 _SURELY = [
     pytest.param(part, change, argument, id=f"{part}-{change}-{argument}")
-    for part, change, argument in product(ITEM_OF, ("changed", "removed", "added", "reordered"), ("-", "size"))
+    for part, change, argument in product(ITEM_OF, ("changed", "removed", "added", "reordered"), ("", "size"))
 ]
 
 
 @pytest.mark.parametrize(("part", "change", "argument"), _SURELY)
 def test_every_difference_is_told_by_one_check(part: str, change: str, argument: str) -> None:
-    for certain, adapter, evaluates in product(("yes", "no"), repeat=3):
+    for certain, adapter, evaluates in product((True, False), repeat=3):
         fact = difference(part, change=change, argument=argument, certain=certain, adapter=adapter, evaluates=evaluates)
         names = [finding.name for finding in told(fact)]
         assert len(names) == 1, (certain, adapter, evaluates, names)
@@ -68,7 +74,7 @@ def test_every_difference_is_told_by_one_check(part: str, change: str, argument:
 
 @pytest.mark.parametrize("part", ITEM_OF)
 def test_what_is_not_sure_or_what_the_npu_asks_for_is_a_note(part: str) -> None:
-    for attrs in ({"certain": "no"}, {"adapter": "yes"}):
+    for attrs in ({"certain": False}, {"adapter": True}):
         (finding,) = told(difference(part, **attrs))
         assert finding.severity == "note"
 
@@ -96,31 +102,38 @@ def test_a_script_left_unported_is_compared_all_the_same() -> None:
     assert [finding.name for finding in told(difference("seed"), migration=LEFT)] == ["seed-differs"]
 
 
-def test_a_script_of_which_it_is_not_sure_that_it_trains_has_its_checklist() -> None:
-    verdict = evaluate(CATALOGUE, sided(program(trains="unknown"), "migrated", [difference("seed")]), {}, "en")
+def test_a_script_that_is_not_known_to_train_has_its_checklist() -> None:
+    verdict = evaluate(CATALOGUE, sided(program(trains=False), "migrated", [difference("seed")]), {}, "en")
     assert {item.item for item in verdict.checklist if item.failures} == {"hyperparameters"}
 
 
 def test_one_side_leaves_the_program_as_it_was() -> None:
     one = program()
     sided(one, "migrated", [difference("seed")])
-    assert "side" not in one.attrs
+    assert one.fact.side is None
     assert one.index.of_kind("difference") == []
+
+
+_BESIDE = SideValue("3", "b.py", Span.at(3))
 
 
 @pytest.mark.parametrize(
     ("attrs", "text"),
     [
-        pytest.param({"what": "--lr"}, "--lr: `1` (a.py:1), `2` (b.py:1)", id="setting"),
+        pytest.param({"what": "--lr"}, "--lr: `1` (a.py:1), `2` (train.py:1)", id="setting"),
         pytest.param(
-            {"what": "conv2d", "argument": "filters"}, "conv2d(filters): `1` (a.py:1), `2` (b.py:1)", id="call"
+            {"what": "conv2d", "argument": "filters"}, "conv2d(filters): `1` (a.py:1), `2` (train.py:1)", id="call"
         ),
-        pytest.param({"migrated": "-"}, "x: `1` (a.py:1), – (b.py:1)", id="it would stand there"),
-        pytest.param({"reference": "-", "reference_place": "-"}, "x: –, `2` (b.py:1)", id="nowhere"),
-        pytest.param({"reference": "`rm`"}, "x: `'rm'` (a.py:1), `2` (b.py:1)", id="no quotes within quotes"),
+        pytest.param({"migrated": None, "near": _BESIDE}, "x: `1` (a.py:1), – (b.py:3)", id="it would stand there"),
+        pytest.param({"reference": None}, "x: –, `2` (train.py:1)", id="nowhere"),
+        pytest.param(
+            {"reference": SideValue("`rm`", "a.py", Span())},
+            "x: `'rm'` (a.py:1), `2` (train.py:1)",
+            id="no quotes within quotes",
+        ),
     ],
 )
-def test_both_sides_are_shown(attrs: dict[str, str], text: str) -> None:
+def test_both_sides_are_shown(attrs: dict[str, Any], text: str) -> None:
     assert fill("{subject}: {before}, {after}", difference("seed", **attrs)) == text
 
 
@@ -131,7 +144,7 @@ def status(item: ChecklistItem) -> str:
     return shown.status
 
 
-def _answers(*facts: Fact, side: str = "migrated", **attrs: str) -> dict[str, str]:
+def _answers(*facts: Fact, side: Side = "migrated", **attrs: Any) -> dict[str, str]:
     verdict = evaluate(CATALOGUE, sided(program(**attrs), side, facts), {}, "en")
     return {item.item: status(item) for item in verdict.checklist}
 
@@ -151,19 +164,21 @@ def test_nothing_that_was_compared_cannot_be_told(item: str) -> None:
 
 
 @pytest.mark.parametrize("item", ITEMS)
-def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: str) -> None:
+def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: RecipeItem) -> None:
     part = ITEMS[item][0]
-    assert _answers(ingredient(part, "yes"))[item] == "consistent"
-    assert _answers(ingredient(part, "yes"), ingredient(part, "unknown"))[item] == "unknown"
-    assert _answers(ingredient(part, "yes"), difference(part, certain="no"))[item] == "unknown"
-    assert _answers(ingredient(part, "yes", "reference"), framework="tensorflow", multi_device="yes")[item] == "unknown"
+    assert _answers(ingredient(part, "none"))[item] == "consistent"
+    assert _answers(ingredient(part, "none"), ingredient(part, "unknown"))[item] == "unknown"
+    assert _answers(ingredient(part, "none"), difference(part, certain=False))[item] == "unknown"
+    assert (
+        _answers(ingredient(part, "none", "reference"), framework="tensorflow", multi_device="yes")[item] == "unknown"
+    )
 
 
 @pytest.mark.parametrize(
     "part", sorted(set(ITEM_OF) - {"drop_remainder", "determinism", "iterations_per_loop", "ranks"})
 )
 def test_a_difference_makes_its_item_differ(part: str) -> None:
-    answers = _answers(ingredient(part, "yes"), difference(part))
+    answers = _answers(ingredient(part, "none"), difference(part))
     assert [item for item, answer in answers.items() if answer == "differs"] == [ITEM_OF[part]]
 
 
@@ -180,8 +195,8 @@ def test_the_gravest_failure_comes_first() -> None:
 
 
 def test_what_was_chosen_to_be_compared_counts_as_training() -> None:
-    assert list(_answers(trains="no")) == list(ITEMS)
-    assert evaluate(CATALOGUE, program(trains="no"), {}, "en").checklist == ()
+    assert list(_answers(trains=False)) == list(ITEMS)
+    assert evaluate(CATALOGUE, program(trains=False), {}, "en").checklist == ()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -46,10 +47,13 @@ import torch_npu
 from torch_npu.contrib import transfer_to_npu
 import argparse
 """
+Port = Literal["explicit", "transfer"]
 CHECKS = ("device_cuda", "distribution", "mixed_precision")
 
 
-def _port(folder: Path, port: str, files: dict[str, str]) -> tuple[dict[str, str], list[Finding]]:
+def _port(
+    folder: Path, port: Literal["explicit", "transfer"], files: dict[str, str]
+) -> tuple[dict[str, str], list[Finding]]:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     settings = Settings(paths=(str(folder),), select=CHECKS, torch_port=port, cache=False)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.facts.model import Fact, FileFacts
-from npulint.read.configuration import LIMIT, read_configuration, typed
+from npulint.read.configuration import LIMIT, ConfigLeaf, read_configuration, typed
 from npulint.read.files import load, read
 from npulint.read.source import Source
 
@@ -28,7 +28,11 @@ def facts(text: str, path: str) -> list[Fact]:
 
 
 def values(text: str, path: str = "a.yaml") -> dict[str, object]:
-    return {fact.name: fact.attrs["value"] for fact in facts(text, path) if fact.kind == "config_value"}
+    return {fact.name: fact.value for fact in facts(text, path) if isinstance(fact, ConfigLeaf)}
+
+
+def by_key(facts: list[Fact]) -> dict[tuple[str, ...], object]:
+    return {fact.key: fact.value for fact in facts if isinstance(fact, ConfigLeaf)}
 
 
 def reason(text: str, path: str = "a.yaml") -> str:
@@ -279,7 +283,7 @@ def _frozen(value: object) -> object:
 
 @given(TREES)
 def test_json_says_what_was_written(tree: dict[str, object]) -> None:
-    found = {tuple(f.attrs["key"]): f.attrs["value"] for f in facts(json.dumps(tree, indent=1), "a.json")}
+    found = by_key(facts(json.dumps(tree, indent=1), "a.json"))
     assert found == flattened(tree)
 
 
@@ -289,7 +293,7 @@ def test_yaml_says_what_was_written(tree: dict[str, object], flow: bool) -> None
     text = text.replace("\r", "")
     whole = yaml.safe_load(text)
     found = read_configuration(Source(text), "a.yaml")
-    assert {tuple(f.attrs["key"]): f.attrs["value"] for f in found.facts} == flattened(whole or {})
+    assert by_key(found.facts) == flattened(whole or {})
 
 
 @given(
@@ -327,4 +331,4 @@ def test_configurations_are_found_when_they_are_wanted(tmp_path: Path) -> None:
     assert found.problems == []
     source = next(file for file in found.files if file.path.endswith("c.YML"))
     facts: FileFacts = read(load(source))
-    assert [fact.attrs["value"] for fact in facts.facts] == [1]
+    assert list(by_key(facts.facts).values()) == [1]

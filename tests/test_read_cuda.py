@@ -50,7 +50,7 @@ def test_kernels_and_bindings(text: str, expected: list[tuple[str, int, int]]) -
 
 def test_bindings_count_only_without_kernels() -> None:
     found = read_cuda("__global__ void add(int n) {}\n" + BINDING, "a.cu")
-    assert [(fact.name, fact.attrs["what"], fact.attrs["kernels"]) for fact in found] == [("add", "kernel", "1")]
+    assert [(fact.name, fact.get("what"), fact.get("kernels")) for fact in found] == [("add", "kernel", 1)]
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from npulint.read.dependency import read_dependency
+from npulint.read.launcher_facts import LaunchFact, VariableRecord
+from npulint.read.packages import Dependency
 from npulint.read.requirement import conda_requirement, requirement
 
 
 def wanted(text: str, path: str) -> list[tuple[str, str]]:
-    return [(fact.name, fact.attrs["version"]) for fact in read_dependency(text, path) if fact.kind == "dependency"]
+    return [(fact.name, fact.version) for fact in read_dependency(text, path) if isinstance(fact, Dependency)]
 
 
 def environment(text: str) -> dict[str, str | None]:
-    return {f.name: f.attrs["value"] for f in read_dependency(text, "Dockerfile") if f.kind == "environment"}
+    return {f.name: f.value for f in read_dependency(text, "Dockerfile") if isinstance(f, VariableRecord)}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_requirements_skip_options_and_keep_places() -> None:
     text = "# base\n-r other.txt\n--index-url https://example.com\n  torch==1.8.1 \\\n    --hash=sha256:00\n-e git+https://x/y#egg=apex\n"
     facts = read_dependency(text, "proj/requirements.txt")
     assert [(fact.name, fact.span.line, fact.span.column) for fact in facts] == [("torch", 4, 3), ("apex", 6, 4)]
-    assert {fact.attrs["via"] for fact in facts} == {"requirements"}
+    assert {fact.get("via") for fact in facts} == {"requirements"}
 
 
 def test_pyproject_in_all_its_tables() -> None:
@@ -148,19 +150,19 @@ def test_dockerfile_environment_in_both_forms() -> None:
         "ASCEND_GLOBAL_LOG_LEVEL": "3",
         "LD_LIBRARY_PATH": None,
     }
-    vias = {f.attrs["via"] for f in read_dependency(DOCKERFILE, "Dockerfile") if f.kind == "environment"}
+    vias = {f.via for f in read_dependency(DOCKERFILE, "Dockerfile") if isinstance(f, VariableRecord)}
     assert vias == {"dockerfile"}
 
 
 def test_dockerfile_commands_packages_and_launch_keep_their_places() -> None:
     facts = {(fact.kind, fact.name): fact for fact in read_dependency(DOCKERFILE, "x/Dockerfile.npu")}
     torch = facts["dependency", "torch"]
-    assert (torch.span.line, torch.span.column, torch.attrs["version"]) == (8, 17, "==1.8.1")
+    assert (torch.span.line, torch.span.column, torch.get("version")) == (8, 17, "==1.8.1")
     assert ("dependency", "apex") in facts
     assert facts["command", "apt-get"].span.line == 6
     launch = facts["launch", "train.py"]
-    assert launch.span.line == 11
-    assert launch.attrs["options"] == {"precision_mode": "allow_mix_precision"}
+    assert isinstance(launch, LaunchFact) and launch.span.line == 11
+    assert launch.record.options == {"precision_mode": "allow_mix_precision"}
     assert facts["environment", "RANK_SIZE"].span.column == 5
 
 
@@ -200,7 +202,7 @@ def test_hostile_text_gives_nothing_and_no_crash(path: str, text: str) -> None:
 )
 def test_torch_and_torch_npu_belong_together(text: str, pairs: str | None) -> None:
     facts = read_dependency(text, "requirements.txt")
-    assert [fact.attrs.get("pairs") for fact in facts if fact.name == "torch-npu"] == [pairs]
+    assert [fact.get("pairs") for fact in facts if fact.name == "torch-npu"] == [pairs]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_torch_and_torch_npu_belong_together(text: str, pairs: str | None) -> No
 )
 def test_indexes_of_cuda_builds(text: str, path: str, found: list[tuple[str, int, int]]) -> None:
     facts = [fact for fact in read_dependency(text, path) if fact.kind == "package_index"]
-    assert [(fact.attrs["cuda"], fact.span.line, fact.span.column) for fact in facts] == found
+    assert [(fact.get("cuda"), fact.span.line, fact.span.column) for fact in facts] == found
 
 
 @pytest.mark.parametrize(
@@ -233,4 +235,4 @@ def test_indexes_of_cuda_builds(text: str, path: str, found: list[tuple[str, int
 )
 def test_base_images(line: str, found: list[tuple[str, str]]) -> None:
     facts = [fact for fact in read_dependency(line + "\n", "Dockerfile") if fact.kind == "base_image"]
-    assert [(fact.name, fact.attrs["cuda"]) for fact in facts] == found
+    assert [(fact.name, fact.get("cuda")) for fact in facts] == found

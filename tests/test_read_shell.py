@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import Any
+from typing import TypeVar
 
+import msgspec
 import pytest
 
-from npulint.facts.model import Fact, GenericFact
+from npulint.facts.encoding import decode, encode
+from npulint.facts.model import Fact, FileFacts, Span
+from npulint.read.launcher_facts import LaunchFact, ShellCommand, VariableRecord
+from npulint.read.packages import Dependency
 from npulint.read.shell import read_shell
 from npulint.read.shell.facts import read_script
 from tests.growth import assert_linear
+
+_F = TypeVar("_F", bound=Fact)
 
 
 def read(text: str, kind: str = "") -> list[Fact]:
     return [fact for fact in read_shell(dedent(text), "test/train.sh") if not kind or fact.kind == kind]
 
 
-def launch(text: str) -> Fact:
-    (fact,) = read(text, "launch")
+def of_class(text: str, cls: type[_F]) -> list[_F]:
+    return [fact for fact in read(text) if isinstance(fact, cls)]
+
+
+def launch(text: str) -> LaunchFact:
+    (fact,) = of_class(text, LaunchFact)
     return fact
 
 
 def options(text: str) -> dict[str, str | None]:
-    found: dict[str, str | None] = launch(text).attrs["options"]
-    return found
+    return launch(text).record.options
 
 
 def environment(text: str) -> dict[str, str | None]:
-    return {fact.name: fact.attrs["value"] for fact in read(text, "environment")}
+    return {fact.name: fact.value for fact in of_class(text, VariableRecord)}
 
 
 # -- environment
@@ -76,7 +85,7 @@ def test_environment(text: str, found: dict[str, str | None]) -> None:
 def test_the_place_of_a_variable_is_its_word() -> None:
     (fact,) = read("if a; then\n  export RANK_SIZE=8 # eight\nfi\n", "environment")
     assert (fact.span.line, fact.span.column, fact.span.end_column) == (2, 10, 21)
-    assert fact.attrs["via"] == "shell"
+    assert isinstance(fact, VariableRecord) and fact.via == "shell"
 
 
 # -- launches
@@ -120,7 +129,7 @@ def test_the_place_of_a_variable_is_its_word() -> None:
 )
 def test_launch(text: str, name: str, script: str | None, interpreter: str) -> None:
     fact = launch(text)
-    assert (fact.name, fact.attrs["script"], fact.attrs["interpreter"]) == (name, script, interpreter)
+    assert (fact.name, fact.record.script, fact.interpreter) == (name, script, interpreter)
 
 
 _FOLDERS = {
@@ -137,8 +146,8 @@ _FOLDERS = {
 
 @pytest.mark.parametrize(("text", "folder"), _FOLDERS.values(), ids=_FOLDERS.keys())
 def test_folder_that_a_script_is_started_in(text: str, folder: str) -> None:
-    (found,) = [fact for fact in read(text, "launch") if fact.name == "a.py"]
-    assert found.attrs["folder"] == folder
+    (found,) = [fact for fact in of_class(text, LaunchFact) if fact.name == "a.py"]
+    assert found.record.folder == folder
 
 
 _ROUNDS = {
@@ -158,13 +167,13 @@ _ROUNDS = {
 
 @pytest.mark.parametrize(("text", "rounds"), _ROUNDS.values(), ids=_ROUNDS.keys())
 def test_rounds_of_the_loop_around_a_launch(text: str, rounds: int) -> None:
-    assert launch(text).attrs["rounds"] == rounds
+    assert launch(text).record.rounds == rounds
 
 
 def test_places_of_options() -> None:
-    attrs = launch('python3 a.py --x=1 \\\n  --y "a b" --z\n').attrs
-    assert attrs["places"] == {"x": [1, 14, 1, 19], "y": [2, 3, 2, 12], "z": [2, 13, 2, 16]}
-    assert (attrs["apart"], attrs["flags"]) == (["y"], ["z"])
+    record = launch('python3 a.py --x=1 \\\n  --y "a b" --z\n').record
+    assert record.places == {"x": Span(1, 14, 1, 19), "y": Span(2, 3, 2, 12), "z": Span(2, 13, 2, 16)}
+    assert (record.apart, record.flags) == (("y",), ("z",))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +216,7 @@ def test_no_launch(text: str) -> None:
 )
 def test_launchers(text: str, launcher: str, given: dict[str, str | None]) -> None:
     fact = launch(text)
-    assert (fact.attrs["launcher"], fact.attrs["launcher_options"]) == (launcher, given)
+    assert (fact.launcher, fact.record.launcher_options) == (launcher, given)
     assert fact.name in ("train.py", "pkg.train")
 
 
@@ -330,9 +339,9 @@ LAUNCHER = """
 
 
 def test_a_default_that_the_caller_may_change_is_known_and_marked() -> None:
-    fact = launch(LAUNCHER)
-    assert fact.attrs["options"] == {"precision_mode": "allow_mix_precision", "data": None, "batch": None, "lr": "0.1"}
-    assert fact.attrs["defaults"] == ["precision_mode"]
+    record = launch(LAUNCHER).record
+    assert record.options == {"precision_mode": "allow_mix_precision", "data": None, "batch": None, "lr": "0.1"}
+    assert record.defaults == ("precision_mode",)
 
 
 @pytest.mark.parametrize(
@@ -347,8 +356,8 @@ def test_a_default_that_the_caller_may_change_is_known_and_marked() -> None:
     ids=["shift", "getopts", "positional", "environment", "for without in"],
 )
 def test_every_way_to_take_an_argument_leaves_the_default(text: str) -> None:
-    fact = launch(text + "python3 t.py --mode=$mode")
-    assert (fact.attrs["options"], fact.attrs["defaults"]) == ({"mode": "fp16"}, ["mode"])
+    record = launch(text + "python3 t.py --mode=$mode").record
+    assert (record.options, record.defaults) == ({"mode": "fp16"}, ("mode",))
 
 
 # -- guards
@@ -384,7 +393,7 @@ def test_every_way_to_take_an_argument_leaves_the_default(text: str) -> None:
     ],
 )
 def test_guarded(text: str, guarded: bool) -> None:
-    assert launch(text).attrs["guarded"] is guarded
+    assert launch(text).guarded is guarded
 
 
 # -- commands and packages
@@ -416,8 +425,8 @@ def test_commands(text: str, found: list[str]) -> None:
 
 
 def test_a_command_keeps_its_line() -> None:
-    (fact,) = read("nvidia-smi \\\n  --query-gpu=name  > x", "command")
-    assert fact.attrs["line"] == "nvidia-smi --query-gpu=name"
+    (fact,) = of_class("nvidia-smi \\\n  --query-gpu=name  > x", ShellCommand)
+    assert fact.line == "nvidia-smi --query-gpu=name"
 
 
 @pytest.mark.parametrize(
@@ -430,7 +439,7 @@ def test_a_command_keeps_its_line() -> None:
     ],
 )
 def test_packages(text: str, found: dict[str, str]) -> None:
-    assert {fact.name: fact.attrs["version"] for fact in read(text, "dependency")} == found
+    assert {fact.name: fact.version for fact in of_class(text, Dependency)} == found
 
 
 # -- robustness
@@ -491,7 +500,7 @@ def test_hostile_repetition_takes_linear_time_and_no_recursion(unit: str) -> Non
 
 
 def test_facts_can_be_stored() -> None:
-    import msgspec
-
-    facts: list[Any] = read(LAUNCHER)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(facts), type=list[GenericFact])[0].name == facts[0].name
+    facts = read("export A=1\n" + dedent(LAUNCHER))
+    back = decode(encode(FileFacts("test/train.sh", "shell", facts=facts))).facts
+    assert {type(fact) for fact in back} >= {LaunchFact, VariableRecord}
+    assert list(map(msgspec.structs.astuple, back)) == list(map(msgspec.structs.astuple, facts))

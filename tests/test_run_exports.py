@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from npulint.assemble.run.covered import with_covered
 from npulint.assemble.run.exports import newest
-from npulint.catalogue.vocabulary.run_kernels import KERNELS
 from npulint.facts.model import Fact
 from npulint.pipeline import run
 from npulint.read.artifacts import read_artifact
 from npulint.settings import Settings
+from tests.fact_support import attrs_of, check_declared
 
 HEADER = (
     "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim,Input Shapes,"
@@ -40,7 +40,7 @@ def figures(facts: list[Fact]) -> dict[object, dict[str, object]]:
     return {
         (one.kind, one.name, *(one.get(key) for key in ("core", "dtype", "single"))): {
             key: pytest.approx(value, abs=0.11) if isinstance(value, float) else value
-            for key, value in one.attrs.items()
+            for key, value in attrs_of(one).items()
             if key not in NEAR
         }
         for one in facts
@@ -81,8 +81,7 @@ def test_slices_say_what_the_whole_table_says(
     assert figures(merged) == figures(whole)
     assert sum(one.kind == "run_kernels" for one in merged) == 1
     assert sum(one.kind == "run_source" for one in merged) == len(parts)
-    for one in merged:
-        assert set(one.attrs) <= set(KERNELS[one.kind].attributes)
+    check_declared(merged)
 
 
 def test_what_is_told_of_slices_stands_where_the_longest_kernel_is() -> None:
@@ -115,7 +114,7 @@ def test_families_of_slices_are_no_totals_beside_the_table() -> None:
         for place in range(2)
     ]
     (family,) = [one for one in with_covered(newest([*parts[0], *parts[1]])) if one.kind == "run_family"]
-    assert (family.name, family.get("count"), family.get("covered")) == ("layout", 2, "no")
+    assert (family.name, family.get("types"), family.get("covered")) == ("layout", "TransData 2 ×", "no")
     assert (family.path, family.span.line) == (f"op_summary_slice_1_{OLD}.csv", 2)
 
 
@@ -125,8 +124,8 @@ def test_small_and_repeated_kernels_of_slices_are_taken_together() -> None:
     merged = newest([*parts[0], *parts[1]])
     (repeated,) = [one for one in merged if one.kind == "run_repeated"]
     (small,) = [one for one in merged if one.kind == "run_small"]
-    assert (repeated.get("count"), repeated.get("mean_us"), repeated.get("share")) == (60, 4.0, 100.0)
-    assert repeated.get("cost_share") == round(100 + repeated.attrs["mean_wait_us"] / 4.0 * 100, 1)
+    assert (repeated.get("count"), repeated.get("mean_us"), repeated.get("total_us")) == (60, 4.0, 240.0)
+    assert repeated.get("cost_share") == round(100 + repeated.get("mean_wait_us") / 4.0 * 100, 1)
     assert (small.get("count"), small.get("median_us"), small.get("share")) == (60, 4.0, 100.0)
 
 

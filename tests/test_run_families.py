@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from npulint.assemble.run.cores import with_cores
 from npulint.assemble.run.covered import with_covered
 from npulint.catalogue.vocabulary import fact_kinds
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.pipeline import facts_of, run
+from npulint.read.artifacts import read_artifact
+from npulint.read.artifacts.environment import ProfiledDevice
 from npulint.read.artifacts.families import Families, family_of
+from npulint.read.artifacts.kernel_groups import Groups
+from npulint.read.artifacts.rows import Row
 from npulint.settings import Settings
 
 FORM = "Step Id,Name,Type,Accelerator Core,Duration(us),Block Dim,HF32 Eligible,Input Shapes,Input Data Types"
@@ -75,37 +80,44 @@ def test_a_family_adds_its_types_up() -> None:
     families.add("Transpose", "AI_VECTOR_CORE", 4, 3, 30.0, 12.0, 9, "t")
     families.add("TransData", "AI_CPU", 2, 5, 70.0, 40.0, 7, "d")
     families.add("LayerNorm", "AI_VECTOR_CORE", 1, 5, 900.0, 900.0, 8, "n")
-    (one,) = families.facts("k.csv", "kernel_table", 1000.0, {"layout": {"float_share": 1.0}})
-    assert (one.name, one.span.line, one.attrs["types"]) == ("layout", 7, "Transpose 3 ×, TransData 5 ×")
-    wanted = {"count": 8, "total_us": 100.0, "share": 10.0, "rank": 2, "max_us": 40.0, "node": "d", "aicpu_us": 70.0}
-    assert {key: one.attrs[key] for key in wanted} == wanted
-    assert one.attrs["float_share"] == 1.0
+    (one,) = families.facts("k.csv", "kernel_table", 1000.0, (80.0, 75.0))
+    assert (one.name, one.span.line, one.get("types")) == ("layout", 7, "Transpose 3 ×, TransData 5 ×")
+    wanted = {"total_us": 100.0, "share": 10.0, "rank": 2, "max_us": 40.0, "node": "d", "aicpu_us": 70.0}
+    assert {key: one.get(key) for key in wanted} == wanted
+    assert one.get("float_share") is None  # of matrices alone
 
 
 def test_a_kernel_table_tells_its_families(tmp_path: Path) -> None:
     path = tmp_path / "kernel_details.csv"
     path.write_text(KERNELS, encoding="utf-8")
     found = {fact.name: fact for fact in facts_of(str(path)) if fact.kind == "run_family"}
-    assert {name: (fact.span.line, fact.attrs["share"]) for name, fact in found.items()} == {
+    assert {name: (fact.span.line, fact.get("share")) for name, fact in found.items()} == {
         "layout": (2, 14.2),
         "matrix": (3, 83.3),
         "random": (6, 2.5),
     }
-    assert (found["matrix"].attrs["float_share"], found["matrix"].attrs["hf32_share"]) == (80.0, 75.0)
-    assert found["random"].attrs["aicpu_us"] == 30.0
-    assert "float_share" not in found["layout"].attrs
+    assert (found["matrix"].get("float_share"), found["matrix"].get("hf32_share")) == (80.0, 75.0)
+    assert found["random"].get("aicpu_us") == 30.0
+    assert found["layout"].get("float_share") is None
 
 
 def family(path: str) -> Fact:
-    return GenericFact("run_family", "layout", path, Span(2, 1, 2, 1), {"covered": "no"})
+    families = Families()
+    families.add("Transpose", "AI_VECTOR_CORE", 1, 1, 1.0, 1.0, 2, "t")
+    (one,) = families.facts(path, "kernel_table" if "kernel" in path else "op_statistic", 1.0)
+    return one
 
 
-def kernels(path: str, level: str = "operators") -> Fact:
-    return GenericFact("run_kernels", "kernel_table", path, Span(2, 1, 2, 1), {"level": level})
+def kernels(path: str, operator: str = "Add") -> Fact:
+    table = f"Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us)\nadd,{operator},AI_CORE,1,2,0\n"
+    facts = read_artifact("", path.replace("\\", "/"), table.encode())
+    assert isinstance(facts, list)
+    (one,) = [fact for fact in facts if fact.kind == "run_kernels"]
+    return msgspec.structs.replace(one, path=path)
 
 
 def covered(*facts: Fact) -> list[str]:
-    return [fact.attrs["covered"] for fact in with_covered(facts) if fact.kind == "run_family"]
+    return [fact.get("covered") for fact in with_covered(facts) if fact.kind == "run_family"]
 
 
 def test_totals_beside_a_kernel_table_are_covered() -> None:
@@ -116,7 +128,7 @@ def test_totals_beside_a_kernel_table_are_covered() -> None:
 
 
 def test_a_table_without_operators_covers_nothing() -> None:
-    assert covered(family("a/op_statistic.csv"), kernels("a/kernel_details.csv", "times")) == ["no"]
+    assert covered(family("a/op_statistic.csv"), kernels("a/kernel_details.csv", "N/A")) == ["no"]
 
 
 @pytest.mark.parametrize(
@@ -151,13 +163,13 @@ def test_of_several_kernels_the_one_of_most_time_is_shown(tmp_path: Path, monkey
 
 
 def kernel(core: str, block: int) -> Fact:
-    attrs = {"core": core, "block": block, "cores": 0, "idle": 0.0}
-    return GenericFact("run_op", "Mul", "k.csv", Span(2, 1, 2, 1), attrs)
+    groups = Groups()
+    groups.group("Mul", core, "FLOAT", False).add(2, Row({}, {"block": float(block)}), 1.0)
+    return groups.facts("k.csv", 1.0, (0.0, 0.0))[0]
 
 
-def device(cores: object, vector_cores: object) -> Fact:
-    place = Span(1, 1, 1, 1)
-    return GenericFact("run_device", "0", "info.json.0", place, {"cores": cores, "vector_cores": vector_cores})
+def device(cores: float | None, vector_cores: float | None) -> Fact:
+    return ProfiledDevice("0", "info.json.0", Span(), cores, vector_cores)
 
 
 @pytest.mark.parametrize(
@@ -173,13 +185,11 @@ def device(cores: object, vector_cores: object) -> Fact:
 )
 def test_the_device_tells_how_many_cores_there_are(core: str, block: int, cores: int, idle: float) -> None:
     (one, _) = with_cores([kernel(core, block), device(24, 48)])
-    assert (one.attrs["cores"], one.attrs["idle"]) == (cores, idle)
+    assert (one.get("cores"), one.get("idle")) == (cores, idle)
 
 
 def test_what_devices_do_not_tell_stays_open() -> None:
-    unknown = GenericFact("run_device", "0", "info.json.0", Span(1, 1, 1, 1), {})
-    assert with_cores([kernel("AI_CORE", 7), unknown])[0].attrs["cores"] == 0
-    assert with_cores([kernel("AI_VECTOR_CORE", 7), device(8, 0)])[0].attrs["cores"] == 0
-    assert with_cores([kernel("AI_CORE", 7), device("", "")])[0].attrs["cores"] == 0
-    assert with_cores([kernel("AI_CORE", 7), device(8, 0), device(24, 48)])[0].attrs["cores"] == 0
-    assert with_cores([kernel("AI_CORE", 7), device(8, 0), device(8, 0)])[0].attrs["cores"] == 8
+    assert with_cores([kernel("AI_VECTOR_CORE", 7), device(8, 0)])[0].get("cores") == 0
+    assert with_cores([kernel("AI_CORE", 7), device(None, None)])[0].get("cores") == 0
+    assert with_cores([kernel("AI_CORE", 7), device(8, 0), device(24, 48)])[0].get("cores") == 0
+    assert with_cores([kernel("AI_CORE", 7), device(8, 0), device(8, 0)])[0].get("cores") == 8

@@ -16,6 +16,7 @@ from npulint.facts.model import Fact, Problem
 from npulint.read.artifacts import read_artifact
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Row, Seen, rows
+from tests.fact_support import attrs_of
 
 KERNELS = "Op Name,OP Type,OP State,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
 
@@ -61,10 +62,10 @@ def test_no_share_is_infinite() -> None:
 def test_losses_next_to_the_end_of_numbers_stay_numbers(huge: str) -> None:
     lines = [f"[NPU] step {step} loss = {huge if step % 2 else 1.5}" for step in range(40)]
     (series,) = [one for one in facts("train.log", "\n".join(lines)) if one.kind == "run_series"]
-    numbers = [one for one in series.attrs.values() if isinstance(one, float)]
+    numbers = [one for one in attrs_of(series).values() if isinstance(one, float)]
     assert len(numbers) > 5
-    assert all(map(math.isfinite, [*numbers, *series.attrs["curve"]]))
-    assert series.attrs["bad"] == 0
+    assert all(map(math.isfinite, [*numbers, *series.get("curve")]))
+    assert series.get("bad") == 0
 
 
 def test_a_damaged_gzip_file_is_told_to_be_one() -> None:
@@ -83,7 +84,7 @@ def test_a_gzip_file_is_not_unpacked_without_end() -> None:
 def test_a_log_that_repeats_itself_is_read_from_gzip() -> None:
     lines = b"".join(b"[NPU] epoch %d step %d loss %d.25\n" % (step // 90, step, step % 7) for step in range(50_000))
     (source, *_) = facts("train.log.gz", gzip.compress(lines))
-    assert source.attrs["rows"] == 50_000
+    assert source.get("rows") == 50_000
 
 
 @pytest.mark.parametrize("name", ["fusion_result.json", "dump.json"])
@@ -98,13 +99,13 @@ def test_each_of_many_long_lines_is_searched_by_itself() -> None:
     line = b"[NPU] " + b"1234567890 " * 1500 + b"\n"
     begun = time.process_time()
     (source, *_) = facts("train.log", line * 800)
-    assert source.attrs["rows"] == 800
+    assert source.get("rows") == 800
     assert time.process_time() - begun < 4  # a search to the end of the data took three times as long
 
 
 def test_event_files_of_nothing_are_left_soon() -> None:
     (source,) = facts("events.out.tfevents.1700000000.host", bytes(16) * 100_000)
-    assert source.attrs["malformed"] == source.attrs["rows"] == 1000
+    assert source.get("malformed") == source.get("rows") == 1000
 
 
 def test_one_broken_record_does_not_end_an_event_file() -> None:
@@ -118,8 +119,8 @@ def test_one_broken_record_does_not_end_an_event_file() -> None:
 
     data = b"".join(map(record, [loss(1), b"\xff" * 9, b"", loss(2), loss(3), loss(4)]))
     source, series = facts("events.out.tfevents.1700000000.host", data)
-    assert (source.attrs["rows"], source.attrs["malformed"], source.attrs["first_malformed"]) == (6, 2, 2)
-    assert (series.name, series.attrs["points"], series.attrs["last"]) == ("loss", 4, 5.0)
+    assert (source.get("rows"), source.get("malformed"), source.get("first_malformed")) == (6, 2, 2)
+    assert (series.name, series.get("points"), series.get("last")) == ("loss", 4, 5.0)
 
 
 def test_numbers_that_are_none_give_no_fact(tmp_path: Path) -> None:
@@ -141,5 +142,5 @@ def test_numbers_that_are_none_give_no_fact(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     found = read_artifact(str(path), "communication.json")
     assert isinstance(found, list)
-    numbers = [one for fact in found for one in fact.attrs.values() if isinstance(one, float)]
+    numbers = [one for fact in found for one in attrs_of(fact).values() if isinstance(one, float)]
     assert all(math.isfinite(one) and one >= 0 for one in numbers)

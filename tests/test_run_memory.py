@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.catalogue.vocabulary import fact_kinds
 from npulint.discover.artifacts import form_of
 from npulint.facts.model import Fact
 from npulint.findings import Finding
@@ -19,6 +18,7 @@ from npulint.pipeline import run
 from npulint.read.artifacts import memory, read_artifact
 from npulint.read.artifacts.rows import Seen
 from npulint.settings import Settings
+from tests.fact_support import attrs_of, check_declared
 from tests.samples import sample
 
 MSINSIGHT = "Ascend+msinsight"
@@ -34,11 +34,8 @@ def facts_of(text: str, name: str = "memory_record.csv") -> tuple[dict[str, Any]
     """What the file tells: its source, and the facts about memory, all of them declared."""
     facts = read_artifact(name, name, text.encode())
     assert isinstance(facts, list), facts
-    for fact in facts[1:]:
-        declared = fact_kinds()["run_memory"].attributes
-        assert set(fact.attrs) <= set(declared), fact
-        assert all(not declared[key] or value in declared[key] for key, value in fact.attrs.items())
-    return facts[0].attrs, facts[1:]
+    check_declared(facts)
+    return attrs_of(facts[0]), facts[1:]
 
 
 def test_the_most_in_use_counts_while_the_most_is_reserved() -> None:
@@ -53,17 +50,12 @@ def test_the_most_in_use_counts_while_the_most_is_reserved() -> None:
         + "PTA,1736408883736794.940\t,900.0,900.0,900.0,897357296,NPU:0\n"
     )
     assert (source["note"], source["rows"], source["generation"]) == ("", 7, 2024)
-    assert (app.name, app.span.line, app.attrs["reserved_mb"]) == ("APP", 2, 9000.5)
-    assert "used_mb" not in app.attrs
-    assert "allocated_mb" not in app.attrs
+    assert (app.name, app.span.line, app.get("reserved_mb")) == ("APP", 2, 9000.5)
+    assert app.get("used_mb") is None
     assert (both.name, own.name, own.span.line) == ("PTA+GE", "PTA", 5)
-    assert own.attrs == {
+    assert attrs_of(own) == {
         "form": "memory_record",
-        "device": "NPU:0",
-        "rows": 5,
         "reserved_mb": 8000.0,
-        "allocated_mb": 4000.0,
-        "active_mb": 5000.0,
         "used_mb": 5000.0,
         "unused_mb": 3000.0,
         "unused_share": 37.5,
@@ -79,36 +71,35 @@ def test_the_first_generation_has_no_active_memory() -> None:
         + "GE,1695115378979271.0,0.25,242.0,NPU:0\n"
     )
     assert source["generation"] == 2021
-    assert (own.name, own.span.line, own.attrs["unused_share"], own.attrs["swing_share"]) == ("PTA", 3, 46.9, 0.0)
-    assert "active_mb" not in own.attrs
-    assert (graphs.name, graphs.attrs["unused_mb"]) == ("GE", 241.75)
+    assert (own.name, own.span.line, own.get("unused_share"), own.get("swing_share")) == ("PTA", 3, 46.9, 0.0)
+    assert (graphs.name, graphs.get("unused_mb")) == ("GE", 241.75)
 
 
 def test_msprof_measures_in_kilobytes() -> None:
     _, (graphs,) = facts_of(MSPROF + "0,GE,1695115378979271.0,524288,2097152,NPU:0\n")
-    assert (graphs.attrs["reserved_mb"], graphs.attrs["used_mb"], graphs.attrs["device"]) == (2048.0, 512.0, "NPU:0")
+    assert (graphs.get("reserved_mb"), graphs.get("used_mb")) == (2048.0, 512.0)
     source, (module,) = facts_of(
         "Device_id,Component,Timestamp(us),Total Reserved(KB),Device\n0,HCCL,1724670453385978.290\t,835708,NPU:0\n"
         "0,SLOG,1724670453385978.290\t,0.0,NPU:0\n"
     )
-    assert (source["form"], module.name, module.attrs["reserved_mb"]) == ("module_memory", "HCCL", 816.121)
+    assert (source["form"], module.name, module.get("reserved_mb")) == ("module_memory", "HCCL", 816.121)
 
 
 def test_a_small_segment_more_does_not_hide_what_was_in_use() -> None:
     _, (own,) = facts_of(
         OLD + "PTA,1,7000.0,8000.0,NPU:0\n" + "PTA,2,1000.0,8002.0,NPU:0\n" + "PTA,3,1100.0,8002.0,NPU:0\n"
     )
-    assert (own.span.line, own.attrs["reserved_mb"], own.attrs["unused_mb"]) == (2, 8002.0, 1002.0)
+    assert (own.span.line, own.get("reserved_mb"), own.get("unused_mb")) == (2, 8002.0, 1002.0)
 
 
 def test_what_only_grows_slowly_lies_at_its_last_peak() -> None:
     _, (app,) = facts_of(OLD + "APP,1,,8000.0,NPU:0\n" + "APP,2,,8002.0,NPU:0\n" + "APP,3,,8001.0,NPU:0\n")
-    assert (app.span.line, app.attrs["reserved_mb"]) == (3, 8002.0)
+    assert (app.span.line, app.get("reserved_mb")) == (3, 8002.0)
 
 
 def test_devices_are_told_apart() -> None:
     _, facts = facts_of(OLD + "PTA,1,10.0,20.0,NPU:0\n" + "PTA,2,30.0,50.0,NPU:1\n")
-    assert [(one.attrs["device"], one.attrs["reserved_mb"]) for one in facts] == [("NPU:1", 50.0), ("NPU:0", 20.0)]
+    assert [(one.get("reserved_mb"), one.span.line) for one in facts] == [(50.0, 3), (20.0, 2)]
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 100)), min_size=1, max_size=60))
@@ -118,12 +109,12 @@ def test_what_is_unused_by_definition(steps: list[tuple[int, int]]) -> None:
     (own,) = memory.read_components(io.BytesIO(text.encode()), "m.csv", Seen("memory_record"))
     peak = max(reserved for reserved, _ in table)
     used = max(used for reserved, used in table if reserved == peak)
-    assert (own.attrs["reserved_mb"], own.attrs["used_mb"], own.attrs["unused_mb"]) == (peak, used, peak - used)
+    assert (own.get("reserved_mb"), own.get("used_mb"), own.get("unused_mb")) == (peak, used, peak - used)
     assert own.span.line == 2 + table.index((peak, used))
 
 
-def test_the_largest_allocation_of_operators() -> None:
-    source, (own,) = facts_of(
+def test_allocations_of_operators_are_counted() -> None:
+    source, facts = facts_of(
         "Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total Allocated(MB),"
         "Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n"
         "aten::add,192,1695115378723902.5,1695115378723939.2,36.73,0.25,242.0,0.0625,242.0,NPU:0\n"
@@ -131,38 +122,14 @@ def test_the_largest_allocation_of_operators() -> None:
         ",-4096,,1695115378736355.0,,,,0.0625,242.0,NPU:0\n",
         "operator_memory.csv",
     )
-    assert (source["note"], source["rows"], source["malformed"]) == ("", 3, 0)
-    assert (own.name, own.span.line) == ("operators", 3)
-    assert own.attrs == {
-        "form": "operator_memory",
-        "device": "NPU:0",
-        "rows": 2,
-        "op": "aten::mm",
-        "size_mb": 144.0,
-        "held": 1,
-    }
-
-
-def test_the_sum_of_a_compiled_graph_is_no_operator() -> None:
-    _, facts = facts_of(
-        "Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)\n"
-        "host,sqrt_01,0,0,31,32,2343.78125\n"
-        "host,TOTAL,0,0,1,4294967295,17210.5\n"
-        "host,conv,0,1,4,7,4096\n",
-        "static_op_mem.csv",
-    )
-    assert [(one.name, one.attrs["graph"], one.attrs["op"], one.attrs["size_mb"], one.span.line) for one in facts] == [
-        ("static", "1", "conv", 4.0, 4),
-        ("static", "0", "sqrt_01", 2.289, 2),
-    ]
-    assert [one.attrs.get("allocated_mb") for one in facts] == [None, 16.807]
+    assert (source["note"], source["rows"], source["malformed"], facts) == ("", 3, 0, [])
 
 
 def test_rows_that_are_none_are_counted() -> None:
     source, (own,) = facts_of(OLD + "PTA,1,10.0,oops,NPU:0\n" + "PTA,2,-5.0,20.0,NPU:0\n" + "PTA,3,nan,1e400,NPU:0\n")
     assert (source["rows"], source["malformed"], source["first_malformed"]) == (1, 2, 2)
-    assert own.attrs["reserved_mb"] == 20.0
-    assert "used_mb" not in own.attrs
+    assert own.get("reserved_mb") == 20.0
+    assert own.get("used_mb") is None
 
 
 def test_a_table_without_rows() -> None:
@@ -240,17 +207,9 @@ def test_another_setting_of_the_allocator_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("relative", "form", "line", "name", "figures"),
     [
-        (f"{WHOLE}/memory_record.csv", "memory_record", 894, "PTA", {"unused_share": 18.2, "rows": 381}),
+        (f"{WHOLE}/memory_record.csv", "memory_record", 894, "PTA", {"unused_share": 18.2}),
         (f"{WHOLE}/npu_module_mem.csv", "module_memory", 44, "HCCL", {"reserved_mb": 404.062}),
-        (f"{WHOLE}/operator_memory.csv", "operator_memory", 67, "operators", {"op": "aten::mm", "size_mb": 144.0}),
-        (f"{RANKS}/test_rank_0/ASCEND_PROFILER_OUTPUT/memory_record.csv", "memory_record", 8, "PTA", {"rows": 3}),
-        (
-            f"{RANKS}/test_rank_1/ASCEND_PROFILER_OUTPUT/static_op_mem.csv",
-            "static_memory",
-            2,
-            "static",
-            {"op": "sqrt_01", "allocated_mb": 16.807},
-        ),
+        (f"{RANKS}/test_rank_0/ASCEND_PROFILER_OUTPUT/memory_record.csv", "memory_record", 8, "PTA", {}),
     ],
 )
 def test_real_tables(relative: str, form: str, line: int, name: str, figures: dict[str, object]) -> None:

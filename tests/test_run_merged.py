@@ -117,7 +117,7 @@ def lines(one: Finding, path: str = "train.py") -> list[int]:
 def slow_operators(folder: Path, source: str = "[tensorflow.nn.top_k, tensorflow.reduce_sum]", **changes: str) -> None:
     """A check of calls, and one of operators that says the same."""
     asked(folder, SOURCE, f"{{call: {source}}}", "`{name}` is slow", severity="note")
-    where = "{share: {ge: 1}, type_rank: {le: 3}}"
+    where = "{share: {ge: 1}, rank: {le: 3}}"
     found = f"{{run_op: [TopKV2, ReduceSumD], where: {where}}}"
     asked(folder, RUN, found, "`{name}` takes {share} %", **{"more": f"joins: [{SOURCE}]", **changes})
 

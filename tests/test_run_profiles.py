@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from npulint.assemble.run.profiles import raw_profiles, steps_once, told_once, with_levels
 from npulint.discover.artifacts import form_of_text
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.findings import RunResult
 from npulint.pipeline import run
 from npulint.read.artifacts import read_artifact
+from npulint.read.artifacts.environment import ProfileOptions
+from npulint.read.artifacts.interfaces import HostActivity
+from npulint.read.artifacts.kernels import KernelTable
+from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.source_fact import source_fact
+from npulint.read.artifacts.steps import StepBreakdown
+from npulint.read.artifacts.trace import TraceRead
 from npulint.settings import Settings
 
 PROF = "PROF_000001_20240601120000000_ABCDEFGH"
@@ -22,12 +30,18 @@ DEVICE = '{"DeviceInfo": [{"id": 0, "ai_core_num": 24}]}'
 SAMPLE = '{"ai_core_profiling": "on"}'
 
 
-def fact(kind: str, name: str, path: str, **attrs: object) -> Fact:
-    return GenericFact(kind, name, path, Span(), attrs)
-
-
 def source(path: str, form: str) -> Fact:
-    return fact("run_source", form, path, form=form)
+    return source_fact(path, Seen(form), "")
+
+
+def step_of(path: str, *, traced: bool = False) -> Fact:
+    names = ("computing", "exposed", "exchange", "free")
+    parts: dict[str, Any] = {f"{part}_{unit}": 0.0 for part in names for unit in ("us", "share")}
+    return StepBreakdown("step", path, Span(), traced=traced, steps=1, step_us=1.0, **parts)
+
+
+def options(path: str, level: str) -> Fact:
+    return ProfileOptions("torch_npu", path, Span(), level, *[None] * 5)
 
 
 @pytest.mark.parametrize(
@@ -40,36 +54,35 @@ def source(path: str, form: str) -> Fact:
     ],
 )
 def test_a_step_knows_the_level_of_its_profile(profile: str, expected: str) -> None:
-    step = fact("run_step", "step", "a/b/step_trace_time.csv")
-    (_, told) = with_levels([fact("run_profile", "torch_npu", profile, level="level1"), step])
+    (_, told) = with_levels([options(profile, "level1"), step_of("a/b/step_trace_time.csv")])
     assert told.get("level") == expected
 
 
 def test_a_table_without_types_tells_the_level_too() -> None:
-    step, kernels = fact("run_step", "step", "a/s.csv"), fact("run_kernels", "kernel_table", "a/k.csv", level="times")
+    step = step_of("a/s.csv")
+    kernels = KernelTable("kernel_table", "a/k.csv", Span(), "times", 1, 0, 1, 1.0, None, None, 0.0, 0.0, 0.0)
     assert with_levels([step, kernels])[0].get("level") == "level0"
-    said = fact("run_profile", "torch_npu", "a/profiler_info.json", level="level2")
-    assert with_levels([step, kernels, said])[0].get("level") == "level2"
+    assert with_levels([step, kernels, options("a/profiler_info.json", "level2")])[0].get("level") == "level2"
 
 
-def host(name: str, path: str, form: str) -> Fact:
-    return fact("run_host", name, path, **{"from": form})
+def host(name: str, path: str) -> Fact:
+    figures: dict[str, Any] = {"calls": 1, "total_us": 1.0, "mean_us": 1.0, "max_us": 1.0}
+    return HostActivity(name, path, Span(), traced="trace" in path, example="", **figures)
 
 
 def test_a_trace_and_a_table_tell_calls_once() -> None:
-    traced, tabled = host("compile", "a/trace_view.json", "trace_view"), host("compile", "a/api.csv", "api_statistic")
-    other, loader = host("copy", "a/api.csv", "api_statistic"), host("dataloader", "a/trace_view.json", "trace_view")
-    elsewhere = host("compile", "b/api.csv", "api_statistic")
-    whole = fact("run_trace", "trace", "a/trace_view.json", cut="no")
+    traced, tabled = host("compile", "a/trace_view.json"), host("compile", "a/api.csv")
+    other, loader = host("copy", "a/api.csv"), host("dataloader", "a/trace_view.json")
+    elsewhere = host("compile", "b/api.csv")
+    whole = TraceRead("trace", "a/trace_view.json", Span(), False)
     facts = [traced, tabled, other, loader, elsewhere]
     assert told_once([whole, *facts]) == [whole, traced, other, loader, elsewhere]
-    cut = fact("run_trace", "trace", "a/trace_view.json", cut="yes")
+    cut = TraceRead("trace", "a/trace_view.json", Span(), True)
     assert told_once([cut, *facts]) == [cut, tabled, other, loader, elsewhere]
 
 
 def test_steps_of_a_trace_speak_where_no_table_does() -> None:
-    traced = fact("run_step", "step", "a/trace_view.json", **{"from": "trace_view"})
-    tabled = fact("run_step", "step", "a/step_trace_time.csv", **{"from": "step_trace_time"})
+    traced, tabled = step_of("a/trace_view.json", traced=True), step_of("a/step_trace_time.csv")
     assert steps_once([traced]) == [traced]
     assert steps_once([traced, tabled]) == [tabled]
 

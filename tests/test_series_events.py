@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Fact
 from npulint.read.artifacts.series import read_events
+from tests.fact_support import attrs_of
 
 
 def part(number: int, data: bytes) -> bytes:
@@ -30,7 +31,7 @@ def event(step: int, tag: str, value: float, tensor: bool = False) -> bytes:
 
 def read(data: bytes) -> dict[str, dict[str, Any]]:
     facts: list[Fact] = read_events(io.BytesIO(data), "events.out")
-    return {fact.name: fact.attrs for fact in facts}
+    return {fact.name: attrs_of(fact) for fact in facts}
 
 
 def test_scale_and_loss() -> None:
@@ -39,8 +40,8 @@ def test_scale_and_loss() -> None:
     told = read(data)
     assert (told["events"]["rows"], told["events"]["malformed"]) == (60, 0)
     scale, loss = told["loss_scale"], told["loss"]
-    assert (scale["form"], scale["points"], scale["late_drops"], scale["last"]) == ("events", 50, 9, 2)
-    assert (loss["bad"], loss["bad_step"], loss["label"], loss["scale_before"]) == (3, 7, "loss", 2)
+    assert (scale["points"], scale["late_drops"], scale["last"]) == (50, 9, 2)
+    assert (loss["bad"], loss["numbers_before"], loss["label"], loss["scale_before"]) == (3, 7, "loss", 2)
 
 
 def test_other_scalars_make_no_series() -> None:

@@ -17,6 +17,7 @@ from npulint.read.artifacts import read_artifact
 from npulint.read.artifacts.rows import Seen
 from npulint.read.artifacts.series.numbers import CURVE, Blocks
 from npulint.read.artifacts.series.tables import read
+from tests.fact_support import attrs_of
 
 
 def facts_of(text: str, path: str = "loss.csv") -> tuple[list[Fact], Seen]:
@@ -25,7 +26,7 @@ def facts_of(text: str, path: str = "loss.csv") -> tuple[list[Fact], Seen]:
 
 
 def told(text: str, path: str = "loss.csv") -> dict[str, dict[str, Any]]:
-    return {fact.name: fact.attrs for fact in facts_of(text, path)[0]}
+    return {fact.name: attrs_of(fact) for fact in facts_of(text, path)[0]}
 
 
 @pytest.mark.parametrize(
@@ -63,9 +64,9 @@ def test_columns_of_a_table() -> None:
     ]
     header = "step,train_loss,val_acc,loss_scale,found_inf,samples/sec\n"
     facts, seen = facts_of(header + "\n".join(rows) + "\n")
-    found = {fact.name: fact.attrs for fact in facts}
+    found = {fact.name: attrs_of(fact) for fact in facts}
     scale, loss, accuracy = found["loss_scale"], found["loss"], found["accuracy"]
-    assert (scale["form"], scale["drops"], scale["skipped"], scale["steps"]) == ("table", 1, 1, 60)
+    assert (scale["points"], scale["drops"], scale["skipped"]) == (60, 1, 1)
     assert (loss["label"], loss["points"], loss["first"], loss["last"]) == ("train_loss", 60, 2.5, 1.32)
     assert (accuracy["label"], accuracy["maximum"]) == ("val_acc", 0.983333)
     assert (found["periodic"]["period"], found["periodic"]["label"]) == (10, "samples/sec")
@@ -76,7 +77,7 @@ def test_a_part_of_the_loss_that_is_switched_off_and_the_best_so_far_are_not_tol
     header = "step,box/loss,cls/loss,top1,top5,best_loss\n"
     text = header + "".join(f"{n},{3 - n / 10},0.0,0,0.5,2\n" for n in range(5))
     facts, _ = facts_of(text)
-    told = [(fact.name, fact.attrs["label"]) for fact in facts]
+    told = [(fact.name, fact.get("label")) for fact in facts]
     assert told == [("loss", "box/loss"), ("accuracy", "top1"), ("accuracy", "top5")]
 
 
@@ -84,8 +85,8 @@ def test_what_is_malformed_is_counted_and_left_out() -> None:
     facts, seen = facts_of("step,loss\n0,2.0\n1,oops\n2\n3,1.9\n\n4,\n5,1.8\nstep,loss\n6,nan\n")
     (loss,) = facts
     assert (seen.rows, seen.malformed, seen.first_malformed) == (5, 3, 3)
-    assert (loss.attrs["points"], loss.attrs["bad"], loss.attrs["bad_step"], loss.span.line) == (4, 1, 6, 10)
-    assert loss.attrs["numbers_before"] == 3
+    assert (loss.get("points"), loss.get("bad"), loss.span.line) == (4, 1, 10)
+    assert loss.get("numbers_before") == 3
 
 
 def test_what_tensorboard_exported_has_its_tag_in_the_name() -> None:
@@ -112,7 +113,7 @@ def test_through_the_reader(tmp_path: Path) -> None:
 def test_no_row_breaks_it(rows: list[list[str]]) -> None:
     facts, seen = facts_of("step,loss,loss_scale,step_time\n" + "\n".join(",".join(row) for row in rows))
     assert seen.rows + seen.malformed <= len(rows)
-    assert all(math.isfinite(one) for fact in facts for one in fact.attrs.get("curve", ()))
+    assert all(math.isfinite(one) for fact in facts for one in fact.get("curve") or ())
 
 
 @settings(max_examples=200, deadline=None)

@@ -18,6 +18,7 @@ from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.projects import group
 from npulint.errors import ConfigError
+from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding
 from npulint.pipeline import run
@@ -111,10 +112,10 @@ def test_facts_stay_as_they_were_read(example: str) -> None:
     catalogue = load_catalogue((), whole=False)
     for root, sources in group(discover([str(ROOT / "examples" / example)]).files).items():
         facts = [read(load(source)) for source in sources]
-        before = [msgspec.msgpack.encode(one) for one in facts]
+        before = [encode(one) for one in facts]
         first = evaluate_project(root, facts, catalogue, Settings())
-        assert [msgspec.msgpack.encode(one) for one in facts] == before
-        remembered = [msgspec.msgpack.decode(data, type=FileFacts) for data in before]
+        assert [encode(one) for one in facts] == before
+        remembered = [decode(data) for data in before]
         assert evaluate_project(root, remembered, catalogue, Settings()) == first
 
 
@@ -134,7 +135,7 @@ if __name__ == '__main__':
     train(a, b, torch.optim.SGD(a.parameters()))
 """
     facts = read(load(SourceFile("train.py", "python", "train.py", ".", len(text)), text))
-    again = msgspec.msgpack.decode(msgspec.msgpack.encode(facts), type=FileFacts)
+    again = decode(encode(facts))
     catalogue = load_catalogue((), whole=False)
     first, second = (evaluate_project(".", [one], catalogue, Settings()).findings for one in (facts, again))
     assert first == second

@@ -293,13 +293,13 @@ _GENERATIONS = {
 @pytest.mark.parametrize(("text", "generation", "state"), _GENERATIONS.values(), ids=_GENERATIONS.keys())
 def test_generation_and_state_of_programs_of_npu_device(text: str, generation: str, state: str) -> None:
     (program,) = programs({"a.py": text + "if __name__ == '__main__':\n    pass\n"})
-    assert (program.attrs["tensorflow"], program.attrs["state"]) == (generation, state)
+    assert (program.fact.get("tensorflow"), program.fact.get("state")) == (generation, state)
 
 
 def test_program_that_only_shares_modules_with_a_ported_one_is_not_ported_itself() -> None:
     main = "if __name__ == '__main__':\n    pass\n"
     sources = {"lib.py": _TOP, "a.py": _TOP + "import lib\n" + _OPEN + main, "b.py": "import lib\n" + main}
-    found = {p.entry: (p.attrs["npu"], p.attrs["own_npu"]) for p in programs(sources)}
+    found = {p.entry: (p.fact.get("npu"), p.fact.get("own_npu")) for p in programs(sources)}
     assert found == {"a.py": ("yes", "yes"), "b.py": ("yes", "no")}
     sources["a.py"] = "import lib\n" + main
-    assert {p.attrs["own_npu"] for p in programs(sources)} == {"yes"}
+    assert {p.fact.get("own_npu") for p in programs(sources)} == {"yes"}

@@ -16,7 +16,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.data.names import canonical
 from npulint.data.tf_api import find
 from npulint.evaluate.checks import evaluate
-from npulint.facts.model import Fact, FileFacts, GenericFact
+from npulint.facts.model import Fact, FileFacts
 from npulint.read.python import read_python
 from tests.support import facts
 
@@ -193,8 +193,7 @@ def _files(names: list[str]) -> list[FileFacts]:
 
 def _told(fact: Fact) -> tuple[Any, ...]:
     """A fact without what only tells the spelling."""
-    names = fact.attrs if isinstance(fact, GenericFact) else fact.attribute_names()
-    attrs = {name: fact.get(name) for name in names if name not in ("plain", "written")}
+    attrs = {name: fact.get(name) for name in fact.attribute_names() if name not in ("plain", "written")}
     return fact.span.line, fact.kind, fact.name.replace(".compat.v2", ""), repr(sorted(attrs.items()))
 
 

@@ -191,12 +191,12 @@ _PINS = [
 def test_the_release_is_what_the_project_pins(source: str, requirements: str, release: str) -> None:
     files = _files(source, requirements_txt=requirements)
     assert torch_release(files) == release
-    assert {program.attrs["torch"] for program in assemble("", files)} == {release}
+    assert {program.fact.get("torch") for program in assemble("", files)} == {release}
 
 
 def test_a_declared_release_comes_before_the_pinned_one() -> None:
     programs = _programs("import torch", "2.8.0", requirements_txt="torch==2.1.0")
-    assert [program.attrs["torch"] for program in programs] == ["2.8.0"]
+    assert [program.fact.get("torch") for program in programs] == ["2.8.0"]
 
 
 def test_a_wheel_file_names_the_release_too() -> None:

@@ -247,4 +247,4 @@ _DEVICES_OF_PROGRAM = {
 @pytest.mark.parametrize(("text", "many"), _DEVICES_OF_PROGRAM.values(), ids=_DEVICES_OF_PROGRAM.keys())
 def test_programs_of_several_devices(text: str, many: str) -> None:
     found = programs({"train.py": f"{_HEAD}if __name__ == '__main__':\n    pass\n{text}\n"})
-    assert [p.attrs["multi_device"] for p in found] == [many]
+    assert [p.fact.get("multi_device") for p in found] == [many]

@@ -6,17 +6,16 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
-from typing import Literal, Protocol
+from functools import cached_property
+from typing import Protocol
 
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.launcher_facts import NONE, LaunchFact
 
-NONE = "-"  # stands in messages where there is nothing to name
+_LONG = 10  # digits that no number of devices has
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
-_PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
-_PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
 class SetVariable(Protocol):
@@ -44,7 +43,7 @@ class Scripts:
         self,
         variables: Sequence[SetVariable] = (),
         reads: Iterable[str] = (),
-        launches: Sequence[Fact] = (),
+        launches: Sequence[LaunchFact] = (),
     ) -> None:
         self.reads = frozenset(reads)
         self._variables = variables
@@ -64,7 +63,7 @@ class Scripts:
         """Path -> names of the scripts that it sources."""
         found: dict[str, set[str]] = defaultdict(set)
         for launch in self._launches:
-            if launch.get("sourced"):
+            if launch.record.sourced:
                 found[launch.path].add(posixpath.basename(launch.name))
         return found
 
@@ -86,18 +85,14 @@ class Scripts:
         return found
 
     @cached_property
-    def prepared(self) -> Literal["yes", "no"]:
+    def prepared(self) -> bool:
         """Whether any launcher sources something that sets the toolkit up, or sets its paths itself."""
         named = {name for names in self._sourced.values() for name in names}
-        return "yes" if any(map(_PREPARES.search, named)) or any(self.setting(n) for n in _TOOLKIT) else "no"
+        return any(map(_PREPARES.search, named)) or any(self.setting(name) for name in _TOOLKIT)
 
     def setting(self, name: str) -> list[SetVariable]:
         """What sets a variable anywhere in the project."""
         return [variable for names in self._set.values() for variable in names.get(name, ())]
-
-    def exported(self, name: str) -> Literal["yes", "no"]:
-        """Whether the project hands the variable on anywhere."""
-        return "yes" if self.setting(name) else "no"
 
     def together(self, path: str) -> list[str]:
         """The scripts that a script sources or that source it, then itself."""
@@ -139,51 +134,22 @@ NO_SCRIPTS = Scripts()
 """Those of a fact whose project is not yet complete."""
 
 
-def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
-    """Add to what launchers start what is known of its environment (see docs/writing-checks.md). Nothing is worked out
-    before a check asks."""
-    for fact in launches:
-        given = fact.attrs.get("launcher_options")
-        fact.attrs["use_env"] = "yes" if isinstance(given, dict) and "use_env" in given else "no"
-        fact.attrs["port"] = partial(_port, fact)
-        fact.attrs["along"] = partial(_along, fact, scripts)
-        fact.attrs["size"] = partial(_size, fact, scripts)
-        fact.attrs["short"] = partial(_short, fact, scripts)
-        fact.attrs["prepared"] = partial(getattr, scripts, "prepared")
+def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
+    """Sets what is known of launches once it is known what the project sets in the environment."""
+    sizes: dict[str, str] = {}
+    for launch in launches:
+        if launch.path not in sizes:
+            beside = scripts.beside(launch.path)
+            sizes[launch.path] = beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
+        launch.prepared = scripts.prepared
+        launch.size = sizes[launch.path]
+        rounds = launch.record.rounds
+        known = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
+        if known and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
+            launch.short = str(rounds)
 
 
 def _certain(variables: list[SetVariable]) -> str | None:
     """The value that a variable has after all that sets it, if that is sure."""
     last = variables[-1]
     return None if last.is_default or any(one.is_conditional for one in variables) else last.text
-
-
-def _port(fact: Fact) -> str:
-    """The port at which the processes of a launch meet, as its options say."""
-    for attribute in ("launcher_options", "options"):
-        options = fact.attrs.get(attribute)
-        given = options if isinstance(options, dict) else {}
-        for name in _PORT_OPTIONS:
-            match = _PORT.search(given.get(name) or "")
-            if match:
-                return match[1]
-    return NONE
-
-
-def _along(fact: Fact, scripts: Scripts) -> str:
-    """The variables that are certainly set where a script is started."""
-    return " ".join(sorted(scripts.along(fact.path)))
-
-
-def _size(fact: Fact, scripts: Scripts) -> str:
-    """How many processes a launcher says that there are."""
-    beside = scripts.beside(fact.path)
-    return beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
-
-
-def _short(fact: Fact, scripts: Scripts) -> str:
-    """Whether a loop starts more processes than that, each with a rank of its own: then their number."""
-    started, size = fact.attrs.get("rounds"), _size(fact, scripts)
-    if not isinstance(started, int) or not size.isdigit() or not scripts.ranked(fact.path):
-        return NONE
-    return str(started) if 0 < int(size) < started else NONE

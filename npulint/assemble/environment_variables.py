@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from npulint.assemble.environment import NO_SCRIPTS, NONE, Scripts
+from npulint.assemble.environment import NO_SCRIPTS, Scripts
 from npulint.data.environment import (
     ALLOCATOR,
     AllocatorProblem,
@@ -19,8 +19,9 @@ from npulint.data.environment import (
 )
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import NONE, VariableRecord, Via
 
 _ALLOCATORS = (ALLOCATOR, "PYTORCH_CUDA_ALLOC_CONF")
 _TIMEOUTS = ("HCCL_EVENT_TIMEOUT", "HCCL_EXEC_TIMEOUT")  # the first must be longer
@@ -189,7 +190,7 @@ class EnvironmentVariable(Fact, dict=True):
 class ScriptVariable(EnvironmentVariable):
     """A shell script or a Dockerfile sets a variable of the environment; the name is the variable."""
 
-    record: GenericFact
+    record: VariableRecord
     _scripts: Scripts = NO_SCRIPTS
 
     def complete(self, scripts: Scripts) -> None:
@@ -214,42 +215,34 @@ class ScriptVariable(EnvironmentVariable):
     @attribute
     def value(self) -> str | None:
         """The text that it is set to; None where it is computed."""
-        found: str | None = self.record.attrs.get("value")
-        return found
+        return self.record.value
 
     @attribute
-    def via(self) -> Literal["shell", "dockerfile"]:
+    def via(self) -> Via:
         """What sets it."""
-        found: Literal["shell", "dockerfile"] = self.record.attrs["via"]
-        return found
+        return self.record.via
 
     @attribute
-    def guarded(self) -> object:
-        """Whether it is set under some condition only: true or false."""
-        return self.record.attrs.get("guarded")
-
-    def get(self, attribute: str) -> Any:
-        """See `Fact.get`; `guarded` is true or false, as it is of all that scripts do."""
-        return self.guarded if attribute == "guarded" else super().get(attribute)
+    def guarded(self) -> bool:
+        """Whether it is set under some condition only."""
+        return self.record.guarded
 
     @property
     def is_conditional(self) -> bool:
         """See `EnvironmentVariable.is_conditional`."""
-        return bool(self.guarded)
+        return self.guarded
 
     @property
     def is_default(self) -> bool:
         """See `EnvironmentVariable.is_default`."""
-        return bool(self.record.attrs.get("default"))
+        return self.record.default
 
     @property
     def is_used(self) -> bool:
         """See `EnvironmentVariable.is_used`."""
-        return bool(self.record.attrs.get("used"))
+        return self.record.used
 
 
 def typed(facts: list[Fact]) -> list[Fact]:
     """The facts that a reader made of a file, those about the environment as instances of their class."""
-    return [
-        ScriptVariable(fact) if fact.kind == "environment" and isinstance(fact, GenericFact) else fact for fact in facts
-    ]
+    return [ScriptVariable(fact) if isinstance(fact, VariableRecord) else fact for fact in facts]

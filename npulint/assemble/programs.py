@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import msgspec
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
@@ -12,10 +15,12 @@ from npulint.assemble.cursors import scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
+from npulint.assemble.origin import Origin
+from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
 if TYPE_CHECKING:
@@ -29,20 +34,20 @@ _DEPTH = 4  # steps followed to the beginning of a computed module name
 
 
 class Program:
-    """One entry script (empty for a library) and its closure. `attrs` answers ``program:`` questions, asked of
-    the same dict as of the attributes of `fact`. `answers` is for those who ask questions: what they have learnt
-    of the facts, which the programs of a project share. `source_files`: the files of the code that a run came from,
-    where that is known."""
+    """One entry script (empty for a library) and its closure. `fact` says what holds for the program as a whole.
+    `answers` is for those who ask questions: what they have learnt of the facts, which the programs of a project share.
+    `source_files`: the files of the code that a run came from, where that is known; `origins`: the lines there that one
+    of its facts comes from."""
 
-    def __init__(self, entry: str, root: str, paths: list[str], index: Index, attrs: dict[str, str]) -> None:
+    def __init__(self, entry: str, root: str, paths: list[str], index: Index, fact: ProgramFact) -> None:
         self.answers: dict[Any, Any] = {}
         self.entry = entry
         self.root = root
         self.paths = paths
         self.index = index
-        self.attrs = attrs
         self.source_files: frozenset[str] | None = None
-        self.fact: Fact = GenericFact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
+        self.origins: Callable[[Fact], tuple[Origin, ...]] = lambda _: ()
+        self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
 
 class Programs:
@@ -79,40 +84,35 @@ class Programs:
         themselves (`own_npu`), those of PyTorch that were left behind that they were, those that do not say so which
         TensorFlow they are written for, and sessions and estimators whether some training program can reach them
         (`trains_file`)."""
-        known = any(p.attrs["npu"] == "yes" or p.attrs["migration"] in ("manual", "transfer") for p in programs)
-        ported = "yes" if known else "no"
+        ported = any(p.fact.npu or p.fact.migration in ("manual", "transfer") for p in programs)
         opens = any(p.index.of_kind("npu_open") for p in programs)
         for program in programs:
-            program.attrs["project_npu"] = ported
-            program.attrs["own_npu"] = program.attrs["npu"] if not opens or _ports_itself(program) else "no"
-            if (
-                known
-                and program.attrs["migration"] == "none"
-                and program.attrs["framework"] == "torch"
-                and program.entry
-            ):
-                program.attrs["migration"] = "left"
+            fact = program.fact
+            fact.project_npu = ported
+            fact.own_npu = fact.npu and (not opens or _ports_itself(program))
+            if ported and fact.migration == "none" and fact.framework == "torch" and program.entry:
+                fact.migration = "left"
         _agree_on_tensorflow(programs)
-        trained = {p for program in programs if program.attrs["trains"] == "yes" for p in program.paths}
+        trained = {p for program in programs if program.fact.trains for p in program.paths}
         for path, part in self.facts.items():
             for kind in ("session", "estimator"):
-                for fact in cast("list[Session | Estimator]", part.get(kind, [])):
-                    fact.trains_file = path in trained
+                for one in cast("list[Session | Estimator]", part.get(kind, [])):
+                    one.trains_file = path in trained
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
-        attrs = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
-        attrs["ranks"] = self._ranks(entry)
-        attrs["entry"] = "yes" if entry else "no"
-        return Program(entry, self.context.project.root, paths, index, attrs)
+        fact = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
+        fact.ranks = self._ranks(entry)
+        fact.entry = bool(entry)
+        return Program(entry, self.context.project.root, paths, index, fact)
 
     def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
         """Whether the program can come to the code of any of these facts."""
         places = {(fact.path, home(fact.scope.module, fact.scope.block)) for fact in facts}
         return not entry or self._uses.comes_to(places, paths, entry)
 
-    def _ranks(self, entry: str) -> str:
+    def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
         launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
@@ -212,11 +212,10 @@ def _ports_itself(program: Program) -> bool:
 def _agree_on_tensorflow(programs: list[Program]) -> None:
     """Take programs that do not tell which TensorFlow they are written for as such of TensorFlow 2 where all that tell
     are."""
-    told = {p.attrs["tensorflow"] for p in programs if p.attrs["framework"] == "tensorflow"} - {""}
-    if told == {"2"}:
-        for program in programs:
-            if program.attrs["framework"] == "tensorflow":
-                program.attrs["tensorflow"] = "2"
+    facts = [program.fact for program in programs if program.fact.framework == "tensorflow"]
+    if {fact.tensorflow for fact in facts} - {""} == {"2"}:
+        for fact in facts:
+            fact.tensorflow = "2"
 
 
 def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:

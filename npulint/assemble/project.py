@@ -132,9 +132,7 @@ def _own(file: FileFacts) -> FileFacts:
     """The file with facts of its own: a project adds to what they say, and a file may be assembled again."""
     if not file.facts:
         return file
-    return msgspec.structs.replace(
-        file, facts=[msgspec.structs.replace(fact, attrs=fact.attrs.copy()) for fact in file.facts]
-    )
+    return msgspec.structs.replace(file, facts=[fact.copy() for fact in file.facts])
 
 
 def _nearness(base: str, folder: str) -> int:

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from npulint.assemble.index import FactTable
-from npulint.assemble.programs import Program
+import msgspec
 
-_UNKNOWN = {
-    "npu": "no",
-    "project_npu": "no",
-    "own_npu": "no",
-    "evaluates": "no",
-    "exports": "no",
-    "patched": "no",
-    "mode": "",
-    "precision": "unknown",
-    "multi_device": "unknown",
-    "ranks": "unknown",
-    "tensorflow": "",
-    "torch": "",
-    "migration": "none",
-    "state": "not_started",
-}
+from npulint.assemble.index import FactTable
+from npulint.assemble.program_fact import ProgramFact
+from npulint.assemble.programs import Program
 
 
 def home_of(near: Sequence[Program]) -> Program | None:
     """The program that something most probably comes from: one that trains, best with an entry script."""
-    return max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
+    return max(near, key=lambda one: (one.fact.trains, bool(one.entry)), default=None)
 
 
 def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
@@ -36,17 +22,18 @@ def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
     entries = [one for one in near if one.entry]
     chosen = [one for one in entries if one.entry in named]
     chosen = chosen or [one for one in entries if not set(named).isdisjoint(one.paths)]
-    chosen = chosen or [one for one in entries if one.attrs["trains"] == "yes"]
+    chosen = chosen or [one for one in entries if one.fact.trains]
     return [one for one in near if one in chosen or not one.entry] if chosen else list(near)
 
 
-def attrs_of(home: Program | None) -> dict[str, str]:
-    """The attributes of a program, or of one that nothing is known of. What is asked for by itself is judged whatever
-    becomes of the script beside it."""
-    attrs = dict(_UNKNOWN) if home is None else dict(home.attrs)
-    if attrs["migration"] == "left":
-        attrs["migration"] = _UNKNOWN["migration"]
-    return attrs
+def fact_of(home: Program | None) -> ProgramFact:
+    """A fact for what a program made, or what nothing is known of. It is checked even where its script is left."""
+    if home is None:
+        return ProgramFact()
+    fact = msgspec.structs.replace(home.fact, entry=False)
+    if fact.migration == "left":
+        fact.migration = "none"
+    return fact
 
 
 def tables_of(near: Sequence[Program]) -> list[FactTable]:

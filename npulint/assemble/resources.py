@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-from functools import partial
 from typing import Any
 
 from npulint.assemble.adapter_settings import AdapterSetting
-from npulint.assemble.environment import Scripts, describe_launches
+from npulint.assemble.environment import Scripts, complete_launches
 from npulint.assemble.index import FactTable
 from npulint.assemble.iteration_sinking import sinks_iterations
 from npulint.assemble.option_rules import option_conflicts
 from npulint.assemble.project import Project
 from npulint.assemble.project_options import Declared, ProjectOptions
-from npulint.data.ops import known_op, near_op
+from npulint.read.mixlist import MixlistFile
 
 
 def complete(tables: dict[str, FactTable], other: list[FactTable], project: Project, declared: Declared) -> None:
@@ -22,12 +21,6 @@ def complete(tables: dict[str, FactTable], other: list[FactTable], project: Proj
     `other` those of all else."""
     _complete_options(tables, project, declared)
     _complete_environment([*tables.values(), *other])
-    for file in project.files:
-        for fact in file.facts:
-            if fact.kind == "mixlist_entry":
-                known = known_op(fact.name)
-                fact.attrs["known"] = "yes" if known else "no"
-                fact.attrs["nearest"] = "" if known else near_op(fact.name) or ""
 
 
 def _complete_options(tables: dict[str, FactTable], project: Project, declared: Declared) -> None:
@@ -58,15 +51,15 @@ def _complete_environment(tables: list[FactTable]) -> None:
     scripts = Scripts(variables, (fact.name for fact in found("environment_read")), launches)
     for variable in variables:
         variable.complete(scripts)
-    describe_launches(launches, scripts)
+    complete_launches(launches, scripts)
     for problem in found("shell_problem"):
-        problem.attrs["exported"] = partial(scripts.exported, str(problem.get("variable")))
+        problem.exported = bool(scripts.setting(problem.variable))
 
 
 def _lists(settings: list[AdapterSetting], project: Project) -> None:
     """Add to lists whether the project uses them (`used`): yes for the only one that its settings can name, several
     where they name more than one."""
-    lists = [fact for file in project.files for fact in file.facts if fact.kind == "mixlist_file"]
+    lists = [fact for file in project.files for fact in file.facts if isinstance(fact, MixlistFile)]
     if not lists:
         return
     named: set[str] = set()
@@ -80,4 +73,4 @@ def _lists(settings: list[AdapterSetting], project: Project) -> None:
         else:
             named.update(one.path for one in lists)
     for one in lists:
-        one.attrs["used"] = "no" if one.path not in named else "yes" if len(named) == 1 else "several"
+        one.used = "no" if one.path not in named else "yes" if len(named) == 1 else "several"

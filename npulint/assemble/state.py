@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from npulint.assemble import tensorflow_state, torch_state
 from npulint.assemble.index import Index
+from npulint.assemble.program_fact import Framework, ProgramFact
+from npulint.assemble.script_role import Purpose
 from npulint.facts.model import Fact
 
 _ADAPTERS = ("npu_bridge", "npu_device", "torch_npu")
@@ -13,24 +15,25 @@ _GRADIENTS = "tensorflow.gradients"
 
 
 def describe(
-    index: Index, entry_word: str, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
-) -> dict[str, str]:
-    """The attributes of a program. `entry_word` is what its entry's name says it is for, `adapter` the
-    adapter release to assume, `torch` that of PyTorch (empty: not known); `may_run` tells whether the program
-    can come to any of some facts."""
-    framework = _framework(index)
+    index: Index, entry_word: Purpose, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
+) -> ProgramFact:
+    """The fact of a program, without its name and place. `entry_word` is what its entry's name says it is for,
+    `adapter` the adapter release to assume, `torch` that of PyTorch (empty: not known); `may_run` says whether the
+    program can reach any of some facts."""
     trains = _trains(index, entry_word, may_run)
-    attrs = {
-        "framework": framework,
-        "npu": "yes" if any(imports_adapter(f) for f in index.of_kind("import")) else "no",
-        "trains": "yes" if trains else "no",
-        "purpose": "train" if trains else entry_word,
-        "evaluates": "yes" if entry_word == "evaluate" else "no",
-        "exports": "yes" if entry_word == "export" else "no",
-    }
-    if framework == "torch":
-        return attrs | torch_state.describe(index, torch)
-    return attrs | tensorflow_state.describe(index, adapter)
+    fact = ProgramFact(
+        framework=_framework(index),
+        npu=any(imports_adapter(f) for f in index.of_kind("import")),
+        trains=trains,
+        purpose="train" if trains else entry_word,
+        evaluates=entry_word == "evaluate",
+        exports=entry_word == "export",
+    )
+    if fact.framework == "torch":
+        torch_state.describe(fact, index, torch)
+    else:
+        tensorflow_state.describe(fact, index, adapter)
+    return fact
 
 
 def imports_adapter(fact: Fact) -> bool:
@@ -38,7 +41,7 @@ def imports_adapter(fact: Fact) -> bool:
     return fact.name.partition(".")[0] in _ADAPTERS
 
 
-def _framework(index: Index) -> str:
+def _framework(index: Index) -> Framework:
     roots = {f.name.split(".", 1)[0] for f in index.of_kind("import")}
     torch = bool(roots & {"torch", "torch_npu", "apex"})
     if roots & {"npu_bridge", "npu_device"}:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from npulint.assemble.index import Index
+from npulint.assemble.program_fact import MigrationState, Precision, ProgramFact, Tensorflow
+from npulint.facts.attributes import Flag
 from npulint.facts.values import PossibleValues
 
 _MIXED = frozenset(
@@ -14,22 +16,17 @@ _OF_GRAPHS = ("placeholder", "ConfigProto", "enable_eager_execution", "get_varia
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
-def describe(index: Index, adapter: str) -> dict[str, str]:
-    """The attributes that TensorFlow programs have beside those of all; `adapter` is the release to assume."""
+def describe(fact: ProgramFact, index: Index, adapter: str) -> None:
+    """Sets what is known of TensorFlow programs only; `adapter` is the release to assume."""
     imports = [f.name for f in index.of_kind("import")]
     npu = any(name.partition(".")[0] in ("npu_bridge", "npu_device") for name in imports)
     own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
-    patched = own and _at_least(adapter)
-    return {
-        "patched": "yes" if patched else "no",
-        "mode": " ".join(_modes(index)),
-        "precision": _precision(index),
-        "multi_device": _multi_device(index),
-        "tensorflow": _generation(index),
-        "torch": "",
-        "migration": "none",
-        "state": _state(index, npu, patched),
-    }
+    fact.patched = own and _at_least(adapter)
+    fact.mode = " ".join(_modes(index))
+    fact.precision = _precision(index)
+    fact.multi_device = _multi_device(index)
+    fact.tensorflow = _generation(index)
+    fact.state = _state(index, npu, fact.patched)
 
 
 def _modes(index: Index) -> list[str]:
@@ -45,7 +42,7 @@ def _modes(index: Index) -> list[str]:
     return found
 
 
-def _generation(index: Index) -> str:
+def _generation(index: Index) -> Tensorflow:
     """``1``, ``2`` or empty: which TensorFlow the program is written for."""
     imports = {f.name for f in index.of_kind("import")}
     if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not _compatible(index, imports):
@@ -77,7 +74,7 @@ def _compatible(index: Index, imports: set[str]) -> bool:
     return not eager and any("compat.v1" in n for n in imports)
 
 
-def _precision(index: Index) -> str:
+def _precision(index: Index) -> Precision:
     """mixed, origin (kept), fp16, default (nothing said) or unknown."""
     values: set[str] = set()
     unknown = False
@@ -97,7 +94,7 @@ def _precision(index: Index) -> str:
     return "origin" if values - {"None", ""} else "default"
 
 
-def _multi_device(index: Index) -> str:
+def _multi_device(index: Index) -> Flag:
     values = [f.get("value") for f in index.named("environment", "RANK_SIZE")]
     sizes = {str(v.single if isinstance(v, PossibleValues) else v) for v in values}
     if any(s.isdigit() and int(s) > 1 for s in sizes):
@@ -112,7 +109,7 @@ def _multi_device(index: Index) -> str:
     return "no" if sizes == {"1"} else "unknown"
 
 
-def _state(index: Index, npu: bool, patched: bool) -> str:
+def _state(index: Index, npu: bool, patched: bool) -> MigrationState:
     if not npu:
         return "not_started"
     if patched or (index.of_kind("npu_open") and _generation(index) == "2"):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from npulint.assemble.index import Index
+from npulint.assemble.program_fact import Migration, MigrationState, Precision, ProgramFact
+from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
+from npulint.read.launcher_facts import LaunchFact
 
 # What replaces the CUDA names, itself or by importing what does.
 _TRANSFER = (
@@ -21,22 +24,16 @@ _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocas
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
-def describe(index: Index, release: str) -> dict[str, str]:
-    """The attributes that PyTorch programs have beside those of all; `release` is that of PyTorch, or empty."""
-    way = migration(index)
-    return {
-        "patched": "no",
-        "mode": "",
-        "precision": precision(index),
-        "multi_device": multi_device(index),
-        "tensorflow": "",
-        "torch": release,
-        "migration": way,
-        "state": _state(index, way),
-    }
+def describe(fact: ProgramFact, index: Index, release: str) -> None:
+    """Sets what is known of PyTorch programs only; `release` is that of PyTorch, or empty."""
+    fact.precision = precision(index)
+    fact.multi_device = multi_device(index)
+    fact.torch = release
+    fact.migration = migration(index)
+    fact.state = _state(index, fact.migration)
 
 
-def _state(index: Index, way: str) -> str:
+def _state(index: Index, way: Migration) -> MigrationState:
     """Whether the NPU is named at all, and in which way; a port by hand with CUDA left in its training step is
     half done."""
     if way == "none":
@@ -52,7 +49,7 @@ def _surely_runs(fact: Fact) -> bool:
     return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
 
 
-def migration(index: Index) -> str:
+def migration(index: Index) -> Migration:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
     imports = [fact.name for fact in index.of_kind("import")]
@@ -81,7 +78,7 @@ def _speaks_npu(index: Index) -> bool:
     )
 
 
-def precision(index: Index) -> str:
+def precision(index: Index) -> Precision:
     """mixed, fp16 (the model is cast by hand) or default (nothing said)."""
     if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
         return "mixed"
@@ -92,7 +89,7 @@ def precision(index: Index) -> str:
     return "fp16" if index.of_kind("half_model") else "default"
 
 
-def multi_device(index: Index) -> str:
+def multi_device(index: Index) -> Flag:
     """``yes`` if several processes surely train together: a launcher starts them, or the model is replicated
     whatever the options are; ``no`` if nothing in the program could."""
     facts = [f for f in index.of_kind("distribution") if f.get("stack") == "torch" and f.get("in_test") != "yes"]
@@ -102,13 +99,11 @@ def multi_device(index: Index) -> str:
         return "no"
     if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
         return "yes"
-    return "yes" if replicated and any(_starts_many(fact) for fact in index.of_kind("launch")) else "unknown"
+    return "yes" if replicated and any(map(_starts_many, index.of_kind("launch"))) else "unknown"
 
 
 def _starts_many(launch: Fact) -> bool:
     """Whether a launcher of torch starts more than one process."""
-    if launch.get("launcher") not in TORCH_LAUNCHERS:
+    if not isinstance(launch, LaunchFact) or launch.launcher not in TORCH_LAUNCHERS:
         return False
-    options = launch.attrs.get("launcher_options")
-    processes = options.get("nproc_per_node", "1") if isinstance(options, dict) else "1"
-    return processes != "1"
+    return launch.record.launcher_options.get("nproc_per_node", "1") != "1"

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from npulint.facts.recipe import Side
+
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
 LEFT = "left"  # an unported PyTorch program next to others that use the NPU
 MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
@@ -16,7 +18,7 @@ ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a compariso
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
-SIDES = ("reference", "migrated")
+SIDES: tuple[Side, Side] = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
     dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func

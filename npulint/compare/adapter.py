@@ -18,7 +18,7 @@ _LIST = "mixlist_entry"
 def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tracer) -> Iterator[Difference]:
     """The differences between the adapter settings of two programs under the starts that the tracers follow. Settings
     missing from a reference that does not use the NPU are part of any migration and not reported."""
-    ported = reference.attrs["npu"] == "yes"
+    ported = reference.fact.npu
     parts = setting_parts()
     yield from _settings(_by_name(reference, parts, first), _by_name(migrated, parts, second), parts, ported)
     if ported:

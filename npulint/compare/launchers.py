@@ -53,8 +53,7 @@ def _set(context: Context, launch: Launch) -> dict[str, Fact]:
 
 
 def _size(launch: Launch) -> str:
-    size = str(launch.fact.get("size") or "")
-    return size if size.isdigit() else ""
+    return launch.fact.size if launch.fact.size.isdigit() else ""
 
 
 def _compared(part: str, name: str, one: Fact, other: Fact) -> Difference:

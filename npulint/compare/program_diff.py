@@ -47,7 +47,7 @@ def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequ
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
     first, second = left[0], right[0]
-    if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
+    if reference.program.fact.framework != migrated.program.fact.framework:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
         return deduplicated(of_frameworks(*kinds, *_set(reference, migrated, start), rates))

@@ -61,11 +61,11 @@ def _best(
 
 def training(programs: Sequence[Program], started: Container[str] = ()) -> list[Program]:
     """The programs that train; if none certainly does, the likely ones, judging by launchers or names."""
-    entries = [p for p in programs if p.entry and p.attrs["framework"] != "none"]
-    sure = [p for p in entries if p.attrs["trains"] == "yes"]
-    launched = [p for p in entries if p.entry in started and p.attrs["purpose"] in ("train", "unknown")]
-    named = [p for p in entries if p.attrs["purpose"] == "train"]
-    return list(sure or launched or named or entries or [p for p in programs if p.attrs["framework"] != "none"][:1])
+    entries = [p for p in programs if p.entry and p.fact.framework != "none"]
+    sure = [p for p in entries if p.fact.trains]
+    launched = [p for p in entries if p.entry in started and p.fact.purpose in ("train", "unknown")]
+    named = [p for p in entries if p.fact.purpose == "train"]
+    return list(sure or launched or named or entries or [p for p in programs if p.fact.framework != "none"][:1])
 
 
 def _trained_there(

@@ -29,7 +29,7 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
     """The findings and checklist of one program. `target` holds declared versions and the SoC family. A side of a
     comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
     with run checks, and other programs with none of these."""
-    ready = _check_set(catalogue, program.attrs["framework"], _family(program))
+    ready = _check_set(catalogue, program.fact.framework, _family(program))
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     reported: list[ReportedCheck] = []
@@ -47,14 +47,14 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
 
 def _family(program: Program) -> str:
     """The family of checks for this program; empty for all checks of code."""
-    if "side" in program.attrs:
+    if program.fact.side is not None:
         return COMPARE
-    return GRAPH if "graph" in program.attrs else RUN if "run" in program.attrs else ""
+    return GRAPH if program.fact.graph is not None else RUN if program.fact.run else ""
 
 
 def _listed(program: Program) -> bool:
     """Whether the program gets a readiness checklist."""
-    return bool(program.entry) and program.attrs["trains"] == "yes" and _family(program) not in (GRAPH, RUN)
+    return bool(program.entry) and program.fact.trains and _family(program) not in (GRAPH, RUN)
 
 
 class _CompiledCheck:
@@ -133,23 +133,23 @@ def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
 
 def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     """Whether a check applies to the program and target."""
-    attrs = program.attrs
-    if rule.frameworks and attrs["framework"] not in rule.frameworks:
+    fact = program.fact
+    if rule.frameworks and fact.framework not in rule.frameworks:
         return False
-    if rule.states and attrs["state"] not in rule.states:
+    if rule.states and fact.state not in rule.states:
         return False
-    if attrs["migration"] == LEFT and LEFT not in rule.migrations:  # only checks that name this state apply
+    if fact.migration == LEFT and LEFT not in rule.migrations:  # only checks that name this state apply
         return False
-    if rule.migrations and attrs["migration"] not in rule.migrations:
+    if rule.migrations and fact.migration not in rule.migrations:
         return False
-    if rule.modes and not set(rule.modes) & set(attrs["mode"].split()):
+    if rule.modes and not set(rule.modes) & set(fact.mode.split()):
         return False
-    if rule.trains is not None and (attrs["trains"] == "yes") != rule.trains:
+    if rule.trains is not None and fact.trains != rule.trains:
         return False
     if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
         return False
     for key, wanted in rule.versions.items():
-        version = target.get(key) or attrs.get(key, "")
+        version = target.get(key) or fact.get_text(key)
         if version and not within(version, wanted):
             return False
     return True
@@ -164,10 +164,10 @@ def _findings(
         mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
         return _finding(check, lang, group, extra[:_RELATED], program, mending)
 
-    graph = "graph" in program.attrs or "run" in program.attrs
+    graph = _family(program) in (GRAPH, RUN)
     unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
     ordered = list(unique.values())
-    if "run" in program.attrs:
+    if program.fact.run:
         ordered.sort(key=_weight)
     if not check.once:
         seen: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
@@ -213,10 +213,10 @@ def _finding(
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
         places=len(facts),
-        subject=fact.name if "graph" in program.attrs else "",
+        subject=fact.name if program.fact.graph is not None else "",
     )
-    if "run" not in program.attrs:
+    if not program.fact.run:
         return said
     from npulint.evaluate.runs_shown import shown  # rarely needed
 
-    return shown(said, facts, check.find, lang)
+    return shown(said, facts, check.find, program.origins, lang)

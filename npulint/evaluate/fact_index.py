@@ -40,7 +40,7 @@ class FactIndex:
         for name, numbers in self._nameless:
             if facts := program.index.of_kind(name):
                 numbered.update(dict.fromkeys(numbers, facts))
-        found = {leaf: [program.fact] for leaf in self._programs}
+        found: dict[CompiledQuery, list[Fact]] = {leaf: [program.fact] for leaf in self._programs}
         for number in sorted(numbered):
             leaf = self._owners[number]
             found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]

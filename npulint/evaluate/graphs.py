@@ -15,19 +15,19 @@ _COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS}
 
 def summarise_graph(program: Program) -> GraphSummary:
     """The summary of a graph program, from its fact ``graph``."""
-    framework = program.attrs["framework"]
+    framework, form = program.fact.framework, program.fact.graph or ""
     facts = [one for one in program.index.of_kind("graph") if isinstance(one, WholeGraph)]
     fact = next((one for one in facts if one.path == program.entry), None)
     if fact is None:
-        return GraphSummary(program.entry, program.attrs["graph"], framework)
+        return GraphSummary(program.entry, form, framework)
     return GraphSummary(
         path=program.entry,
-        form=program.attrs["graph"],
+        form=form,
         framework=framework,
         version=fact.version,
         nodes=fact.size,
         functions=fact.functions,
-        trains=program.attrs["trains"] == "yes",
+        trains=program.fact.trains,
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),

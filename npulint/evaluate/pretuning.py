@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import msgspec
+
 from npulint.assemble.index import Index, table
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import LEFT, Catalogue
 from npulint.facts.model import Fact
+from npulint.facts.recipe import Side
 from npulint.findings import ChecklistItem
 
 
-def sided(program: Program, side: str, facts: Iterable[Fact] = ()) -> Program:
+def sided(program: Program, side: Side, facts: Iterable[Fact] = ()) -> Program:
     """A copy of the program as the side ``reference`` or ``migrated`` of a comparison, with `facts` (kinds difference
     and ingredient)."""
-    attrs = {**program.attrs, "side": side, "trains": "yes"}
-    if attrs["migration"] == LEFT:  # named explicitly, so it counts
-        attrs["migration"] = "none"
+    fact = msgspec.structs.replace(program.fact, side=side, trains=True)
+    if fact.migration == LEFT:  # named explicitly, so it counts
+        fact.migration = "none"
     index = Index([*program.index.tables, table(facts)])
-    return Program(program.entry, program.root, program.paths, index, attrs)
+    return Program(program.entry, program.root, program.paths, index, fact)
 
 
 def unanswered(catalogue: Catalogue, lang: str, because: str) -> list[ChecklistItem]:

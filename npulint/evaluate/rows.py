@@ -30,8 +30,9 @@ def items_of(
     same: dict[str, int] = {}
     items = {one.code: answer.item for answer in answers for one in answer.failures}
     for difference in found:
+        item: str = ITEM_OF[difference.part]
         if difference.change == "none":
-            item, row = ITEM_OF[difference.part], _equal(difference)
+            row = _equal(difference)
             same[item] = same.get(item, 0) + 1
         else:
             item, row = _differing(difference, by_place, items)

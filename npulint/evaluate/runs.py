@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
+from npulint.read.artifacts.comparison import ComparisonTable
+from npulint.read.artifacts.kernel_groups import OperatorKernels
+from npulint.read.artifacts.kernels import KernelTable
+from npulint.read.artifacts.numbers import finite
+from npulint.read.artifacts.series.graphs import GraphRuns
+from npulint.read.artifacts.series.loss import MeasureSeries
+from npulint.read.artifacts.series.scale import LossScaleSeries
+from npulint.read.artifacts.series.stalls import PeriodicStall
+from npulint.read.artifacts.source_fact import RunSource
+from npulint.read.artifacts.statistics import OperatorTotal
+from npulint.read.artifacts.steps import IterationTimes, StepBreakdown
 from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 
 TYPES = 8
@@ -16,32 +27,27 @@ TYPES = 8
 
 _KEPT = 64  # of each kind
 _TEXT = 120
-_PARTS = {
-    "run_step": ("step", "step_us", "steps", ("computing", "exposed", "free")),
-    "run_iteration": ("iteration", "iteration_us", "iterations", ("data", "compute", "refresh")),
-}
-"""Per fact kind: `what`, the attributes of the total and the count, and the parts."""
-
 _LEVELS = {"times": "no-operators", "none": "no-kernels"}
 _Kept = TypeVar("_Kept", RunTimes, RunCurve, RunStall, RunGraph)
+_F = TypeVar("_F", bound=Fact)
 
 
 def summarise_run(program: Program) -> RunSummary:
     """The summary of a run program."""
-    facts = program.index.of_kind
-    tables = _operators(facts)
-    times = [*tables, *(one for kind in _PARTS for one in _steps(facts(kind), kind))]
-    stalls = (_stall(one) for one in facts("run_stall") if one.name == "periodic")
-    graphs = (_graph(one) for one in facts("run_stall") if one.name == "graph_runs")
-    sorts = list(times), list(_curves(facts)), list(stalls), list(graphs)
+    times = [*_operators(program), *_steps(program), *_iterations(program)]
+    curves, stalls, graphs = list(_curves(program)), list(_stalls(program)), list(_graphs(program))
     return RunSummary(
-        files=_files(facts),
-        times=_first(sorts[0]),
-        curves=_first(sorts[1]),
-        stalls=_first(sorts[2]),
-        graphs=_first(sorts[3]),
-        left_out=sum(max(len(one) - _KEPT, 0) for one in sorts),
+        files=_files(program),
+        times=_first(times),
+        curves=_first(curves),
+        stalls=_first(stalls),
+        graphs=_first(graphs),
+        left_out=sum(max(len(one) - _KEPT, 0) for one in (times, curves, stalls, graphs)),
     )
+
+
+def _of(program: Program, kind: str, cls: type[_F]) -> list[_F]:
+    return [fact for fact in program.index.of_kind(kind) if isinstance(fact, cls)]
 
 
 def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
@@ -49,63 +55,53 @@ def _first(found: Iterable[_Kept]) -> tuple[_Kept, ...]:
     return tuple(sorted(found, key=lambda one: (one.path, one.line))[:_KEPT])
 
 
-_Facts = Callable[[str], Sequence[Fact]]
-
-
-def _files(facts: _Facts) -> tuple[RunFile, ...]:
-    notes = {one.path: _LEVELS[one.attrs["level"]] for one in facts("run_kernels") if one.attrs["level"] in _LEVELS}
-    notes |= {one.path: "no-values" for one in facts("run_comparison") if not _whole(one, "outputs")}
-    found = {one.path: _file(one, notes.get(one.path, "")) for one in facts("run_source")}
+def _files(program: Program) -> tuple[RunFile, ...]:
+    tables = _of(program, "run_kernels", KernelTable)
+    notes = {one.path: _LEVELS[one.level] for one in tables if one.level in _LEVELS}
+    notes |= {one.path: "no-values" for one in _of(program, "run_comparison", ComparisonTable) if not one.outputs}
+    found = {
+        one.path: RunFile(
+            path=one.path,
+            form=one.form,
+            generation=one.generation,
+            rows=one.rows,
+            malformed=one.malformed,
+            first_malformed=one.first_malformed,
+            missing=one.missing,
+            note=one.note or notes.get(one.path, ""),
+        )
+        for one in _of(program, "run_source", RunSource)
+    }
     return tuple(found[path] for path in sorted(found))
 
 
-def _file(fact: Fact, note: str) -> RunFile:
-    generation = fact.get("generation")
-    return RunFile(
-        path=fact.path,
-        form=fact.get_text("form") or fact.name,
-        generation=generation if isinstance(generation, int | str) else 0,
-        rows=_whole(fact, "rows"),
-        malformed=_whole(fact, "malformed"),
-        first_malformed=_whole(fact, "first_malformed"),
-        missing=fact.get_text("missing"),
-        note=fact.get_text("note") or note,
-    )
-
-
-def _operators(facts: _Facts) -> list[RunTimes]:
+def _operators(program: Program) -> Iterator[RunTimes]:
     """Time by operator type, from kernel tables, or from totals tables where there is no kernel table next to them."""
     tables: dict[str, list[RunPart]] = {}
-    for fact in facts("run_op"):
-        if fact.get("leads") == "yes":
-            part = RunPart(
-                _name(fact), _figure(fact, "type_us"), _figure(fact, "type_share"), _whole(fact, "type_count")
-            )
-            tables.setdefault(fact.get_text("table") or fact.path, []).append(part)
-    wholes = {one.path: one for one in facts("run_kernels") if one.path in tables}
-    found = []
+    for fact in _of(program, "run_op", OperatorKernels):
+        if fact.leads:
+            part = RunPart(fact.name[:_TEXT], fact.type_us, fact.type_share, fact.type_count)
+            tables.setdefault(fact.table or fact.path, []).append(part)
+    wholes = {one.path: one for one in _of(program, "run_kernels", KernelTable) if one.path in tables}
     for path, whole in wholes.items():
-        compute, kernels = _figure(whole, "compute_us"), _whole(whole, "kernels")
-        found.append(_table(path, whole.span.line, compute, kernels, tables[path]))
+        yield _table(path, whole.span.line, whole.compute_us, whole.kernels, tables[path])
     beside = {posixpath.dirname(path) for path in wholes}
-    totals: dict[str, list[Fact]] = {}
-    for fact in facts("run_op_total"):
-        if posixpath.dirname(fact.path) not in beside and "share" in fact.attrs:
-            totals.setdefault(fact.path, []).append(fact)
-    return found + [_of_totals(path, known) for path, known in totals.items()]
+    totals: dict[str, list[OperatorTotal]] = {}
+    for total in _of(program, "run_op_total", OperatorTotal):
+        if posixpath.dirname(total.path) not in beside and total.share is not None:
+            totals.setdefault(total.path, []).append(total)
+    yield from (_of_totals(path, known) for path, known in totals.items())
 
 
-def _of_totals(path: str, facts: Sequence[Fact]) -> RunTimes:
+def _of_totals(path: str, facts: Sequence[OperatorTotal]) -> RunTimes:
     """The times in the totals table at a path; one type may run on several core types."""
     parts: dict[str, RunPart] = {}
     for fact in facts:
-        known = parts.get(fact.name, RunPart(_name(fact), 0.0, 0.0))
-        us, count = known.us + _figure(fact, "total_us"), known.count + _whole(fact, "count")
-        parts[fact.name] = RunPart(known.name, us, round(known.share + _figure(fact, "share"), 1), count)
-    compute = sum(part.us for part in parts.values())
-    return _table(
-        path, min(one.span.line for one in facts), compute, sum(p.count for p in parts.values()), [*parts.values()]
-    )
+        known = parts.get(fact.name, RunPart(fact.name[:_TEXT], 0.0, 0.0))
+        share = round(known.share + (fact.share or 0.0), 1)
+        parts[fact.name] = RunPart(known.name, known.us + fact.total_us, share, known.count + fact.count)
+    compute, count = sum(part.us for part in parts.values()), sum(part.count for part in parts.values())
+    return _table(path, min(one.span.line for one in facts), compute, count, parts.values())
 
 
 def _table(path: str, line: int, compute: float, kernels: int, parts: Iterable[RunPart]) -> RunTimes:
@@ -116,93 +112,65 @@ def _table(path: str, line: int, compute: float, kernels: int, parts: Iterable[R
     return RunTimes(path, line, "operators", round(compute, 3), kernels, shown, more, round(rest, 3), share)
 
 
-def _steps(facts: Iterable[Fact], kind: str) -> Iterable[RunTimes]:
-    what, whole, count, names = _PARTS[kind]
-    for fact in facts:
-        us = _figure(fact, whole)
-        parts = tuple(RunPart(one, _figure(fact, f"{one}_us"), _figure(fact, f"{one}_share")) for one in names)
-        known = tuple(part for part in parts if f"{part.name}_us" in fact.attrs)
-        if us > 0 and known:
-            yield RunTimes(fact.path, fact.span.line, what, us, _whole(fact, count), known)
+def _steps(program: Program) -> Iterator[RunTimes]:
+    for fact in _of(program, "run_step", StepBreakdown):
+        parts = (
+            RunPart("computing", fact.computing_us, fact.computing_share),
+            RunPart("exposed", fact.exposed_us, fact.exposed_share),
+            RunPart("free", fact.free_us, fact.free_share),
+        )
+        if fact.step_us > 0:
+            yield RunTimes(fact.path, fact.span.line, "step", fact.step_us, fact.steps, parts)
 
 
-def _curves(facts: _Facts) -> Iterable[RunCurve]:
-    for fact in (*facts("run_series"), *facts("run_comparison")):
-        points = _points(fact.get("curve"))
-        if len(points) > 1:
-            yield _similarity(fact, points) if fact.kind == "run_comparison" else _series(fact, points)
+def _iterations(program: Program) -> Iterator[RunTimes]:
+    for fact in _of(program, "run_iteration", IterationTimes):
+        figures = (
+            ("data", fact.data_us, fact.data_share),
+            ("compute", fact.compute_us, fact.compute_share),
+            ("refresh", fact.refresh_us, fact.refresh_share),
+        )
+        parts = tuple(RunPart(name, us, share or 0.0) for name, us, share in figures if us is not None)
+        if fact.iteration_us > 0 and parts:
+            yield RunTimes(fact.path, fact.span.line, "iteration", fact.iteration_us, fact.iterations, parts)
 
 
-def _series(fact: Fact, points: tuple[float | None, ...]) -> RunCurve:
-    return RunCurve(
-        path=fact.path,
-        line=fact.span.line,
-        what=fact.name,
-        label=(fact.get_text("label") or fact.get_text("scaler"))[:_TEXT],
-        count=_whole(fact, "points"),
-        points=points,
-        first=_number(fact, "first"),
-        last=_number(fact, "last"),
-        minimum=_number(fact, "minimum"),
-        maximum=_number(fact, "maximum"),
-        bad=_whole(fact, "bad"),
-    )
+def _curves(program: Program) -> Iterator[RunCurve]:
+    scales, measures = _of(program, "run_series", LossScaleSeries), _of(program, "run_series", MeasureSeries)
+    tables = _of(program, "run_comparison", ComparisonTable)
+    found = (*map(_of_scale, scales), *map(_of_measure, measures), *map(_of_comparison, tables))
+    return (one for one in found if len(one.points) > 1)
 
 
-def _similarity(fact: Fact, points: tuple[float | None, ...]) -> RunCurve:
-    return RunCurve(
-        path=fact.path,
-        line=fact.span.line,
-        what="similarity",
-        label=_name(fact),
-        count=_whole(fact, "outputs"),
-        points=points,
-        first=points[0],
-        last=points[-1],
-        minimum=_number(fact, "lowest"),
-        maximum=max((one for one in points if one is not None), default=None),
-        bad=_whole(fact, "below"),
-    )
+def _of_measure(one: MeasureSeries) -> RunCurve:
+    ends = one.first, one.last, one.minimum, one.maximum, one.bad
+    return RunCurve(one.path, one.span.line, one.name, one.label[:_TEXT], one.points, _points(one.curve), *ends)
 
 
-def _points(curve: object) -> tuple[float | None, ...]:
-    values = curve if isinstance(curve, Sequence) and not isinstance(curve, str) else ()
-    numbers = (one for one in values if isinstance(one, int | float))
-    return tuple(float(one) if math.isfinite(one) else None for one in numbers)
+def _of_scale(one: LossScaleSeries) -> RunCurve:
+    ends = one.first, one.last, one.minimum
+    return RunCurve(one.path, one.span.line, one.name, one.scaler[:_TEXT], one.points, _points(one.curve), *ends)
 
 
-def _stall(fact: Fact) -> RunStall:
-    return RunStall(
-        path=fact.path,
-        line=fact.span.line,
-        label=fact.get_text("label")[:_TEXT],
-        period=_whole(fact, "period"),
-        phase=_whole(fact, "phase"),
-        count=_whole(fact, "events"),
-        lost_share=_figure(fact, "lost_share"),
-        lost_seconds=_figure(fact, "lost_seconds"),
-        worst=_figure(fact, "worst"),
-    )
+def _of_comparison(one: ComparisonTable) -> RunCurve:
+    points = _points(one.curve)
+    largest = max((point for point in points if point is not None), default=None)
+    ends = points[0] if points else None, points[-1] if points else None, finite(one.lowest), largest, one.below
+    return RunCurve(one.path, one.span.line, "similarity", one.name[:_TEXT], one.outputs, points, *ends)
 
 
-def _graph(fact: Fact) -> RunGraph:
-    first, middle, longest = (_figure(fact, key) for key in ("first_ms", "median_ms", "max_ms"))
-    name = fact.get_text("graph")[:_TEXT]
-    return RunGraph(fact.path, fact.span.line, name, _whole(fact, "runs"), first, middle, longest)
+def _points(curve: Iterable[float]) -> tuple[float | None, ...]:
+    return tuple(one if math.isfinite(one) else None for one in curve)
 
 
-def _name(fact: Fact) -> str:
-    return fact.name[:_TEXT]
+def _stalls(program: Program) -> Iterator[RunStall]:
+    for one in _of(program, "run_stall", PeriodicStall):
+        lost = one.lost_share, one.lost_seconds or 0.0
+        label = one.label[:_TEXT]
+        yield RunStall(one.path, one.span.line, label, one.period, one.phase, one.events, *lost, one.worst)
 
 
-def _number(fact: Fact, key: str) -> float | None:
-    value = fact.get(key)
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
-
-
-def _figure(fact: Fact, key: str) -> float:
-    return _number(fact, key) or 0.0
-
-
-def _whole(fact: Fact, key: str) -> int:
-    return int(_figure(fact, key))
+def _graphs(program: Program) -> Iterator[RunGraph]:
+    for one in _of(program, "run_stall", GraphRuns):
+        times = one.first_ms, one.median_ms, one.max_ms
+        yield RunGraph(one.path, one.span.line, one.graph[:_TEXT], one.runs, *times)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
+from npulint.assemble.origin import Origin
 from npulint.assemble.run.operators import operators
-from npulint.assemble.run.origins import Origin
 from npulint.catalogue.check import Query
 from npulint.facts.model import Fact, Span
 from npulint.findings import ArtifactLocation, Finding, Related
 from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.host_lines import HostWait
+from npulint.read.artifacts.interfaces import HostActivity
+from npulint.read.artifacts.python_lines import CostlyLine
 from npulint.texts import say
 
-_MEASURED = frozenset(("run_wait", "run_line", "run_host"))
-"""Fact kinds about one line of code, unlike tracebacks, which pass through several."""
+Origins = Callable[[Fact], Sequence[Origin]]
+
+_MEASURED = (HostWait, CostlyLine, HostActivity)
+"""Facts about one line of code, unlike tracebacks, which pass through several."""
 
 _OPERATORS = frozenset(
     ("run_op", "run_op_total", "run_aicpu", "run_compared", "run_overflow", "run_fusion", "run_event")
@@ -32,10 +37,10 @@ _NUMBERED = lazy_compile(r"\w*\d\w*")
 _FACTS = 3  # facts per finding whose source lines are listed
 
 
-def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Finding:
+def shown(one: Finding, facts: Sequence[Fact], find: Query, origins_of: Origins, lang: str) -> Finding:
     """A finding about run facts with cost, artifact location and source line; `find` is the query of its check."""
     fact = facts[0]
-    origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in _origins(some)))
+    origins = list(dict.fromkeys(origin for some in facts[:_FACTS] for origin in origins_of(some)))
     about = operators(fact)
     row = ArtifactLocation(
         path=fact.path,
@@ -44,7 +49,7 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, lang: str) -> Findin
         operator=tuple(dict.fromkeys(word for one in about for word in one if word)),
         several=fact.kind == "run_event" and len(about) > 1,
         origins=tuple((origin.path, origin.span.line) for origin in origins),
-        exact=fact.kind in _MEASURED and "file" in fact.attrs,
+        exact=isinstance(fact, _MEASURED) and fact.file is not None,
     )
     at = _at(fact)
     path, span = at or (fact.path, fact.span)
@@ -63,8 +68,9 @@ def _cost(fact: Fact, find: Query) -> float:
     """The share of the run's time that a fact takes, in percent: the largest share that the check queries."""
     if fact.kind == "run_series":
         return 0.0  # its share is of the number of steps, not of time
-    shares = [fact.attrs.get(name) for name in _shares(find)]
-    whole = fact.attrs.get("of_step", 100)
+    shares = [fact.get(name) for name in _shares(find)]
+    of_step = fact.get("of_step")
+    whole = 100 if of_step is None else of_step
     return max((one * whole / 100 for one in shares if isinstance(one, (int, float))), default=0.0)
 
 
@@ -77,17 +83,13 @@ def _about(fact: Fact) -> str:
     """The identity of a fact across runs; for a log message, its text without times, numbers and addresses."""
     if fact.kind != "run_event":
         return fact.name
-    said = _NUMBERED.sub("", str(fact.attrs.get("text", "")))
-    return " ".join(f"{fact.name} {fact.attrs.get('subject', '')} {said}".split())
-
-
-def _origins(fact: Fact) -> tuple[Origin, ...]:
-    return fact.get("origins") or ()
+    said = _NUMBERED.sub("", fact.get_text("text"))
+    return " ".join(f"{fact.name} {fact.get_text('subject')} {said}".split())
 
 
 def _at(fact: Fact) -> tuple[str, Span] | None:
     """The line of project code that the fact names, if any."""
-    path, line = fact.attrs.get("at"), fact.attrs.get("at_line")
+    path, line = fact.get("at"), fact.get("at_line")
     return (path, Span.at(line)) if isinstance(path, str) and isinstance(line, int) else None
 
 

@@ -4,7 +4,7 @@ All file formats share this record, so rules on graphs do not depend on how a gr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -67,6 +67,6 @@ class Graph(msgspec.Struct, frozen=True):
     collections: dict[str, int] = {}
 
     @property
-    def framework(self) -> str:
+    def framework(self) -> Literal["tensorflow", "torch"]:
         """``tensorflow`` or ``torch``."""
         return "tensorflow" if self.form in TENSORFLOW_FORMS else "torch"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from npulint.facts.model import Fact
@@ -13,12 +13,19 @@ FACT_CLASSES: dict[str, list[type[Fact]]] = {}
 """The fact classes imported so far, by kind; a kind may have several classes."""
 
 
-def fact_kind(kind: str) -> Callable[[_F], _F]:
-    """Class decorator: facts of the class are of `kind`, the name by which checks ask for them."""
+FACT_NAMES: dict[str, frozenset[str]] = {}
+"""The only names of facts, by kind; of other kinds facts may have any name."""
+
+
+def fact_kind(kind: str, names: Iterable[str] = ()) -> Callable[[_F], _F]:
+    """Class decorator: facts of the class are of `kind`, the name by which checks ask for them. `names` are the only
+    names that its facts have (none: any)."""
 
     def register(cls: _F) -> _F:
         setattr(cls, "kind", kind)  # noqa: B010 - instances know it as a property, whatever class they are of
         FACT_CLASSES.setdefault(kind, []).append(cls)
+        if names:
+            FACT_NAMES[kind] = frozenset(names)
         return cls
 
     return register

@@ -66,8 +66,6 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         def path(self) -> str: ...
         @property
         def span(self) -> Span: ...
-        @property
-        def attrs(self) -> dict[str, Any]: ...
 
     @property
     def args(self) -> Any:
@@ -78,6 +76,10 @@ class Fact(msgspec.Struct, eq=False, dict=True):
     def scope(self) -> Any:
         """The block of Python code that it is in (`npulint.assemble.cursors.Scope`); None for other facts."""
         return None
+
+    def copy(self) -> Fact:
+        """The same fact, of which nothing is computed yet."""
+        return msgspec.structs.replace(self)
 
     def get(self, attribute: str) -> Any:
         """The value of an attribute as checks see it (``yes`` and ``no`` for bool); None when the fact has no such
@@ -111,24 +113,12 @@ def _attribute_names(cls: type[Fact]) -> frozenset[str]:
     return frozenset(marked | fields) - _PLAIN
 
 
-class GenericFact(Fact, eq=False):
-    """A fact of any kind, with its attributes in a table; a callable value is evaluated on demand. Readers make such
-    facts, for the cache stores them."""
+class FileFact(Fact, eq=False):
+    """A fact that a reader makes of a file. The cache stores the fields of its class, not what is computed of them."""
 
-    kind: str
     name: str
     path: str
     span: Span
-    attrs: dict[str, Any] = {}
-
-    def own_attributes(self) -> list[str]:
-        return sorted(self.attrs)
-
-    def get(self, attribute: str) -> Any:
-        value = self.attrs.get(attribute)
-        if callable(value):
-            value = self.attrs[attribute] = value()
-        return value
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -155,18 +145,16 @@ class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
     `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, graph, other. Python
-    and notebooks have `code`, graphs `graph`, the other kinds `facts`; `comments` are suppressions."""
+    and notebooks have `code`, graphs `graph`, the other kinds `facts` (which `npulint.facts.encoding` stores);
+    `comments` are suppressions."""
 
     path: str
     kind: str
     code: Code | None = None
-    if TYPE_CHECKING:
-        facts: list[Fact] = []
-    else:
-        facts: list[GenericFact] = []  # the class that the cache decodes
+    facts: list[Fact] = []
     problems: list[Problem] = []
     comments: list[Comment] = []
     graph: Graph | None = None
 
 
-__all__ = ["Arguments", "Comment", "Fact", "FileFacts", "GenericFact", "Problem", "Scalar", "Span"]
+__all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "Problem", "Scalar", "Span"]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from npulint.facts.model import Span
 
-ITEMS: dict[str, tuple[str, ...]] = {
+Item = Literal["mixed_precision", "loss_scale", "data", "preprocessing", "sharding", "training", "hyperparameters"]
+"""The items of the pre-tuning checklist that are about parts of a training config."""
+
+ITEMS: dict[Item, tuple[str, ...]] = {
     "mixed_precision": ("precision_mode", "autocast", "mix_list", "half_cast"),
     "loss_scale": ("loss_scale",),
     "data": ("dataset", "split", "shuffle", "repeat", "drop_remainder"),
@@ -43,7 +48,11 @@ ITEMS: dict[str, tuple[str, ...]] = {
 }
 """The parts of a training config that belong to each item of the pre-tuning checklist."""
 
-ITEM_OF: dict[str, str] = {part: item for item, parts in ITEMS.items() for part in parts}
+ITEM_OF: dict[str, Item] = {part: item for item, parts in ITEMS.items() for part in parts}
+
+
+Side = Literal["reference", "migrated"]
+"""A side of a comparison."""
 
 
 class Station(msgspec.Struct, frozen=True):
@@ -77,6 +86,6 @@ class Ingredient(msgspec.Struct, frozen=True):
     traced: Traced = Traced()
 
     @property
-    def item(self) -> str:
+    def item(self) -> Item:
         """The checklist item that the entry belongs to."""
         return ITEM_OF[self.part]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
+from typing import Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 
 _MOST = 400  # facts of one file
@@ -26,21 +28,31 @@ _BINDING = lazy_compile(r'\b\w+\.(?:def|impl)[ \t\n]*\([ \t\n]*"([A-Za-z_][\w:.]
 _BINDS = ("PYBIND11_MODULE", "TORCH_LIBRARY")
 
 
+@fact_kind("cuda_source")
+class CudaSource(FileFact):
+    """A source defines a CUDA kernel; or, if it has no kernel, binds a C++ function. The name is that of the kernel or
+    function."""
+
+    what: Literal["kernel", "binding"]
+    """What is defined."""
+    kernels: int
+    """How many of them the file has."""
+
+
 def read_cuda(text: str, path: str) -> list[Fact]:
-    """The `cuda_source` facts of a file: one per kernel (``what``: kernel) or, if there is none, per bound function
-    (``what``: binding); `kernels` counts them. Empty for text that is no C++."""
+    """The `CudaSource` facts of a file. Empty for text that is no C++."""
     text = text[:_LONGEST]
     kernels = "__global__" in text
     if not kernels and not any(word in text for word in _BINDS):
         return []
     code = _TOKEN.sub(_blank, text)
     found = list(_kernels(code)) if kernels else []
-    what = "kernel" if found else "binding"
+    what: Literal["kernel", "binding"] = "kernel" if found else "binding"
     if not found and any(word in code for word in _BINDS):
         found = [(match.group(1), match.start(1)) for match in islice(_BINDING.finditer(code), _MOST)]
     unique = dict(reversed(found[:_MOST]))  # the first place of each name
-    attrs = {"what": what, "kernels": str(len(unique))}
-    return [_fact(code, path, name, at, attrs) for name, at in sorted(unique.items(), key=lambda item: item[1])]
+    placed = sorted(unique.items(), key=lambda item: item[1])
+    return [CudaSource(name, path, _span(code, name, at), what, len(unique)) for name, at in placed]
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -59,7 +71,7 @@ def _kernels(code: str) -> Iterator[tuple[str, int]]:
             yield name.group(1), match.end() + name.start(1)
 
 
-def _fact(code: str, path: str, name: str, at: int, attrs: dict[str, str]) -> Fact:
+def _span(code: str, name: str, at: int) -> Span:
     line = code.count("\n", 0, at) + 1
     column = at - code.rfind("\n", 0, at)
-    return GenericFact("cuda_source", name, path, Span(line, column, line, column + len(name)), dict(attrs))
+    return Span(line, column, line, column + len(name))

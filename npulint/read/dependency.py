@@ -9,10 +9,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from npulint.facts.model import Fact, GenericFact
+from npulint.facts.attributes import flag
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import build, canonical, conda_requirement, cuda_index, release, requirement, wheel
+from npulint.read.packages import Dependency, PackageIndex, Via
+from npulint.read.requirement import canonical, conda_requirement, cuda_index, is_wheel, release, requirement
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
 _CFG_KEY = lazy_compile(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
@@ -22,8 +24,8 @@ Found = tuple[str, str, int]  # name, version, offset of its text
 
 
 def read_dependency(text: str, path: str) -> list[Fact]:
-    """The `dependency` facts (name: canonical; attrs: version, via) of one file, whose name determines the format, and
-    a `package_index` for each index of CUDA builds.
+    """The `Dependency` facts of one file, whose name determines the format, and a `PackageIndex` for each index of CUDA
+    builds.
 
     Files that do not parse give no facts. For a Dockerfile, the dependencies of its shell commands."""
     return _paired(_read(text, path, path.rsplit("/", 1)[-1]))
@@ -46,28 +48,26 @@ def _read(text: str, path: str, name: str) -> list[Fact]:
 def _paired(facts: list[Fact]) -> list[Fact]:
     """The facts; that of torch_npu gets the torch release requested in the same file (`torch`) and whether the two
     releases are compatible (`pairs`)."""
-    torch = next((fact for fact in facts if fact.kind == "dependency" and fact.name == "torch"), None)
-    for fact in facts:
-        if fact.kind == "dependency" and fact.name == "torch-npu" and torch is not None:
-            ours, wanted = release(fact.attrs["version"]), release(torch.attrs["version"])
-            pairs = "unknown" if not ours or not wanted else "yes" if ours == wanted else "no"
-            fact.attrs.update(torch=torch.attrs["version"], pairs=pairs)
+    packages = [fact for fact in facts if isinstance(fact, Dependency)]
+    torch = next((fact for fact in packages if fact.name == "torch"), None)
+    for fact in packages:
+        if fact.name == "torch-npu" and torch is not None:
+            ours, wanted = release(fact.version), release(torch.version)
+            fact.torch = torch.version
+            fact.pairs = flag(ours == wanted if ours and wanted else None)
     return facts
 
 
-def _facts(text: str, path: str, via: str, found: Iterable[Found]) -> list[Fact]:
+def _facts(text: str, path: str, via: Via, found: Iterable[Found]) -> list[Fact]:
     lines = Lines(text)
     facts: list[Fact] = []
     for name, version, offset in found:
-        span = lines.span(offset, offset + len(name))
-        facts.append(
-            GenericFact("dependency", name, path, span, {"version": version, "build": build(version), "via": via})
-        )
+        facts.append(Dependency(name, path, lines.span(offset, offset + len(name)), version, via))
     facts += _indexes(text, path, via, lines)
     return sorted(facts, key=lambda fact: fact.span)
 
 
-def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
+def _indexes(text: str, path: str, via: Via, lines: Lines) -> Iterator[Fact]:
     """Sources of CUDA builds: pip's options, wheel URLs, indexes of Poetry and uv."""
     if "://" not in text or "/cu" not in text:
         return
@@ -77,7 +77,7 @@ def _indexes(text: str, path: str, via: str, lines: Lines) -> Iterator[Fact]:
         if found:
             url, cuda, start = found
             span = lines.span(offset + start, offset + start + len(url))
-            yield GenericFact("package_index", url, path, span, {"cuda": cuda, "wheel": wheel(url), "via": via})
+            yield PackageIndex(url, path, span, cuda, is_wheel(url), via)
         offset += len(line) + 1
 
 

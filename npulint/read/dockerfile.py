@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.launcher_facts import BaseImage, VariableRecord
 from npulint.read.shell import read_shell
 
 _INSTRUCTION = lazy_compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
@@ -78,21 +79,20 @@ def _base_image(path: str, number: int, line: str, arguments: dict[str, str]) ->
         return []
     image = _VARIABLE.sub(lambda use: arguments.get(use.group("name"), use.group()), match.group("image"))
     span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
-    cuda = "yes" if _CUDA_IMAGE.search(image) else "no"
-    return [GenericFact("base_image", image, path, span, {"cuda": cuda, "stage": match.group("stage") or ""})]
+    return [BaseImage(image, path, span, bool(_CUDA_IMAGE.search(image)), match.group("stage") or "")]
 
 
 def _of_last_stage(facts: list[Fact]) -> list[Fact]:
     """The facts without those of build stages that the last stage does not build on: only files are copied out of
     these."""
-    images = [fact for fact in facts if fact.kind == "base_image"]
+    images = [fact for fact in facts if isinstance(fact, BaseImage)]
     kept: list[Fact] = []
     wanted = images[-1].name if images else ""
     for image in reversed(images):
-        if not kept or image.get("stage") == wanted:
+        if not kept or image.stage == wanted:
             kept.append(image)
             wanted = image.name
-    return [fact for fact in facts if fact.kind != "base_image" or fact in kept]
+    return [fact for fact in facts if not isinstance(fact, BaseImage) or fact in kept]
 
 
 def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
@@ -100,5 +100,4 @@ def _old_environment(path: str, number: int, match: re.Match[str]) -> Fact:
     value = match.group("value").strip().strip("\"'")
     span = Span(number, match.start("name") + 1, number, match.end() + 1)
     known = None if "$" in value or value.endswith("\\") else value
-    attrs = {"value": known, "via": "dockerfile", "guarded": False, "default": False}
-    return GenericFact("environment", match.group("name"), path, span, attrs)
+    return VariableRecord(match.group("name"), path, span, known, "dockerfile")

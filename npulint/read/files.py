@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
-from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
+from npulint.facts.model import Fact, FileFacts, Problem, Span
 from npulint.read.source import Source, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
@@ -77,7 +77,7 @@ def _artifact(file: SourceFile, content: bytes | None) -> Loaded:
     facts = read_artifact(file.location, file.path, content)
     if isinstance(facts, Problem):
         return Loaded(file, problem=facts)
-    return Loaded(file, msgspec.msgpack.encode(facts), facts=facts)
+    return Loaded(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
 
 
 def _python(source: Source, path: str, whole: bool = False) -> FileFacts:
@@ -99,12 +99,12 @@ def _notebook(source: Source, path: str) -> FileFacts:
 
 
 def _shell(source: Source, path: str) -> FileFacts:
+    from npulint.read.launcher_facts import ShellProblem
     from npulint.read.shell.facts import read_script
 
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":
-        attrs = {"variable": "", "value": None, "via": "shell"}
-        facts.insert(0, GenericFact("shell_problem", "crlf-line-ends", path, Span(), attrs))
+        facts.insert(0, ShellProblem("crlf-line-ends", path, Span()))
     return FileFacts(path, "shell", facts=facts, problems=problems)
 
 

@@ -2,20 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
-from npulint.facts.model import Fact, GenericFact
+from npulint.data.ops import known_op, near_op
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.json_tree import Fault, Lines, Node, parse_json
 
 LISTS = ("black-list", "white-list")
-ACTIONS = ("to-add", "to-remove")
-_REASONS = {"comment": "comment-in-json", "duplicate-key": "duplicate"}
+Action = Literal["to-add", "to-remove"]
+ACTIONS: tuple[Action, Action] = ("to-add", "to-remove")
+ProblemName = Literal["invalid-json", "comment-in-json", "unknown-key", "wrong-shape", "duplicate"]
+_REASONS: dict[str, ProblemName] = {"comment": "comment-in-json", "duplicate-key": "duplicate"}
+
+
+@fact_kind("mixlist_file")
+class MixlistFile(FileFact):
+    """An operator list for mixed precision; the name is its path."""
+
+    used: Literal["yes", "no", "several"] = "no"  # known when the project is assembled
+    """Whether the settings of the project name it: yes for the only list that they can name, several if they can name
+    more."""
+
+
+@fact_kind("mixlist_entry")
+class MixlistEntry(FileFact):
+    """An operator list moves an operator type, which is the name."""
+
+    list: str
+    """The list in the file, such as black-list."""
+    action: Action
+    """Whether it is added to the list or removed from it."""
+
+    @attribute
+    def known(self) -> bool:
+        """Whether npulint knows the operator type."""
+        return known_op(self.name)
+
+    @attribute
+    def nearest(self) -> str:
+        """Of an unknown one the known operator type of the most similar name, empty without one."""
+        return "" if self.known else near_op(self.name) or ""
+
+
+@fact_kind("mixlist_problem")
+class MixlistProblem(FileFact):
+    """An operator list has an error, for which the adapter rejects it; the name says which."""
+
+    name: ProblemName
+    detail: str
+    """The text, or the key, that is wrong."""
 
 
 def read_mixlist(text: str, path: str) -> list[Fact]:
-    """The facts of one list file: one `mixlist_file` (attrs: valid), a `mixlist_entry` for each operator (attrs: list,
-    action) and a `mixlist_problem` for each error that the adapter rejects (names: invalid-json, comment-in-json,
-    unknown-key, wrong-shape, duplicate; attrs: detail).
+    """The facts of one list file: a `MixlistFile`, a `MixlistEntry` for each operator and a `MixlistProblem` for each
+    error.
 
     Entries are read as far as possible even if the text is invalid JSON."""
     reader = _Reader(text, path)
@@ -24,8 +66,7 @@ def read_mixlist(text: str, path: str) -> list[Fact]:
     if root is not None:
         reader.root(root)
         reader.contradictions()
-    whole = reader.fact("mixlist_file", path, 0, 0, valid=not reader.problems)
-    return [whole, *reader.entries, *reader.problems]
+    return [MixlistFile(path, path, Span()), *reader.entries, *reader.problems]
 
 
 class _Reader:
@@ -33,14 +74,11 @@ class _Reader:
         self._lines = Lines(text)
         self._text = text
         self._path = path
-        self.entries: list[Fact] = []
-        self.problems: list[Fact] = []
+        self.entries: list[MixlistEntry] = []
+        self.problems: list[MixlistProblem] = []
 
-    def fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> Fact:
-        return GenericFact(kind, name, self._path, self._lines.span(start, end), attrs)
-
-    def _problem(self, name: str, node: Node | Fault, detail: str) -> None:
-        self.problems.append(self.fact("mixlist_problem", name, node.start, node.end, detail=detail))
+    def _problem(self, name: ProblemName, node: Node | Fault, detail: str) -> None:
+        self.problems.append(MixlistProblem(name, self._path, self._lines.span(node.start, node.end), detail))
 
     def faults(self, faults: list[Fault]) -> None:
         """The first fault of each kind: one stray comma may cause many."""
@@ -62,36 +100,35 @@ class _Reader:
                 self._problem("wrong-shape", value, name)
 
     def _list(self, name: str, actions: dict[str, tuple[Node, Node]]) -> None:
-        for action, (key, value) in actions.items():
-            if action not in ACTIONS:
+        for written, (key, value) in actions.items():
+            action = next((one for one in ACTIONS if one == written), None)
+            if action is None:
                 if name in LISTS:
-                    self._problem("unknown-key", key, action)
+                    self._problem("unknown-key", key, written)
                 continue
             if not isinstance(value.value, list):
                 self._problem("wrong-shape", value, f"{name}.{action}")
                 continue
             for item in value.value:
                 if isinstance(item.value, str):
-                    fact = self.fact("mixlist_entry", item.value, item.start, item.end, list=name, action=action)
-                    self.entries.append(fact)
+                    span = self._lines.span(item.start, item.end)
+                    self.entries.append(MixlistEntry(item.value, self._path, span, name, action))
                 else:
                     self._problem("wrong-shape", item, f"{name}.{action}")
 
     def contradictions(self) -> None:
         """Operators that two entries move differently, at the later entry."""
-        seen: dict[str, list[Fact]] = {}
+        seen: dict[str, list[MixlistEntry]] = {}
         for entry in self.entries:
             for other in seen.setdefault(entry.name, []):
-                if _contradict(entry.attrs, other.attrs):
-                    detail = f"{entry.name}: {other.attrs['list']} {other.attrs['action']}"
-                    self.problems.append(
-                        GenericFact("mixlist_problem", "duplicate", self._path, entry.span, {"detail": detail})
-                    )
+                if _contradict(entry, other):
+                    detail = f"{entry.name}: {other.list} {other.action}"
+                    self.problems.append(MixlistProblem("duplicate", self._path, entry.span, detail))
                     break
             seen[entry.name].append(entry)
 
 
-def _contradict(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    if one["list"] == other["list"]:
-        return bool(one["action"] != other["action"])
-    return bool(one["action"] == other["action"] == "to-add")
+def _contradict(one: MixlistEntry, other: MixlistEntry) -> bool:
+    if one.list == other.list:
+        return one.action != other.action
+    return one.action == other.action == "to-add"

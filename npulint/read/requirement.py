@@ -24,9 +24,9 @@ def cuda_index(text: str) -> tuple[str, str, int] | None:
     return (match.group(), match.group(1), match.start()) if match else None
 
 
-def wheel(url: str) -> str:
-    """Whether a URL is that of a single package (yes, no)."""
-    return "yes" if ".whl" in url else "no"
+def is_wheel(url: str) -> bool:
+    """Whether a URL is that of a single package."""
+    return ".whl" in url
 
 
 def release(version: str) -> tuple[int, int] | None:

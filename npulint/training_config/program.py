@@ -51,7 +51,7 @@ class Recipe:
         self.parts: dict[Home, str] = {}
         self.paths = tuple(dict.fromkeys((*program.paths, *more)))
         self._reached = Reached(context.project).all_of(self.paths, program.entry) if program.entry else None
-        self._collector = Collector(context, program.attrs["framework"])
+        self._collector = Collector(context, program.fact.framework)
         found: dict[Home, list[CodeStep]] = defaultdict(list)
         for path in self.paths:
             module = context.project.modules[path]
@@ -71,7 +71,7 @@ class Recipe:
 
     def _steps(self, module: Module) -> list[CodeStep]:
         """The steps of a module before judging, shared by the programs of a project."""
-        key = ("steps", module.path, self.program.attrs["framework"])
+        key = ("steps", module.path, self.program.fact.framework)
         return self.context.memoize(key, partial(self._collector.steps, module))
 
     def runs(self, home: Home) -> bool:

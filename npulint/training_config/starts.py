@@ -100,9 +100,9 @@ def devices(launch: Launch) -> int:
     count = _DEVICES.search(name)
     if count:
         return int(count.group(1)[:4])
-    rounds = launch.fact.attrs.get("rounds")
-    many = _MANY.search(name) or launch.fact.attrs.get("launcher") in _MANY_LAUNCHERS
-    return _SEVERAL if many or (isinstance(rounds, int) and rounds > 1) else 1
+    rounds = launch.fact.record.rounds
+    many = _MANY.search(name) or launch.fact.launcher in _MANY_LAUNCHERS
+    return _SEVERAL if many or rounds > 1 else 1
 
 
 def _evaluates(launch: Launch) -> bool:
@@ -117,7 +117,7 @@ def _evaluates(launch: Launch) -> bool:
 def _preference(launch: Launch, migrated: bool) -> tuple[int, int, bool, int, bool, str, int]:
     device = {"npu": 0, "gpu": 2}.get(launch.target, 1) if migrated else 0
     count = devices(launch)
-    guarded = bool(launch.fact.attrs.get("guarded"))
+    guarded = launch.fact.guarded
     place = (launch.fact.path, launch.fact.span.line)
     return purpose(launch), device, not launch.sure, count, guarded, *place
 

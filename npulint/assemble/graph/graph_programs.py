@@ -8,8 +8,9 @@ from npulint.assemble.context import Context
 from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.graph.target import Target
 from npulint.assemble.index import Index, table
+from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
-from npulint.assemble.related_programs import attrs_of, home_of, tables_of
+from npulint.assemble.related_programs import fact_of, home_of, tables_of
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts
 
@@ -23,9 +24,9 @@ def graph_programs(
 
 def _program(path: str, graph: Graph, programs: Sequence[Program], context: Context, target: Target) -> Program:
     facts = graph_facts(path, graph, context, target)
-    near = [one for one in programs if one.attrs["framework"] == graph.framework]
+    near = [one for one in programs if one.fact.framework == graph.framework]
     index = Index([table(facts), *tables_of(near)])
-    return Program(path, context.project.root, [path], index, _attrs(graph, facts, near))
+    return Program(path, context.project.root, [path], index, _fact(graph, facts, near))
 
 
 def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
@@ -37,13 +38,11 @@ def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> li
     return facts(path, graph, context, target)
 
 
-def _attrs(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> dict[str, str]:
-    """The attributes of the program that the graph most probably comes from, with what the graph itself tells."""
-    trains = any(isinstance(fact, WholeGraph) and fact.trains for fact in facts)
-    return attrs_of(home_of(near)) | {
-        "graph": graph.form,
-        "framework": graph.framework,
-        "trains": "yes" if trains else "no",
-        "purpose": "train" if trains else "unknown",
-        "entry": "no",
-    }
+def _fact(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> ProgramFact:
+    """The fact of the program that the graph most probably comes from, with what the graph itself says."""
+    fact = fact_of(home_of(near))
+    fact.graph = graph.form
+    fact.framework = graph.framework
+    fact.trains = any(isinstance(one, WholeGraph) and one.trains for one in facts)
+    fact.purpose = "train" if fact.trains else "unknown"
+    return fact

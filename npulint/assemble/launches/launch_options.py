@@ -10,17 +10,64 @@ from npulint.assemble.context import Context
 from npulint.assemble.launches.arguments import converted
 from npulint.assemble.launches.command_line import CommandLine, command_line
 from npulint.assemble.launches.options import Option
-from npulint.assemble.launches.project_launches import Launch
+from npulint.assemble.launches.project_launches import Launch, Target
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.data.options import option
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import Const, Ref, SequenceDisplay
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
+from npulint.read.launcher_facts import NONE
 
-NONE = "-"  # stands in messages where there is nothing to name
 _CLOSE = 0.75
 _NOTHING = (None, "", "None", "0", "true", "True", "false", "False")  # "not given", or a switch
+
+
+@fact_kind("start")
+class Start(Fact, dict=True):
+    """A launcher starts a script of the project, which is the name; only programs of the script have the fact."""
+
+    record: Launch
+
+    @property
+    def name(self) -> str:
+        """The name of the script."""
+        return posixpath.basename(self.record.entry)
+
+    @property
+    def path(self) -> str:
+        """The path of the launcher."""
+        return self.record.fact.path
+
+    @property
+    def span(self) -> Span:
+        """Where it starts the script."""
+        return self.record.fact.span
+
+    @attribute
+    def target(self) -> Target:
+        """The device that the launcher is for; other: unknown, while another launcher starts the script for the NPU."""
+        return self.record.target
+
+    @attribute
+    def launcher(self) -> str:
+        """What starts its processes, such as torchrun or torch.distributed.launch; empty for a plain start."""
+        return self.record.fact.launcher
+
+    @attribute
+    def loop(self) -> bool:
+        """Whether it is started in a loop of the launcher."""
+        return self.record.fact.loop
+
+    @attribute
+    def size(self) -> str:
+        """The number of devices in RANK_SIZE or CM_WORKER_SIZE, or `-`."""
+        return self.record.fact.size
+
+    @attribute
+    def short(self) -> str:
+        """The number of processes that the loop starts, if they are more than `size`, or `-`."""
+        return self.record.fact.short
 
 
 @fact_kind("launch_option")
@@ -55,17 +102,13 @@ class LaunchOption(Fact, dict=True):
         """The options of the script that may be meant."""
         return self._line.find(self.name)
 
-    def _is_among(self, attribute: str) -> bool:
-        """Whether an attribute of the launch lists it."""
-        return self.name in (self._launch.fact.attrs.get(attribute) or ())
-
     @property
     def _is_apart(self) -> bool:
-        return self._is_among("apart")
+        return self.name in self._launch.fact.record.apart
 
     @property
     def _is_alone(self) -> bool:
-        return self._is_among("flags")
+        return self.name in self._launch.fact.record.flags
 
     @property
     def modules(self) -> frozenset[str]:
@@ -80,19 +123,19 @@ class LaunchOption(Fact, dict=True):
         return posixpath.basename(self._launch.entry)
 
     @attribute
-    def target(self) -> str:
-        """The device that the launcher is for: npu, gpu, other or unknown."""
+    def target(self) -> Target:
+        """The device that the launcher is for; other: unknown, while another launcher starts the script for the NPU."""
         return self._launch.target
 
     @attribute
     def ranks(self) -> bool:
         """Whether the value is the number of ranks that the launcher starts."""
-        return bool(self.value) and self._launch.fact.get("size") == self.value
+        return bool(self.value) and self._launch.fact.size == self.value
 
     @attribute
     def by_caller(self) -> bool:
         """Whether whoever starts the launcher may choose another value."""
-        return self._is_among("defaults")
+        return self.name in self._launch.fact.record.defaults
 
     # -- what the script makes of it ---------------------------------------------------------------
 
@@ -195,16 +238,13 @@ class LaunchOption(Fact, dict=True):
 
 
 def launch_options(context: Context) -> dict[str, list[Fact]]:
-    """By started script, a ``start`` fact for each start, with the attributes of the launcher's ``launch`` fact, and
-    a ``launch_option`` fact for each option that is passed."""
+    """By started script, a `Start` for each start, and a `LaunchOption` for each option that is passed."""
     found = {}
     for entry, launches in context.options.passed.launches.by_entry.items():
         facts: list[Fact] = []
         for launch in launches:
             if launch.sure:
-                fact = launch.fact
-                fact.attrs["target"] = launch.target
-                facts.append(GenericFact("start", posixpath.basename(entry), fact.path, fact.span, fact.attrs))
+                facts.append(Start(launch))
                 facts += _passed(context, launch)
         found[entry] = facts
     return found
@@ -212,10 +252,9 @@ def launch_options(context: Context) -> dict[str, list[Fact]]:
 
 def _passed(context: Context, launch: Launch) -> list[LaunchOption]:
     """The options that a launch passes."""
-    places = launch.fact.attrs.get("places") or {}
-    spans = {name: Span(*place) for name, place in places.items() if place}
+    places = launch.fact.record.places
     return [
-        LaunchOption(context, launch, name, spans.get(name, launch.fact.span), text)
+        LaunchOption(context, launch, name, places.get(name, launch.fact.span), text)
         for name, text in launch.options.items()
     ]
 

@@ -175,7 +175,7 @@ def given(option: Option, launch: Launch, flag: str, text: str | None) -> Possib
         return converted(text, option.kind)
     if flag != option.name:
         return NO
-    return YES if flag in (launch.fact.attrs.get("apart") or ()) else converted(text, "flag")
+    return YES if flag in launch.fact.record.apart else converted(text, "flag")
 
 
 def _defines(last: str) -> bool:

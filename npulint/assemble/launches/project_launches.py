@@ -5,12 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from typing import Literal
 
 import msgspec
 
 from npulint.assemble.project import Project
-from npulint.facts.model import Fact, FileFacts
+from npulint.facts.model import FileFacts
 from npulint.lazy_regex import lazy_compile
+from npulint.read.launcher_facts import LaunchFact
 
 _NPU_VARIABLE = lazy_compile(
     r"(?:ASCEND|HCCL|CM|NPU)_|(?:RANK_TABLE_FILE|RANK_ID|RANK_SIZE|JOB_ID|DEVICE_ID|DEVICE_INDEX)$"
@@ -22,6 +24,7 @@ _OTHER_PATH = lazy_compile(
     r"(?<![a-z])(?:gpus?|cuda|tpus?|nvidia|dgx[-\da-z]*|v100|a100|slurm|horovod)(?![a-z])|\dgpu", re.IGNORECASE
 )
 _GPU_LAUNCHERS = frozenset(("horovodrun", "srun", "bytepslaunch"))
+Target = Literal["npu", "gpu", "unknown", "other"]
 _GPU_COMMANDS = frozenset(("nvidia-smi", "nvidia-docker", "nvprof", "nsys", "horovodrun"))
 
 
@@ -30,11 +33,11 @@ class Launch(msgspec.Struct, frozen=True, eq=False):
     by name as they are written, None where they are computed; `target` is the device that the launcher is for: npu,
     gpu (also a TPU), unknown, or other (unknown, while others start the same for the NPU)."""
 
-    fact: Fact
+    fact: LaunchFact
     entry: str
     sure: bool
     options: dict[str, str | None]
-    target: str
+    target: Target
 
 
 class Launches:
@@ -49,31 +52,30 @@ class Launches:
         self._found: dict[tuple[str, str, str], list[str]] = {}
         self.by_entry: dict[str, list[Launch]] = defaultdict(list)
         for file in project.files:
-            started = [f for f in file.facts if f.kind == "launch" and not f.attrs.get("sourced")]
-            target = _target(file) if started else ""
+            started = [f for f in file.facts if isinstance(f, LaunchFact) and not f.record.sourced]
+            target = _target(file) if started else "unknown"
             for fact in started:
                 self._add(fact, target)
         for entry, launches in self.by_entry.items():
             if any(launch.target == "npu" for launch in launches):
                 self.by_entry[entry] = [_beside_npu(launch) for launch in launches]
 
-    def _add(self, fact: Fact, target: str) -> None:
+    def _add(self, fact: LaunchFact, target: Target) -> None:
         entries = self.entries(fact)
-        options = fact.attrs.get("options")
         given = {
             name.lstrip("-").replace("-", "_"): None if text and "$" in text else text
-            for name, text in (options.items() if isinstance(options, dict) else ())
+            for name, text in fact.record.options.items()
         }
         for entry in entries:
             self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, given, target))
 
-    def entries(self, fact: Fact) -> list[str]:
+    def entries(self, fact: LaunchFact) -> list[str]:
         """The modules that a launch may start: one where its folder tells, else all that have the script's name."""
-        script = str(fact.attrs.get("script") or fact.name)
+        script = fact.record.script or fact.name
         if posixpath.basename(script) not in self._by_base:
             return []
-        written = str(fact.attrs.get("path") or script)
-        key = (posixpath.dirname(fact.path), str(fact.attrs.get("folder") or ""), written)
+        written = fact.record.path or script
+        key = (posixpath.dirname(fact.path), fact.record.folder, written)
         if key not in self._found:
             self._found[key] = self._resolve(*key, script)
         return self._found[key]
@@ -93,7 +95,7 @@ def _beside_npu(launch: Launch) -> Launch:
     return msgspec.structs.replace(launch, target="other") if launch.target == "unknown" else launch
 
 
-def _target(file: FileFacts) -> str:
+def _target(file: FileFacts) -> Target:
     """The device that a launcher is for: what it sets and starts tells, then its path."""
     if _NPU_PATH.search(posixpath.basename(file.path)):
         return "npu"
@@ -103,8 +105,8 @@ def _target(file: FileFacts) -> str:
             if _NPU_VARIABLE.match(fact.name):
                 return "npu"
             other = other or bool(_GPU_VARIABLE.match(fact.name))
-        elif fact.kind == "launch":
-            other = other or fact.attrs.get("launcher") in _GPU_LAUNCHERS
+        elif isinstance(fact, LaunchFact):
+            other = other or fact.launcher in _GPU_LAUNCHERS
         elif fact.kind == "command":
             other = other or fact.name in _GPU_COMMANDS
     if other or _OTHER_PATH.search(file.path):

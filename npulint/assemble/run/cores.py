@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.facts.model import Fact
+from npulint.read.artifacts.environment import ProfiledDevice
+from npulint.read.artifacts.kernel_groups import OperatorKernels
 from npulint.read.artifacts.kernel_words import idle_share
 
 _KINDS = {"AI_CORE": "cores", "MIX_AIC": "cores", "AI_VECTOR_CORE": "vector_cores", "MIX_AIV": "vector_cores"}
@@ -16,16 +18,15 @@ def with_cores(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; `cores` and `idle` of `run_op` follow the devices that the profile names, where all of
     these agree. Otherwise they stay what the kernels themselves show."""
     facts = list(facts)
-    devices = {(one.get("cores"), one.get("vector_cores")) for one in facts if one.kind == "run_device"}
+    devices = {(one.cores, one.vector_cores) for one in facts if isinstance(one, ProfiledDevice)}
     if len(devices) != 1:
         return facts
     known = dict(zip(("cores", "vector_cores"), devices.pop(), strict=True))
-    return [_with_cores(fact, known) if fact.kind == "run_op" else fact for fact in facts]
+    return [_with_cores(fact, known) if isinstance(fact, OperatorKernels) else fact for fact in facts]
 
 
-def _with_cores(fact: Fact, known: dict[str, object]) -> Fact:
-    cores = known.get(_KINDS.get(fact.attrs["core"], ""))
-    block = fact.attrs["block"]
+def _with_cores(fact: OperatorKernels, known: dict[str, float | None]) -> OperatorKernels:
+    cores = known.get(_KINDS.get(fact.core, ""))
     if not isinstance(cores, int) or cores <= 0:
         return fact
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, "cores": cores, "idle": idle_share(block, cores)})
+    return msgspec.structs.replace(fact, cores=cores, idle=idle_share(fact.block, cores))

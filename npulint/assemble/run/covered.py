@@ -6,29 +6,29 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.assemble.run.profiles import folder_of
 from npulint.facts.model import Fact
+from npulint.read.artifacts.families import OperatorFamily
+from npulint.read.artifacts.kernels import KernelTable
+from npulint.read.artifacts.statistics import AicpuNode, OperatorTotal
 
-_TOTALS = frozenset(("run_family", "run_op_total", "run_aicpu"))
+_TOTALS = (OperatorFamily, OperatorTotal, AicpuNode)
 
 
 def with_covered(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; those of totals (op_statistic, aicpu) are `covered` where a kernel table with
     operators lies in their folder."""
     facts = list(facts)
-    tables = {one.path for one in facts if one.kind == "run_kernels" and one.attrs["level"] == "operators"}
-    folders = {_folder(path) for path in tables}
+    tables = {one.path for one in facts if isinstance(one, KernelTable) and one.level == "operators"}
+    folders = {folder_of(path) for path in tables}
     return [
-        msgspec.structs.replace(one, attrs={**one.attrs, "covered": "yes"})
-        if one.kind in _TOTALS and one.path not in tables and _folder(one.path) in folders and not _of_kernels(one)
+        msgspec.structs.replace(one, covered=True)
+        if isinstance(one, _TOTALS) and not _of_kernels(one, tables) and folder_of(one.path) in folders
         else one
         for one in facts
     ]
 
 
-def _of_kernels(fact: Fact) -> bool:
+def _of_kernels(fact: Fact, tables: set[str]) -> bool:
     """Whether it tells of a kernel table, perhaps of another slice of it."""
-    return bool(fact.attrs.get("form") == "kernel_table")
-
-
-def _folder(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[0]
+    return fact.path in tables or (isinstance(fact, OperatorFamily) and fact.form == "kernel_table")

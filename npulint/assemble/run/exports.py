@@ -13,6 +13,7 @@ import msgspec
 from npulint.assemble.run.slices import merged
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.source_fact import RunSource
 
 _NAME = lazy_compile(
     r"(?P<stem>[A-Za-z]\w{0,99}?)(?:_slice_(?P<slice>\d{1,6}))?_(?P<stamp>\d{14})(?P<end>\.\w{1,5}(?:\.gz)?)"
@@ -35,7 +36,7 @@ def newest(facts: Iterable[Fact]) -> list[Fact]:
     """The facts without those of older exports, of which only `run_source` stays (its note is "older"), and with the
     slices of a kernel table taken together."""
     facts = list(facts)
-    forms = {fact.path: fact.name for fact in facts if fact.kind == "run_source"}
+    forms = {fact.path: fact.name for fact in facts if isinstance(fact, RunSource)}
     parts = {path: part for path, form in forms.items() if form in _FORMS and (part := _part(path)) is not None}
     latest: dict[tuple[str, str, str], str] = {}
     for part in parts.values():
@@ -58,6 +59,4 @@ def _part(path: str) -> _Part | None:
 
 
 def _older(fact: Fact) -> Fact | None:
-    if fact.kind != "run_source":
-        return None
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, "note": "older"})
+    return msgspec.structs.replace(fact, note="older") if isinstance(fact, RunSource) else None

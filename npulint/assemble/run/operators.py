@@ -37,14 +37,14 @@ def operators(fact: Fact) -> list[tuple[str, str]]:
         words = [part.split(" ", 1)[0] for part in words[0].split(", ")[:_LISTED] if not _CODE.fullmatch(part)]
     named = [(type_of(word), node if place == 0 else "") for place, word in enumerate(words)]
     if fact.kind == "run_event":
-        spelt = _BRACKETED.search(str(fact.attrs.get("quote", "")))
+        spelt = _BRACKETED.search(fact.get_text("quote"))
         named = [(type_of(word), spelt[1] if spelt and len(words) == 1 else word) for word in words]
     return list(dict.fromkeys(one for one in named if any(one)))
 
 
 def _word(fact: Fact, key: str) -> str:
-    value = fact.name if key == "name" else fact.attrs.get(key) if key else ""
-    return value if isinstance(value, str) and value != "-" else ""
+    value = fact.name if key == "name" else fact.get_text(key)
+    return value if value != "-" else ""
 
 
 def type_of(name: str) -> str:

@@ -2,56 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-
-import msgspec
+from collections.abc import Sequence
 
 from npulint.assemble.context import Context
+from npulint.assemble.origin import Origin
 from npulint.assemble.programs import Program
 from npulint.assemble.related_programs import tables_of
 from npulint.assemble.run.names import Named, Names
-from npulint.assemble.run.operators import OPERATORS, operators, type_of
+from npulint.assemble.run.operators import operators, type_of
 from npulint.assemble.run.periods import periodic
 from npulint.data.op_apis import apis_of, plain
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
+from npulint.read.artifacts.series.stalls import PeriodicStall
 
 _INTERVALS = frozenset("iterations_per_loop save_checkpoints_steps save_summary_steps log_step_count_steps".split())
 _MOST = 12  # lines that call an interface: where it is called everywhere, they tell nothing
 _SURE = 3  # lines that build an operator: so few are told beside its scope
 
 
-class Origin(msgspec.Struct, frozen=True):
-    """A line of the program that something of a run comes from, and `how` that is known: scope (it names the node
-    `word`), call (it calls the interface `word`), period (something happens there every `word` steps)."""
-
-    path: str
-    span: Span
-    how: str
-    word: str
-
-    def __repr__(self) -> str:
-        return f"{self.path}:{self.span.line}"
-
-
-def with_origins(facts: Iterable[Fact], context: Context, programs: Sequence[Program]) -> list[Fact]:
-    """The facts, in their order; those about an operator or a period have `origins`, worked out when asked for, in the
-    files of the `programs` that may have run."""
-    code = _Code(context, programs)
-    return [_with(fact, partial(code.of, fact)) if _may_have(fact) else fact for fact in facts]
-
-
-def _may_have(fact: Fact) -> bool:
-    return fact.kind in OPERATORS or (fact.kind == "run_stall" and "period" in fact.attrs)
-
-
-def _with(fact: Fact, work: Callable[[], tuple[Origin, ...]]) -> Fact:
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, "origins": work})
-
-
-class _Code:
-    """What the code of programs says about operators; worked out once, when a check of a run has spoken."""
+class Origins:
+    """The lines of the `programs` that may have run which facts about an operator or a period come from; worked out
+    once, when a check of a run has spoken."""
 
     def __init__(self, context: Context, programs: Sequence[Program]) -> None:
         self._context = context
@@ -59,11 +31,17 @@ class _Code:
         self._paths = {path for one in programs for path in one.paths}
         self._names: Names | None = None
         self._calls: dict[str, list[Fact]] | None = None
+        self._known: dict[Fact, tuple[Origin, ...]] = {}
 
     def of(self, fact: Fact) -> tuple[Origin, ...]:
-        """The lines that a fact comes from, the surest first: none where many would do."""
-        if fact.kind == "run_stall":
-            return tuple(Origin(*place, "period", str(fact.attrs["period"])) for place in self._repeated(fact))
+        """The lines that a fact comes from, the surest first: none where many would do, or for another fact."""
+        if fact not in self._known:
+            self._known[fact] = self._found(fact)
+        return self._known[fact]
+
+    def _found(self, fact: Fact) -> tuple[Origin, ...]:
+        if isinstance(fact, PeriodicStall):
+            return tuple(Origin(*place, "period", str(fact.period)) for place in self._repeated(fact.period))
         about = operators(fact)
         calls = [call for kind, _ in about for call in self.calls(kind)]
         dumped = fact.kind == "run_overflow"
@@ -107,10 +85,7 @@ class _Code:
         found = self._names.of_node(node, calls)
         return found if found or not dumped or "/" in node else self._names.of_dumped(node, calls)
 
-    def _repeated(self, fact: Fact) -> list[tuple[str, Span]]:
-        period = fact.attrs["period"]
-        if not isinstance(period, int) or period < 2:
-            return []
+    def _repeated(self, period: int) -> list[tuple[str, Span]]:
         options = [one for part in self._tables for one in part.get("setting", ()) if _lasts(one, period)]
         return [*periodic(self._context, period, self._paths), *((one.path, one.span) for one in options)]
 

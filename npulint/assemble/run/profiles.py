@@ -6,15 +6,31 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.environment import ProfileOptions
+from npulint.read.artifacts.host_lines import HostWait
+from npulint.read.artifacts.interfaces import HostActivity
+from npulint.read.artifacts.kernels import KernelTable
+from npulint.read.artifacts.source_fact import RunSource
+from npulint.read.artifacts.steps import StepBreakdown
+from npulint.read.artifacts.trace import TraceRead
 
 _RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+")
 _TORCH = lazy_compile(r".+_ascend_(?:pt|ms)")
 _PLAIN = lazy_compile(r"\w[\w.+-]*")  # what may stand in a command that people copy
 _NOTES = frozenset(("device_info", "sample_info", "profiler_info", "profiler_metadata", "log", "rank_table", "events"))
-_HOST = frozenset(("run_host", "run_wait"))
+_HOST = (HostActivity, HostWait)
 _TABLE_LEVELS = {"times": "level0", "none": "levelnone"}
+
+
+@fact_kind("run_raw")
+class RawProfile(FileFact):
+    """A profile that no table was exported from; the name is its tool: msprof or torch_npu."""
+
+    folder: str
+    """Its name, or FOLDER if that is not a plain word."""
 
 
 def with_levels(facts: Iterable[Fact]) -> list[Fact]:
@@ -23,55 +39,50 @@ def with_levels(facts: Iterable[Fact]) -> list[Fact]:
     facts = list(facts)
     levels: dict[str, str] = {}
     for fact in facts:
-        if fact.kind == "run_kernels":
-            told = _TABLE_LEVELS.get(str(fact.attrs["level"]))
-            if told:
-                levels.setdefault(folder_of(fact.path), told)
+        if isinstance(fact, KernelTable) and fact.level in _TABLE_LEVELS:
+            levels.setdefault(folder_of(fact.path), _TABLE_LEVELS[fact.level])
     for fact in facts:
-        if fact.kind == "run_profile":
-            levels[folder_of(fact.path)] = str(fact.attrs.get("level", "unknown"))
-    return [fact if fact.kind != "run_step" else _with_level(fact, levels) for fact in facts]
+        if isinstance(fact, ProfileOptions):
+            levels[folder_of(fact.path)] = fact.level or "unknown"
+    return [_with_level(fact, levels) if isinstance(fact, StepBreakdown) else fact for fact in facts]
 
 
-def _with_level(fact: Fact, levels: dict[str, str]) -> Fact:
+def _with_level(fact: StepBreakdown, levels: dict[str, str]) -> StepBreakdown:
     folder = folder_of(fact.path)
     level = levels.get(folder) or levels.get(folder_of(folder), "unknown")
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, "level": level})
+    return msgspec.structs.replace(fact, level=level)
 
 
 def steps_once(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, without what a trace says of steps that a table beside it tells better."""
     facts = list(facts)
-    tabled = {folder_of(one.path) for one in facts if one.kind == "run_step" and not _traced(one)}
-    return [one for one in facts if one.kind != "run_step" or not _traced(one) or folder_of(one.path) not in tabled]
+    steps = [one for one in facts if isinstance(one, StepBreakdown)]
+    tabled = {folder_of(one.path) for one in steps if not one.traced}
+    dropped = {id(one) for one in steps if one.traced and folder_of(one.path) in tabled}
+    return [one for one in facts if id(one) not in dropped]
 
 
 def told_once(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, of `run_host` and of all `run_wait` only those of one file for what a trace and a table beside it both
     tell: those of the trace, which knows more lines, unless it was not read to its end."""
     facts = list(facts)
-    cut = {fact.path for fact in facts if fact.kind == "run_trace" and fact.attrs["cut"] == "yes"}
-    host = [fact for fact in facts if fact.kind in _HOST]
-    traced = {_told(fact) for fact in host if _traced(fact) and fact.path not in cut}
-    tabled = {_told(fact) for fact in host if not _traced(fact)} - traced
-    return [
-        fact for fact in facts if fact.kind not in _HOST or _told(fact) not in (tabled if _traced(fact) else traced)
-    ]
+    cut = {fact.path for fact in facts if isinstance(fact, TraceRead) and fact.cut}
+    host = [fact for fact in facts if isinstance(fact, _HOST)]
+    traced = {_told(fact) for fact in host if fact.traced and fact.path not in cut}
+    tabled = {_told(fact) for fact in host if not fact.traced} - traced
+    dropped = {id(fact) for fact in host if _told(fact) in (tabled if fact.traced else traced)}
+    return [fact for fact in facts if id(fact) not in dropped]
 
 
-def _told(fact: Fact) -> tuple[str, str]:
+def _told(fact: HostActivity | HostWait) -> tuple[str, str]:
     """What two files of one profile may both tell: the kind of a call, or of all lines where the host waits."""
-    return folder_of(fact.path), fact.name if fact.kind == "run_host" else ""
-
-
-def _traced(fact: Fact) -> bool:
-    return bool(fact.attrs.get("from") == "trace_view")
+    return folder_of(fact.path), fact.name if isinstance(fact, HostActivity) else ""
 
 
 def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
     """A `run_raw` for each folder of a profile that nothing was exported from, at the first file that was seen there.
     Where but one file of a folder was seen, nobody knows what else it has."""
-    forms = {fact.path.replace("\\", "/"): (fact.path, fact.name) for fact in facts if fact.kind == "run_source"}
+    forms = {fact.path.replace("\\", "/"): (fact.path, fact.name) for fact in facts if isinstance(fact, RunSource)}
     seen: dict[tuple[str, str], list[str]] = {}
     for path in forms:
         key = _profile_of(path)
@@ -84,8 +95,7 @@ def raw_profiles(facts: Iterable[Fact]) -> list[Fact]:
         if len(paths) < 2 or not raw or len(told) < len(paths) or (tool != "msprof" and len(raw) == len(paths)):
             continue
         name = folder.rpartition("/")[2]
-        attrs: dict[str, object] = {"folder": name if _PLAIN.fullmatch(name) else "FOLDER"}
-        found.append(GenericFact("run_raw", tool, forms[min(paths)][0], Span.at(1), attrs))
+        found.append(RawProfile(tool, forms[min(paths)][0], Span(), name if _PLAIN.fullmatch(name) else "FOLDER"))
     return found
 
 

@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from npulint.assemble.run.profiles import folder_of
 from npulint.facts.model import Fact
+from npulint.read.artifacts.host_lines import HostWait
+from npulint.read.artifacts.interfaces import HostActivity
+from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import share
-
-_OF_COMPUTING = frozenset("run_op run_op_total run_family run_pair run_small run_repeated run_line".split())
+from npulint.read.artifacts.steps import StepBreakdown
 
 
 def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
@@ -17,27 +20,23 @@ def with_step_shares(facts: Iterable[Fact]) -> list[Fact]:
     well, where exactly one table of steps lies in their folder. A table of calls covers all steps of its profile. Facts
     whose `share` is one of computing get `of_step`: what computing takes of the step, in percent."""
     facts = list(facts)
-    steps: dict[str, list[Fact]] = {}
+    steps: dict[str, list[StepBreakdown]] = {}
     for fact in facts:
-        if fact.kind == "run_step":
-            steps.setdefault(_folder(fact.path), []).append(fact)
-    return [_with_share(fact, steps.get(_folder(fact.path), [])) for fact in facts]
+        if isinstance(fact, StepBreakdown):
+            steps.setdefault(folder_of(fact.path), []).append(fact)
+    return [_with_share(fact, steps.get(folder_of(fact.path), [])) for fact in facts]
 
 
-def _with_share(fact: Fact, steps: list[Fact]) -> Fact:
-    if fact.kind in _OF_COMPUTING and len(steps) == 1 and "computing_share" in steps[0].attrs:
-        return msgspec.structs.replace(fact, attrs={**fact.attrs, "of_step": steps[0].attrs["computing_share"]})
-    if fact.kind not in ("run_host", "run_wait") or "share" in fact.attrs or len(steps) != 1:
+def _with_share(fact: Fact, steps: list[StepBreakdown]) -> Fact:
+    if len(steps) != 1:
         return fact
-    count = steps[0].attrs["steps"]
-    whole = steps[0].attrs["step_us"] * count
-    if whole <= 0:
+    if isinstance(fact, OfComputing):
+        return msgspec.structs.replace(fact, of_step=steps[0].computing_share)
+    count = steps[0].steps
+    whole = steps[0].step_us * count
+    if not isinstance(fact, HostActivity | HostWait) or fact.share is not None or whole <= 0:
         return fact
-    shares = {"share": share(fact.attrs["total_us"], whole)}
-    if fact.kind == "run_host":
-        shares["per_step"] = round(fact.attrs["calls"] / count, 1)
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, **shares})
-
-
-def _folder(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[0]
+    part = share(fact.total_us, whole)
+    if isinstance(fact, HostWait):
+        return msgspec.structs.replace(fact, share=part)
+    return msgspec.structs.replace(fact, share=part, per_step=round(fact.calls / count, 1))

@@ -7,17 +7,20 @@ it. Medians and what is counted per step are near the truth: a slice ends in the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import msgspec
 
 from npulint.facts.model import Fact
-from npulint.read.artifacts.families import Families
+from npulint.read.artifacts.families import Families, OperatorFamily
+from npulint.read.artifacts.kernel_groups import OperatorKernels
+from npulint.read.artifacts.kernel_patterns import ConversionPair, RepeatedKernel, SmallKernels
 from npulint.read.artifacts.kernel_words import idle_share
+from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.quantities import micro, share
 
-_Attrs = dict[str, object]
-_ORDER = {"run_pair": "total_us", "run_repeated": "count", "run_small": "total_us"}
-_KINDS = ("run_kernels", "run_op", "run_family", "run_pair", "run_repeated", "run_small")
+_OF_TABLE = (KernelTable, OperatorKernels, OperatorFamily, ConversionPair, RepeatedKernel, SmallKernels)
+_F = TypeVar("_F", bound=Fact)
 
 
 class _Whole(msgspec.Struct, frozen=True):
@@ -30,186 +33,170 @@ class _Whole(msgspec.Struct, frozen=True):
 def merged(facts: Sequence[Fact], groups: Iterable[set[str]]) -> list[Fact]:
     """The facts, where each group of paths (slices of one table) has one set of facts about kernels."""
     for paths in groups:
-        parts = [fact for fact in facts if fact.path in paths and fact.kind in _KINDS]
+        parts = [fact for fact in facts if fact.path in paths and isinstance(fact, _OF_TABLE)]
         if len({fact.path for fact in parts}) > 1:
-            facts = [fact for fact in facts if fact.path not in paths or fact.kind not in _KINDS] + _united(parts)
+            others = [fact for fact in facts if fact.path not in paths or not isinstance(fact, _OF_TABLE)]
+            facts = others + _united(parts)
     return list(facts)
 
 
 def _united(parts: Sequence[Fact]) -> list[Fact]:
-    tables = [fact for fact in parts if fact.kind == "run_kernels"]
-    steps = [int(_number(fact.attrs, "steps")) for fact in tables]
-    whole = _Whole(_total(tables, "compute_us"), max(*steps, sum(steps) - len(steps) + 1, 0))
-    found = [_table(tables, whole)]
-    operators = [fact for fact in parts if fact.kind == "run_op"]
-    if operators:
-        united = _operators(operators, whole, found[0].path)
-        found += [*united, *_families(united, found[0], whole)]
-    keyed: tuple[tuple[str, tuple[str, ...], Callable[[list[Fact], _Whole], Fact]], ...] = (
-        ("run_pair", ("from", "to", "between", "direct"), _pair),
-        ("run_repeated", ("shapes",), _repeated),
-        ("run_small", (), _small),
+    tables = _of(KernelTable, parts)
+    steps = [table.steps for table in tables]
+    whole = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
+    table = _table(tables, whole)
+    found: list[Fact] = [table]
+    if operators := _of(OperatorKernels, parts):
+        ranks, united = _operators(operators, whole, table.path)
+        found += [*united, *_families(united, ranks, table, whole)]
+    pairs = [_pair(group, whole) for group in _grouped(_of(ConversionPair, parts), _formats)]
+    pairs.sort(key=lambda pair: -pair.total_us)
+    found += _ranked(pairs)
+    repeated = [_repeated(group, whole) for group in _grouped(_of(RepeatedKernel, parts), lambda one: one.shapes)]
+    repeated.sort(key=lambda kernel: -kernel.count)
+    found += _ranked(repeated)
+    small = _of(SmallKernels, parts)
+    return found + ([_small(small, whole)] if small else [])
+
+
+def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
+    levels = {table.level for table in tables}
+    named = [(one, one.named) for one in tables]
+    return msgspec.structs.replace(
+        max(tables, key=lambda table: table.named),
+        level="operators" if "operators" in levels else "times" if "times" in levels else "none",
+        kernels=sum(table.kernels for table in tables),
+        named=sum(table.named for table in tables),
+        steps=whole.steps,
+        compute_us=micro(whole.compute),
+        dynamic=_weighted((one.dynamic, count) for one, count in named),
+        dynamic_repeated=_weighted((one.dynamic_repeated, count * (one.dynamic or 0.0)) for one, count in named),
+        cube_us=micro(sum(table.cube_us for table in tables)),
+        cube_float=_weighted((one.cube_float, one.cube_us) for one in tables) or 0.0,
+        cube_hf32=_weighted((one.cube_hf32, one.cube_us * one.cube_float) for one in tables) or 0.0,
     )
-    for kind, keys, unite in keyed:
-        groups = _grouped([fact for fact in parts if fact.kind == kind], keys)
-        ordered = sorted((unite(group, whole) for group in groups), key=lambda fact: -_number(fact.attrs, _ORDER[kind]))
-        found += [fact if kind == "run_small" else _like(fact, {"rank": rank}) for rank, fact in enumerate(ordered, 1)]
-    return found
 
 
-def _table(tables: list[Fact], whole: _Whole) -> Fact:
-    attrs = _summed(tables, ("kernels", "named", "communications", "aicpu"))
-    attrs |= _summed(tables, ("compute_us", "communication_us", "wait_us", "layout_us", "cube_us"))
-    levels = {fact.attrs["level"] for fact in tables}
-    attrs["level"] = next(level for level in ("operators", "times", "none") if level in levels)
-    attrs["steps"] = whole.steps
-    attrs["layout_share"] = share(_total(tables, "layout_us"), whole.compute)
-    attrs["cube_share"] = share(_total(tables, "cube_us"), whole.compute)
-    attrs["dynamic"] = _weighted(tables, "dynamic", lambda one: _number(one, "named"))
-    attrs["dynamic_repeated"] = _weighted(
-        tables, "dynamic_repeated", lambda one: _number(one, "named") * _number(one, "dynamic")
-    )
-    attrs["cube_float"] = _weighted(tables, "cube_float", lambda one: _number(one, "cube_us")) or 0.0
-    attrs["cube_hf32"] = (
-        _weighted(tables, "cube_hf32", lambda one: _number(one, "cube_us") * _number(one, "cube_float")) or 0.0
-    )
-    return _like(max(tables, key=lambda fact: _number(fact.attrs, "named")), attrs)
-
-
-def _operators(operators: list[Fact], whole: _Whole, table: str) -> list[Fact]:
-    leading = [fact for fact in operators if fact.attrs["leads"] == "yes"]  # carries the sums of its type
-    times = {name: _total(group, "type_us") for name, group in _by_name(leading).items()}
-    counts = {name: int(_total(group, "type_count")) for name, group in _by_name(leading).items()}
-    ranks = {name: rank for rank, name in enumerate(sorted(times, key=lambda name: (-times[name], name)), 1)}
-    cores: dict[object, int] = {}
+def _operators(
+    operators: list[OperatorKernels], whole: _Whole, table: str
+) -> tuple[dict[str, int], list[OperatorKernels]]:
+    """The rank of each type, and the facts of all slices."""
+    times: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    cores: dict[str, int] = {}
     for fact in operators:
-        cores[fact.attrs["core"]] = max(int(_number(fact.attrs, "cores")), cores.get(fact.attrs["core"], 0))
-    united = [_operator(group, whole, cores) for group in _grouped(operators, ("core", "dtype", "single"))]
-    united.sort(key=lambda fact: (-_number(fact.attrs, "total_us"), fact.name, fact.path, fact.span))
+        if fact.leads:  # carries the sums of its type
+            times[fact.name] = times.get(fact.name, 0.0) + fact.type_us
+            counts[fact.name] = counts.get(fact.name, 0) + fact.type_count
+        cores[fact.core] = max(fact.cores, cores.get(fact.core, 0))
+    ranks = {name: rank for rank, name in enumerate(sorted(times, key=lambda name: (-times[name], name)), 1)}
+    groups = _grouped(operators, lambda fact: (fact.core, fact.dtype, fact.single))
+    united = [_operator(group, whole, cores) for group in groups]
+    united.sort(key=lambda fact: (-fact.total_us, fact.name, fact.path, fact.span))
     told: set[str] = set()
     found = []
     for rank, fact in enumerate(united, 1):
         name = fact.name
-        attrs: _Attrs = {
-            "rank": rank,
-            "type_rank": ranks[name],
-            "type_us": micro(times[name]),
-            "type_share": share(times[name], whole.compute),
-            "type_count": counts[name],
-            "leads": "no" if name in told else "yes",
-            "table": table,
-        }
+        one = msgspec.structs.replace(
+            fact,
+            rank=rank,
+            type_us=micro(times[name]),
+            type_share=share(times[name], whole.compute),
+            type_count=counts[name],
+            leads=name not in told,
+            table=table,
+        )
         told.add(name)
-        found.append(_like(fact, attrs))
-    return found
+        found.append(one)
+    return ranks, found
 
 
-def _families(operators: Sequence[Fact], table: Fact, whole: _Whole) -> list[Fact]:
+def _families(
+    operators: Sequence[OperatorKernels], ranks: dict[str, int], table: KernelTable, whole: _Whole
+) -> list[OperatorFamily]:
     families = Families()
     for place, fact in enumerate(operators, 1):
-        core, rank, count = str(fact.attrs["core"]), int(_number(fact.attrs, "type_rank")), int(_total([fact], "count"))
-        longest, node = _number(fact.attrs, "max_us"), str(fact.attrs["node"])
-        families.add(fact.name, core, rank, count, _number(fact.attrs, "total_us"), longest, place, node)
-    matrix = {"float_share": table.attrs["cube_float"], "hf32_share": table.attrs["cube_hf32"]}
+        rank = ranks[fact.name]
+        families.add(fact.name, fact.core, rank, fact.count, fact.total_us, fact.max_us, place, fact.node)
     found = []
-    for family in families.facts(table.path, "kernel_table", whole.compute, {"matrix": matrix}):
+    for family in families.facts(table.path, "kernel_table", whole.compute, (table.cube_float, table.cube_hf32)):
         shown = operators[family.span.line - 1]
         found.append(msgspec.structs.replace(family, path=shown.path, span=shown.span))
     return found
 
 
-def _operator(group: list[Fact], whole: _Whole, widest: dict[object, int]) -> Fact:
-    longest = max(group, key=lambda fact: _number(fact.attrs, "max_us"))
-    attrs = _summed(group, ("count", "total_us", "wait_us"))
-    count, total = _total(group, "count"), _total(group, "total_us")
-    cores = widest[longest.attrs["core"]]
-    attrs |= {
-        "mean_us": micro(total / max(count, 1)),
-        "share": share(total, whole.compute),
-        "dynamic": _weighted(group, "dynamic", lambda one: _number(one, "count")),
-        "cores": cores,
-        "idle": idle_share(int(_number(longest.attrs, "block")), cores),
-    }
-    return _like(longest, attrs)
+def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int]) -> OperatorKernels:
+    longest = max(group, key=lambda fact: fact.max_us)
+    count, total = sum(fact.count for fact in group), sum(fact.total_us for fact in group)
+    return msgspec.structs.replace(
+        longest,
+        count=count,
+        total_us=micro(total),
+        mean_us=micro(total / max(count, 1)),
+        share=share(total, whole.compute),
+        cores=widest[longest.core],
+        idle=idle_share(longest.block, widest[longest.core]),
+    )
 
 
-def _pair(group: list[Fact], whole: _Whole) -> Fact:
-    attrs = _summed(group, ("count", "total_us"))
-    return _like(_largest(group), attrs | {"share": share(_total(group, "total_us"), whole.compute)})
+def _formats(pair: ConversionPair) -> tuple[str, str, str]:
+    return pair._from, pair.to, pair.between
 
 
-def _repeated(group: list[Fact], whole: _Whole) -> Fact:
-    attrs = _summed(group, ("count", "total_us"))
-    count, total = _total(group, "count"), _total(group, "total_us")
-    wait = sum(_number(fact.attrs, "mean_wait_us") * _number(fact.attrs, "count") for fact in group)
-    attrs |= {
-        "steps": whole.steps,
-        "per_step": round(count / max(whole.steps, 1), 1),
-        "mean_us": micro(total / max(count, 1)),
-        "mean_wait_us": micro(wait / max(count, 1)),
-        "waits": "yes" if wait > total else "no",
-        "share": share(total, whole.compute),
-        "cost_share": share(total + wait, whole.compute),
-    }
-    return _like(_largest(group), attrs)
+def _pair(group: list[ConversionPair], whole: _Whole) -> ConversionPair:
+    total = sum(pair.total_us for pair in group)
+    largest = max(group, key=lambda pair: pair.total_us)
+    return msgspec.structs.replace(largest, total_us=micro(total), share=share(total, whole.compute))
 
 
-def _small(group: list[Fact], whole: _Whole) -> Fact:
-    attrs = _summed(group, ("count", "total_us", "foreach_count"))
-    total = _total(group, "total_us")
-    foreach = sum(_part(fact, "foreach_share") for fact in group)
-    attrs |= {
-        "steps": whole.steps,
-        "per_step": round(_total(group, "count") / max(whole.steps, 1), 1),
-        "median_us": micro(_weighted(group, "median_us", lambda one: _number(one, "count"), 3) or 0.0),
-        "share": share(total, whole.compute),
-        "foreach_share": share(foreach, whole.compute),
-    }
-    return _like(_largest(group), attrs)
+def _repeated(group: list[RepeatedKernel], whole: _Whole) -> RepeatedKernel:
+    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    wait = sum(one.mean_wait_us * one.count for one in group)
+    return msgspec.structs.replace(
+        max(group, key=lambda one: one.total_us),
+        count=count,
+        total_us=micro(total),
+        steps=whole.steps,
+        per_step=round(count / max(whole.steps, 1), 1),
+        mean_us=micro(total / max(count, 1)),
+        mean_wait_us=micro(wait / max(count, 1)),
+        waits=wait > total,
+        cost_share=share(total + wait, whole.compute),
+    )
 
 
-def _part(fact: Fact, key: str) -> float:
-    """The time behind a share of a slice, whose own whole its other share tells."""
-    part, shared = _number(fact.attrs, "total_us"), _number(fact.attrs, "share")
-    return _number(fact.attrs, key) * part / shared if shared else 0.0
+def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
+    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    return msgspec.structs.replace(
+        max(group, key=lambda one: one.total_us),
+        count=count,
+        total_us=micro(total),
+        steps=whole.steps,
+        per_step=round(count / max(whole.steps, 1), 1),
+        median_us=micro(_weighted(((one.median_us, one.count) for one in group), 3) or 0.0),
+        share=share(total, whole.compute),
+    )
 
 
-def _grouped(facts: Iterable[Fact], keys: Sequence[str]) -> list[list[Fact]]:
-    groups: dict[tuple[object, ...], list[Fact]] = {}
+def _of(cls: type[_F], facts: Iterable[Fact]) -> list[_F]:
+    return [fact for fact in facts if isinstance(fact, cls)]
+
+
+def _grouped(facts: Iterable[_F], key: Callable[[_F], object]) -> list[list[_F]]:
+    groups: dict[object, list[_F]] = {}
     for fact in facts:
-        groups.setdefault((fact.name, *(fact.attrs.get(key) for key in keys)), []).append(fact)
+        groups.setdefault((fact.name, key(fact)), []).append(fact)
     return list(groups.values())
 
 
-def _by_name(facts: Iterable[Fact]) -> dict[str, list[Fact]]:
-    return {group[0].name: group for group in _grouped(facts, ())}
+def _ranked(facts: Iterable[_F]) -> list[_F]:
+    return [msgspec.structs.replace(fact, rank=rank) for rank, fact in enumerate(facts, 1)]
 
 
-def _largest(group: Iterable[Fact]) -> Fact:
-    return max(group, key=lambda fact: _number(fact.attrs, "total_us"))
-
-
-def _summed(facts: Sequence[Fact], keys: Iterable[str]) -> _Attrs:
-    return {key: micro(_total(facts, key)) if key.endswith("_us") else int(_total(facts, key)) for key in keys}
-
-
-def _total(facts: Iterable[Fact], key: str) -> float:
-    return sum(_number(fact.attrs, key) for fact in facts)
-
-
-def _weighted(facts: Sequence[Fact], key: str, weight: Callable[[_Attrs], float], digits: int = 1) -> float | None:
+def _weighted(figures: Iterable[tuple[float | None, float]], digits: int = 1) -> float | None:
     """The mean of figures by weight; None where no slice has the figure."""
-    known = [fact.attrs for fact in facts if fact.attrs.get(key) is not None]
-    whole = sum(weight(attrs) for attrs in known)
+    known = [(figure, weight) for figure, weight in figures if figure is not None]
+    whole = sum(weight for _, weight in known)
     if not known:
         return None
-    return round(sum(_number(attrs, key) * weight(attrs) for attrs in known) / whole, digits) if whole else 0.0
-
-
-def _number(attrs: _Attrs, key: str) -> float:
-    value = attrs.get(key)
-    return float(value) if isinstance(value, (int, float)) else 0.0
-
-
-def _like(fact: Fact, attrs: _Attrs) -> Fact:
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, **attrs})
+    return round(sum(figure * weight for figure, weight in known) / whole, digits) if whole else 0.0

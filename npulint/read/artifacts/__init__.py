@@ -10,12 +10,13 @@ from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any, BinaryIO, cast
 
-from npulint.data.run_columns import FORMS, columns
+from npulint.data.run_columns import FORMS
 from npulint.discover.artifacts import form_of, form_of_text
 from npulint.discover.graphs import HEAD
 from npulint.discover.safe_open import open_regular
-from npulint.facts.model import Fact, GenericFact, Problem, Span
-from npulint.read.artifacts.rows import Seen, rows
+from npulint.facts.model import Fact, Problem
+from npulint.read.artifacts.rows import Note, Seen
+from npulint.read.artifacts.source_fact import source_fact
 
 _Counted = Callable[[BinaryIO, str, Seen], list[Fact]]
 _Plain = Callable[[BinaryIO, str], list[Fact]]
@@ -42,15 +43,15 @@ _COUNTED = {
     "construct": "misc_files:read_json",
     "trace_summary": "misc_files:read_summary",
     "comparison_advice": "misc_files:read_advice",
-    "l2_cache": "caches:read",
+    "l2_cache": "misc_files:read_table",
     "profiler_info": "environment:read",
     "profiler_metadata": "environment:read",
     "device_info": "environment:read",
     "training_trace": "training_trace:read",
     "memory_record": "memory:read_components",
     "module_memory": "memory:read_components",
-    "operator_memory": "memory:read_operators",
-    "static_memory": "memory:read_static",
+    "operator_memory": "misc_files:read_table",
+    "static_memory": "misc_files:read_table",
     "series_table": "series.tables:read",
 }
 """Readers that take a stream, a path and a `Seen`, by form: (module, function)."""
@@ -124,30 +125,12 @@ class _Unpacked(gzip.GzipFile):
         return data
 
 
-def source_fact(path: str, seen: Seen, note: str) -> Fact:
-    """The `run_source` of a file: its form, the generation of the tools that wrote it (a year, 0: unknown), the number
-    of rows and of malformed rows, the first of these, and a `note`: empty (no row), header (a required column is
-    missing), first (only the first iterations), unread (nothing more is read from this form, or from so large a
-    document), else an empty string."""
-    attrs = {
-        "form": seen.form,
-        "generation": seen.generation,
-        "rows": seen.rows,
-        "malformed": seen.malformed,
-        "first_malformed": seen.first_malformed,
-        "missing": ", ".join(seen.missing),
-        "note": note,
-    }
-    line = seen.first_malformed or 1
-    return GenericFact("run_source", seen.form, path, Span.at(line), attrs)
-
-
 def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     seen, facts = Seen(form), []
     if form in _COUNTED:
         counted: _Counted = _function(_COUNTED[form])
         facts = counted(stream, path, seen)
-        bare = "" if seen.rows or form in _MAY_BE_BARE else "empty"
+        bare: Note = "" if seen.rows or form in _MAY_BE_BARE else "empty"
         return [source_fact(path, seen, "header" if seen.missing else seen.note or bare), *facts]
     if form == "log":
         return _log(stream, path)
@@ -157,9 +140,7 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
         plain: _Plain = _function(_PLAIN[form])
         facts = plain(stream, path)
     elif form in FORMS:
-        every = [column.key for column in columns()[form]]
-        for _ in rows(stream, form, every, seen):
-            pass
+        _function("misc_files:read_table")(stream, path, seen)
     if any(fact.kind == "run_source" for fact in facts):
         return facts
     return [source_fact(path, seen, "" if form in _PLAIN else "unread"), *facts]

@@ -6,10 +6,14 @@ import heapq
 import json
 import math
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import msgspec
 
+from npulint.facts.attributes import Flag
+from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.frames import LineFact
 
 BELOW = 0.98
 """Minimum cosine similarity of an output; the tools' own graph filter uses the same threshold."""
@@ -20,8 +24,11 @@ CLOSE = 0.99
 LARGE = 1.0
 """Relative error from which an element is unrelated to its reference."""
 
-SORTS = ("deviates", "inherits", "not_a_number", "not_comparable", "overflow", "rounding", "saturated", "verdict")
-"""The problems of an operator."""
+Problem = Literal[
+    "deviates", "inherits", "not_a_number", "not_comparable", "overflow", "rounding", "saturated", "verdict"
+]
+Verdict = Literal["pass", "warning", "error", "fail", "different", "-"]
+Unlike = Literal["shape", "missing", "failed", "-"]
 
 FIRST = 10
 """Operators that are kept for each problem."""
@@ -31,8 +38,50 @@ _TYPE = lazy_compile(r"[A-Za-z]\w{0,99}")
 _CONVERTS = frozenset(("Cast", "Identity", "Reshape", "TransData", "Transpose", "TransposeD"))
 
 
+@fact_kind("run_compared")
+class ComparedOperator(LineFact, kw_only=True):
+    """An operator to look at (a comparison with a reference, or a panel of precision_tool), at most the first ten of
+    each `what`."""
+
+    what: Problem
+    """Deviates: cosine of an output below 0.98, of no input; inherits: of an input too; not_a_number: NaN or an
+    infinity on the NPU's side only; overflow: flagged by the tool; saturated: ends of float16; verdict: the tool's own;
+    rounding: cosine from 0.99, but large relative errors."""
+    rank: int
+    """In execution order, from 1."""
+    total: int
+    """The number of operators of that `what`."""
+    family: str
+    """The tool: msaccucmp_5 msaccucmp msquickcmp ptdbg msprobe precision_tool."""
+    type: str
+    """As written, otherwise from the name, otherwise ``-``."""
+    reference: str
+    """The operators on the other side."""
+    fused: Flag
+    """Whether these are several."""
+    tensor: str
+    cosine: float | Literal["nan"] | None
+    max_relative: float | None = None
+    inputs_min_cosine: float | None
+    npu_dtype: str | None = None
+    reference_dtype: str | None = None
+    not_comparable: Unlike | None = None
+    reason: str | None = None
+    """As written."""
+    zero: bool | None = None
+    """Whether one side is all zeros."""
+    reference_saturated: Flag | None = None
+    """Whether the reference has the end of float16 too."""
+    verdict: Verdict | None = None
+    lowered: bool = False
+    """Whether only the NPU's side is float16 or bfloat16."""
+    mixlist: str
+    """The text of an operator list that keeps the lowered operators that deviate (else this one) in float32,
+    ``<OpType>`` in it where the type is unknown or only converts."""
+
+
 class Tensor(msgspec.Struct, frozen=True, gc=False):
-    """One row: a tensor on both sides. `cosine`, `max_abs` and `max_relative` are None where the row has no number (NaN
+    """One row: a tensor on both sides. `cosine` and `max_relative` are None where the row has no number (NaN
     is one). `side` is ``input``, ``output`` or empty; `extreme` is the limit of float16 that the NPU's values reach (0:
     none), `reference_extreme` whether the reference reaches it too (None: unknown)."""
 
@@ -40,7 +89,6 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     label: str
     side: str
     cosine: float | None
-    max_abs: float | None
     max_relative: float | None
     npu_dtype: str
     reference_dtype: str
@@ -49,8 +97,8 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     extreme: float
     reference_extreme: bool | None
     overflow: bool
-    verdict: str
-    unlike: str
+    verdict: Verdict
+    unlike: Unlike
     infinite: bool
     source: tuple[str, int]
 
@@ -67,7 +115,6 @@ class Op:
         "name",
         "nan",
         "order",
-        "outputs",
         "overflowed",
         "reference",
         "saturated",
@@ -80,7 +127,6 @@ class Op:
         self.name, self.reference, self.type, self.order = name, reference, kind, order
         self.inputs_min: float | None = None
         self.inputs_nan = 0
-        self.outputs = 0
         self.worst: Tensor | None = None
         self.nan: Tensor | None = None
         self.overflowed: Tensor | None = None
@@ -102,7 +148,7 @@ class Op:
         """Add a tensor that may have a problem."""
         if tensor.overflow:
             self.overflowed = self.overflowed or tensor
-        if tensor.unlike:
+        if tensor.unlike != "-":
             self.failed = self.failed or tensor
         if tensor.verdict in ("error", "fail", "different") and (not self.verdict or self.verdict.verdict == "warning"):
             self.verdict = tensor
@@ -115,7 +161,7 @@ class Op:
         cosine = tensor.cosine
         if tensor.extreme:
             self.saturated = self.saturated or tensor
-        if tensor.infinite or (cosine is not None and math.isnan(cosine) and not tensor.unlike):
+        if tensor.infinite or (cosine is not None and math.isnan(cosine) and tensor.unlike == "-"):
             if self.nan is None or (self.nan.zero and not tensor.zero):
                 self.nan = tensor
         elif cosine is not None and not math.isnan(cosine):
@@ -131,7 +177,7 @@ class Op:
             return "good" if self.inputs_min >= BELOW else "bad"
         return "bad" if self.inputs_nan else "unknown"
 
-    def noted(self) -> Iterator[tuple[str, Tensor]]:
+    def noted(self) -> Iterator[tuple[Problem, Tensor]]:
         """(problem, tensor) of the operator, each with the tensor that shows it."""
         if self.overflowed is not None:
             yield "overflow", self.overflowed
@@ -154,8 +200,8 @@ class Firsts:
     """The first operators in execution order for each problem; `counts` has the totals."""
 
     def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-        self._kept: dict[str, list[tuple[float, int, str, Op, Tensor]]] = {}
+        self.counts: dict[Problem, int] = {}
+        self._kept: dict[Problem, list[tuple[float, int, str, Op, Tensor]]] = {}
 
     def add(self, op: Op) -> None:
         """Add an operator whose rows are complete."""
@@ -169,7 +215,7 @@ class Firsts:
             elif entry[:2] > kept[0][:2]:
                 heapq.heapreplace(kept, entry)
 
-    def ranked(self) -> Iterator[tuple[str, int, Op, Tensor]]:
+    def ranked(self) -> Iterator[tuple[Problem, int, Op, Tensor]]:
         """(problem, rank from 1, operator, tensor), sorted by problem."""
         for what in sorted(self._kept):
             ordered = sorted(self._kept[what], key=lambda entry: (-entry[0], -entry[1]))

@@ -10,14 +10,29 @@ import csv
 import math
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.attributes import flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.compared_columns import Layout, layout
-from npulint.read.artifacts.compared_ops import BELOW, CLOSE, LARGE, SORTS, Curve, Firsts, Op, Tensor, mixlist
+from npulint.read.artifacts.compared_ops import (
+    BELOW,
+    CLOSE,
+    LARGE,
+    ComparedOperator,
+    Curve,
+    Firsts,
+    Op,
+    Problem,
+    Tensor,
+    Unlike,
+    Verdict,
+    mixlist,
+)
 from npulint.read.artifacts.numbers import finite, number, saturated
 from npulint.read.artifacts.op_names import indexed, tensor_of, type_of, user_line
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
@@ -29,7 +44,7 @@ _UNLIKE = lazy_compile(r"(?i)shape.{0,60}(?:match|differ|inconsist)|dtype.{0,40}
 _MISSING = lazy_compile(r"(?i)(?:no|not|does).{0,20}(?:have|found|exist).{0,40}(?:data|dump|file)|no bench data")
 _SPREADSHEETS = ("PK\x03\x04", b"\xd0\xcf\x11".decode("gb18030"))  # zip, and the compound file of .xls
 _HALF, _WIDE = ("float16", "bfloat16"), ("float32", "float64")
-_VERDICTS = {
+_VERDICTS: dict[str, Verdict] = {
     "yes": "pass",
     "pass": "pass",
     "no": "fail",
@@ -37,6 +52,25 @@ _VERDICTS = {
     "warning": "warning",
     "different": "different",
 }
+
+
+@fact_kind("run_comparison")
+class ComparisonTable(FileFact):
+    """A comparison of tensors with a reference, one fact for the table; the name is the tool: msaccucmp_5 msaccucmp
+    msquickcmp ptdbg msprobe."""
+
+    outputs: int
+    """How many were compared."""
+    below: int
+    """Outputs whose cosine is below 0.98."""
+    lowest: float | None
+    """The lowest cosine."""
+    curve: list[float]
+    """The lowest cosine of up to 128 stretches of the outputs."""
+    deviates: int
+    """The number of operators of this sort, see `run_compared`; so are the next two."""
+    inherits: int
+    not_a_number: int
 
 
 class SpreadsheetError(ValueError):
@@ -93,7 +127,7 @@ class _Reader:
         self._open: OrderedDict[str, Op] = OrderedDict()
         self._firsts = Firsts()
         self._curve = Curve()
-        self._ops = self._outputs = self._below = self._close = self._unmatched = 0
+        self._outputs = self._below = 0
         self._lowest: float | None = None
         self._graph = columns.family.startswith("ms") and columns.family != "msprobe"
 
@@ -104,10 +138,8 @@ class _Reader:
         if not full_name and not reference:
             return
         name, side, label = self._names(full_name or reference, cell(row, "tensor"))
-        if not full_name or not reference:
-            self._unmatched += 1
-            if self._graph:
-                return
+        if self._graph and not (full_name and reference):
+            return
         op = self._open.get(name)
         if op is None:
             op = self._new(name, reference, line, row)
@@ -118,7 +150,7 @@ class _Reader:
         if side == "input":
             op.take_input(cosine, zero)
         else:
-            self._output(op, cosine)
+            self._output(cosine)
             fine = fine and (number(cell(row, "max_relative")) or 0.0) < LARGE
         tensor = None if fine else self._tensor(line, row, (side, label), cosine, (reason, zero))
         if tensor is not None:
@@ -146,19 +178,16 @@ class _Reader:
             (order if order is not None and math.isfinite(order) else float(line), line),
         )
         self._open[name] = op
-        self._ops += 1
         if len(self._open) > _OPEN:
             self._firsts.add(self._open.popitem(last=False)[1])
         return op
 
-    def _output(self, op: Op, cosine: float | None) -> None:
-        op.outputs += 1
+    def _output(self, cosine: float | None) -> None:
         self._outputs += 1
         if cosine is None or math.isnan(cosine):
             return
         self._curve.add(cosine)
         self._below += cosine < BELOW
-        self._close += cosine < CLOSE
         if self._lowest is None or cosine < self._lowest:
             self._lowest = cosine
 
@@ -175,7 +204,6 @@ class _Reader:
             place[1],
             place[0],
             cosine,
-            number(cell(row, "max_abs")),
             number(cell(row, "max_relative")),
             _dtype(cell(row, "npu_dtype")),
             _dtype(cell(row, "reference_dtype")),
@@ -195,22 +223,22 @@ class _Reader:
             return None
         return msgspec.structs.replace(tensor, source=user_line(cell(row, "stack")))
 
-    def _verdict(self, row: list[str]) -> str:
+    def _verdict(self, row: list[str]) -> Verdict:
         cell = self._columns.cell
-        verdict = _VERDICTS.get(cell(row, "verdict").lower(), "")
-        return verdict or ("fail" if cell(row, "precision_error").lower() in ("yes", "true") else "")
+        verdict = _VERDICTS.get(cell(row, "verdict").lower())
+        return verdict or ("fail" if cell(row, "precision_error").lower() in ("yes", "true") else "-")
 
-    def _unlike(self, row: list[str], cosine: float | None, reason: str, zero: bool) -> str:
-        """Why the two sides are not comparable: ``shape``, ``missing``, ``failed``; empty if they are."""
+    def _unlike(self, row: list[str], cosine: float | None, reason: str, zero: bool) -> Unlike:
+        """Why the two sides are not comparable; ``-`` if they are."""
         cell = self._columns.cell
         shapes = cell(row, "npu_shape"), cell(row, "reference_shape")
         if (all(shapes) and shapes[0] != shapes[1]) or _UNLIKE.search(f"{cell(row, 'cosine')} {reason}"):
             return "shape"
         if not reason or zero or (cosine is not None and not math.isnan(cosine)):
-            return ""
+            return "-"
         if _MISSING.search(reason):
             return "missing"
-        return "failed" if self._graph and cell(row, "cosine").lower() != "unsupported" else ""
+        return "failed" if self._graph and cell(row, "cosine").lower() != "unsupported" else "-"
 
     def facts(self, path: str) -> list[Fact]:
         """The facts of the table, after all rows."""
@@ -221,25 +249,24 @@ class _Reader:
         ranked = list(self._firsts.ranked())
         half = [op.type for what, _, op, tensor in ranked if what == "deviates" and _lowered(tensor)]
         found = [_fact(path, self._columns, *entry, counts[entry[0]], half) for entry in ranked]
-        attrs: dict[str, Any] = {
-            "family": self._columns.family,
-            "mode": self._columns.mode,
-            "ops": self._ops,
-            "outputs": self._outputs,
-            "below": self._below,
-            "not_close": self._close,
-            "unmatched": self._unmatched,
-            "lowest": self._lowest,
-            "curve": self._curve.points(),
-            "order": next((column for column in ("sequence", "index") if column in self._columns.at), "row"),
-            **{what: counts.get(what, 0) for what in SORTS},
-        }
-        return [GenericFact("run_comparison", self._columns.family, path, Span(), attrs), *found]
+        table = ComparisonTable(
+            self._columns.family,
+            path,
+            Span(),
+            outputs=self._outputs,
+            below=self._below,
+            lowest=self._lowest,
+            curve=self._curve.points(),
+            deviates=counts.get("deviates", 0),
+            inherits=counts.get("inherits", 0),
+            not_a_number=counts.get("not_a_number", 0),
+        )
+        return [table, *found]
 
 
 def _is_significant(tensor: Tensor) -> bool:
     """Whether a tensor shows more than a similarity."""
-    if tensor.overflow or tensor.unlike or tensor.verdict not in ("", "pass"):
+    if tensor.overflow or tensor.unlike != "-" or tensor.verdict not in ("-", "pass"):
         return True
     if tensor.side == "input":
         return False
@@ -270,38 +297,35 @@ def _lowered(tensor: Tensor) -> bool:
 
 
 def _fact(
-    path: str, columns: Layout, what: str, rank: int, op: Op, tensor: Tensor, count: int, half: list[str]
-) -> Fact:
-    attrs: dict[str, Any] = {
-        "what": what,
-        "rank": rank,
-        "total": count,
-        "family": columns.family,
-        "mode": columns.mode,
-        "type": op.type,
-        "reference": op.reference,
-        "fused": "yes" if _parts(op.reference) > 1 else "no" if op.reference else "unknown",
-        "tensor": tensor.label or "-",
-        "cosine": tensor.cosine if tensor.cosine is None or math.isfinite(tensor.cosine) else "nan",
-        "max_abs": finite(tensor.max_abs),
-        "max_relative": finite(tensor.max_relative),
-        "inputs": op.inputs,
-        "inputs_min_cosine": finite(op.inputs_min),
-        "npu_dtype": tensor.npu_dtype,
-        "reference_dtype": tensor.reference_dtype,
-        "overflow": "yes" if op.overflowed else "no" if "overflow" in columns.at else "unknown",
-        "not_comparable": tensor.unlike or "-",
-        "reason": tensor.reason,
-        "zero": "yes" if tensor.zero else "no",
-        "saturated": tensor.extreme,
-        "reference_saturated": {True: "yes", False: "no", None: "unknown"}[tensor.reference_extreme],
-        "verdict": tensor.verdict or "-",
-        "file": tensor.source[0],
-        "source_line": tensor.source[1],
-        "lowered": "yes" if _lowered(tensor) else "no",
-        "mixlist": mixlist(op.type, half),
-    }
-    return GenericFact("run_compared", op.name, path, Span.at(tensor.line), attrs)
+    path: str, columns: Layout, what: Problem, rank: int, op: Op, tensor: Tensor, count: int, half: list[str]
+) -> ComparedOperator:
+    return ComparedOperator(
+        op.name,
+        path,
+        Span.at(tensor.line),
+        what=what,
+        rank=rank,
+        total=count,
+        family=columns.family,
+        type=op.type,
+        reference=op.reference,
+        fused=flag(_parts(op.reference) > 1 if op.reference else None),
+        tensor=tensor.label or "-",
+        cosine=tensor.cosine if tensor.cosine is None or math.isfinite(tensor.cosine) else "nan",
+        max_relative=finite(tensor.max_relative),
+        inputs_min_cosine=finite(op.inputs_min),
+        npu_dtype=tensor.npu_dtype,
+        reference_dtype=tensor.reference_dtype,
+        not_comparable=tensor.unlike,
+        reason=tensor.reason,
+        zero=tensor.zero,
+        reference_saturated=flag(tensor.reference_extreme),
+        verdict=tensor.verdict,
+        file=tensor.source[0],
+        source_line=tensor.source[1],
+        lowered=_lowered(tensor),
+        mixlist=mixlist(op.type, half),
+    )
 
 
 def _parts(reference: str) -> int:

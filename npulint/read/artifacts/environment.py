@@ -1,13 +1,15 @@
-"""Run metadata from profilers: environment variables, profiling level, parallel groups, cores of the device.
+"""Run metadata from profilers: environment variables, profiling level, cores of the device.
 
 Sources: `profiler_info*.json` and `profiler_metadata.json` of torch_npu, `info.json*` of a PROF folder."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import parsed
 from npulint.read.artifacts.quantities import number
@@ -20,15 +22,46 @@ _TEXT = 200
 _WORD = lazy_compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
+@fact_kind("run_environment")
+class ProfiledVariable(FileFact):
+    """An environment variable that the profiler found set; the name is the variable."""
+
+    value: str
+    number: float | None
+    """Its value, if it is a number."""
+
+
+@fact_kind("run_profile")
+class ProfileOptions(FileFact):
+    """How a profile was taken; the name is torch_npu."""
+
+    level: str | None
+    """levelnone, level0, level1 or level2."""
+    steps: float | None
+    skipped: float | None
+    """Steps before those, as the next two."""
+    warmup: float | None
+    wait: float | None
+    rank: int | None
+
+
+@fact_kind("run_device")
+class ProfiledDevice(FileFact):
+    """A device that was profiled; the name is its number."""
+
+    cores: float | None
+    vector_cores: float | None
+
+
 class _Places:
     """Finds the lines of keys in a JSON text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def line(self, key: str) -> int:
+    def at(self, key: str) -> Span:
         at = self._text.find(json.dumps(key))
-        return self._text.count("\n", 0, at) + 1 if at >= 0 else 1
+        return Span.at(self._text.count("\n", 0, at) + 1 if at >= 0 else 1)
 
 
 def read_document(stream: BinaryIO) -> tuple[dict[str, object], str]:
@@ -45,81 +78,50 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     document, text = read_document(stream)
     seen.rows = 1
     places = _Places(text)
-    facts = _variables(document, path, places) + _groups(document, path, places)
-    return facts + _profile(document, path, places) + _devices(document, path, places)
+    return [
+        *_variables(document, path, places),
+        *_profile(document, path, places),
+        *_devices(document, path, places),
+    ]
 
 
-def _fact(kind: str, name: str, path: str, line: int, attrs: dict[str, object]) -> Fact:
-    return GenericFact(kind, name, path, Span.at(line), {key: value for key, value in attrs.items() if value != ""})
-
-
-def _variables(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
+def _variables(document: dict[str, object], path: str, places: _Places) -> Iterator[Fact]:
     """A fact for each environment variable with a value."""
-    facts = []
     for name, value in _table(document, "ENV_VARIABLES").items():
         text = _plain(value)
-        if not text or _WORD.fullmatch(name) is None:
-            continue
-        figure = number(value)
-        attrs: dict[str, object] = {"value": text, "number": "" if figure is None else figure}
-        facts.append(_fact("run_environment", name, path, places.line(name), attrs))
-    return facts
+        if text and _WORD.fullmatch(name) is not None:
+            yield ProfiledVariable(name, path, places.at(name), text, number(value))
 
 
-def _groups(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
-    """The parallel groups of ranks, if the launcher recorded them."""
-    arguments = _table(document, "distributed_args")
-    figures = {key: value for key, value in arguments.items() if number(value) is not None and key.endswith("_size")}
-    if not figures:
-        return []
-    attrs: dict[str, object] = {
-        key: arguments.get(f"{key}_parallel_size", "")
-        for key in ("tensor_model", "pipeline_model", "data", "context", "expert_model")
-        if number(arguments.get(f"{key}_parallel_size")) is not None
-    }
-    attrs["world"] = _figure(arguments.get("world_size"))
-    return [_fact("run_parallel", "groups", path, places.line("distributed_args"), attrs)]
-
-
-def _profile(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
+def _profile(document: dict[str, object], path: str, places: _Places) -> Iterator[Fact]:
     """The options of the profile (torch_npu)."""
     config = _table(document, "config")
     if not config:
-        return []
+        return
     common, extra = _table(config, "common_config"), _table(config, "experimental_config")
     schedule = {key.lstrip("_"): value for key, value in _table(common, "schedule").items()}
     level = _plain(extra.get("_profiler_level")).replace("ProfilerLevel.", "")
-    attrs: dict[str, object] = {
-        "level": level.lower().replace("_", ""),
-        "metrics": _plain(extra.get("_aic_metrics")),
-        "export": _plain(extra.get("_export_type")),
-        "stacks": _flag(common.get("with_stack")),
-        "shapes": _flag(common.get("record_shapes")),
-        "memory": _flag(common.get("profile_memory")),
-        "steps": _figure(schedule.get("active")),
-        "skipped": _figure(schedule.get("skip_first")),
-        "warmup": _figure(schedule.get("warmup")),
-        "wait": _figure(schedule.get("wait")),
-        "rank": _figure(document.get("rank_id")),
-    }
-    return [_fact("run_profile", "torch_npu", path, places.line("_profiler_level"), attrs)]
+    rank = _figure(document.get("rank_id"))
+    yield ProfileOptions(
+        "torch_npu",
+        path,
+        places.at("_profiler_level"),
+        level=level.lower().replace("_", "") or None,
+        steps=_figure(schedule.get("active")),
+        skipped=_figure(schedule.get("skip_first")),
+        warmup=_figure(schedule.get("warmup")),
+        wait=_figure(schedule.get("wait")),
+        rank=rank if isinstance(rank, int) else None,
+    )
 
 
-def _devices(document: dict[str, object], path: str, places: _Places) -> list[Fact]:
-    """Cores and frequencies of each device (PROF folder)."""
+def _devices(document: dict[str, object], path: str, places: _Places) -> Iterator[Fact]:
+    """The cores of each device (PROF folder)."""
     devices = document.get("DeviceInfo")
-    facts = []
     for device in devices[:1024] if isinstance(devices, list) else ():
-        if not isinstance(device, dict):
-            continue
-        attrs: dict[str, object] = {
-            "cores": _figure(device.get("ai_core_num")),
-            "vector_cores": _figure(device.get("aiv_num")),
-            "cpu_cores": _figure(device.get("ai_cpu_core_num")),
-            "frequency": _figure(device.get("aic_frequency")),
-        }
-        facts.append(_fact("run_device", _plain(device.get("id")) or "0", path, places.line("DeviceInfo"), attrs))
-    return facts
+        if isinstance(device, dict):
+            cores = _figure(device.get("ai_core_num")), _figure(device.get("aiv_num"))
+            yield ProfiledDevice(_plain(device.get("id")) or "0", path, places.at("DeviceInfo"), *cores)
 
 
 def _table(document: dict[str, object], key: str) -> dict[str, object]:
@@ -134,12 +136,6 @@ def _plain(value: object) -> str:
     return "".join(char for char in str(value)[:_TEXT] if char.isprintable())
 
 
-def _figure(value: object) -> object:
+def _figure(value: object) -> int | float | None:
     figure = number(value)
-    if figure is None:
-        return ""
-    return int(figure) if figure.is_integer() else figure
-
-
-def _flag(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "unknown"
+    return int(figure) if figure is not None and figure.is_integer() else figure

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
+from npulint.facts.model import FileFact
 from npulint.lazy_regex import lazy_compile
 
 _FRAME = lazy_compile(r"\s*([^\n]{1,1000}?)\((\d{1,7})\): ([^\n]{1,300}?)\s*\Z")
@@ -29,9 +31,21 @@ class StackFrame(msgspec.Struct, frozen=True, order=True):
     def place(self) -> str:
         return f"{self.file}:{self.line}"
 
-    def attrs(self) -> dict[str, object]:
-        """The attributes of facts for this line."""
+    def attrs(self) -> dict[str, Any]:
+        """The fields of a `LineFact` about this line."""
         return {"file": self.file, "source_line": self.line, "function": self.function}
+
+
+class LineFact(FileFact, kw_only=True):
+    """A fact that may name a line of the user's code."""
+
+    file: str | None = None
+    """The file as the artifact names it."""
+    source_line: int | None = None
+    function: str | None = None
+    at: str | None = None
+    """The file of the project that is meant, if it is found."""
+    at_line: int | None = None
 
 
 def user_frame(stack: str) -> StackFrame | None:

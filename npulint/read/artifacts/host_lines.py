@@ -5,14 +5,30 @@ keep."""
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.frames import StackFrame
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.frames import LineFact, StackFrame
+from npulint.read.artifacts.interfaces import HostActivity
 from npulint.read.artifacts.quantities import micro
 
 _READ = frozenset(("aten::_local_scalar_dense", "aten::item", "aten::is_nonzero"))
 _NEXT = ("enumerate(DataLoader)", ".__next__")
 _LINES = 5000
 _SHOWN = 50
+
+
+@fact_kind("run_wait")
+class HostWait(LineFact, kw_only=True):
+    """A line of the user's code, with its file, at which the host waits for the device (operator_details, trace)."""
+
+    traced: bool = False
+    """Whether a trace shows it."""
+    op: str
+    """The operator that waits longest."""
+    total_us: float
+    share: float | None = None
+    """In percent of the steps, where they are known."""
+    rank: int
 
 
 class _Times:
@@ -30,10 +46,6 @@ class _Times:
         self.total += time
         if not self.where or time > self.longest:
             self.longest, self.where, self.op, self.frame = time, where, op, frame
-
-    def figures(self) -> dict[str, object]:
-        """The count and the times as attributes."""
-        return {"calls": self.count, "total_us": micro(self.total), "max_us": micro(self.longest)}
 
 
 class HostLines:
@@ -55,17 +67,20 @@ class HostLines:
         found: list[Fact] = []
         ordered = sorted(self._waits.items(), key=lambda item: (-item[1].total, item[0]))
         for rank, (frame, times) in enumerate(ordered[:_SHOWN], 1):
-            attrs = {**frame.attrs(), **times.figures(), "op": times.op, "rank": rank}
-            found.append(
-                GenericFact("run_wait", frame.place, path, Span.at(times.where), {"from": "operator_details", **attrs})
-            )
+            place, total = Span.at(times.where), micro(times.total)
+            found.append(HostWait(frame.place, path, place, **frame.attrs(), op=times.op, total_us=total, rank=rank))
         loader = self._batches
         if loader.count:
-            attrs = {"example": loader.op[:200], **loader.figures(), "mean_us": micro(loader.total / loader.count)}
-            attrs |= {} if loader.frame is None else loader.frame.attrs()
-            found.append(
-                GenericFact(
-                    "run_host", "dataloader", path, Span.at(loader.where), {"from": "operator_details", **attrs}
-                )
+            activity = HostActivity(
+                "dataloader",
+                path,
+                Span.at(loader.where),
+                example=loader.op[:200],
+                calls=loader.count,
+                total_us=micro(loader.total),
+                mean_us=micro(loader.total / loader.count),
+                max_us=micro(loader.longest),
+                **({} if loader.frame is None else loader.frame.attrs()),
             )
+            found.append(activity)
         return found

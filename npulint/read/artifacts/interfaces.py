@@ -6,19 +6,42 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.artifacts.frames import LineFact
 from npulint.read.artifacts.quantities import micro
 from npulint.read.artifacts.rows import Seen, rows
 
 _NAMES = 20_000
-_TOP = 10
 _GROUPS = (
     ("compile", lazy_compile(r"aclopCompile")),
     ("synchronize", lazy_compile(r"Synchronize")),
     ("copy", lazy_compile(r"Memcpy(?!.*Async)")),
     ("allocation", lazy_compile(r"\A(?:acl|aclrt|rt|Dev|Host)?(?:Malloc|Free)(?!.*Async)")),
 )
+
+
+@fact_kind("run_host")
+class HostActivity(LineFact, kw_only=True):
+    """What the host did while steps ran; the name is compile synchronize copy (that blocks) or allocation
+    (api_statistic), in a trace also dataloader sync_batch_norm garbage_collection and idle (of the device), in
+    operator_details dataloader alone. A line is that of the longest."""
+
+    traced: bool = False
+    """Whether a trace shows it."""
+    example: str
+    """The function that takes longest."""
+    calls: int
+    total_us: float
+    mean_us: float
+    max_us: float
+    share: float | None = None
+    """In percent of the steps, where they are known."""
+    per_step: float | None = None
+    """Calls per step, where these are known."""
+    working: bool | None = None
+    """Of idle: whether the host ran operators during the longest."""
 
 
 def group_of(name: str) -> str:
@@ -47,8 +70,8 @@ class _Called:
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_api` for functions in a group or among the ten longest of their level, a `run_host` for each group.
-    Runtime functions are nested in ACL ones: groups use only ACL rows where there are any."""
+    """A `run_host` for each group of functions. Runtime functions are nested in ACL ones: groups use only ACL rows
+    where there are any."""
     calls: dict[tuple[str, str], _Called] = {}
     for line, row in rows(stream, "api_statistic", ("level", "name", "count", "total_us", "max_us"), seen):
         key = row.text["level"].lower(), row.text["name"]
@@ -58,21 +81,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         if found is not None:
             total = row.number["total_us"]
             found.add(line, int(row.number["count"]), total, row.number.get("max_us", total), key[1])
-    return _of_calls(calls, path) + _of_groups(calls, path)
-
-
-def _of_calls(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
-    facts: list[Fact] = []
-    ranks: dict[str, int] = {}
-    for (level, name), found in sorted(calls.items(), key=lambda item: (-item[1].total, item[0])):
-        rank = ranks[level] = ranks.get(level, 0) + 1
-        group = group_of(name)
-        if group or rank <= _TOP:
-            attrs: dict[str, object] = {"level": level, "rank": rank, **_figures(found)}
-            if group:
-                attrs["group"] = group
-            facts.append(GenericFact("run_api", name, path, Span.at(found.line), attrs))
-    return facts
+    return _of_groups(calls, path)
 
 
 def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
@@ -87,21 +96,17 @@ def _of_groups(calls: dict[tuple[str, str], _Called], path: str) -> list[Fact]:
             if found.total > largest.get((group, level), -1.0):
                 largest[group, level] = found.total
                 whole.line, whole.example = found.line, name
-    facts: list[Fact] = []
-    for group, by_level in sorted(levels.items()):
-        level = "acl" if "acl" in by_level else min(by_level)
-        found = by_level[level]
-        figures = _figures(found)
-        attrs: dict[str, object] = {"from": "api_statistic", "example": found.example, "calls": figures.pop("count")}
-        attrs.update(figures)
-        facts.append(GenericFact("run_host", group, path, Span.at(found.line), attrs))
-    return facts
-
-
-def _figures(found: _Called) -> dict[str, object]:
-    return {
-        "count": found.count,
-        "total_us": micro(found.total),
-        "mean_us": micro(found.total / found.count) if found.count else 0.0,
-        "max_us": micro(found.longest),
-    }
+    chosen = {group: by_level["acl" if "acl" in by_level else min(by_level)] for group, by_level in levels.items()}
+    return [
+        HostActivity(
+            group,
+            path,
+            Span.at(found.line),
+            example=found.example,
+            calls=found.count,
+            total_us=micro(found.total),
+            mean_us=micro(found.total / found.count) if found.count else 0.0,
+            max_us=micro(found.longest),
+        )
+        for group, found in sorted(chosen.items())
+    ]

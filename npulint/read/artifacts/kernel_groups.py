@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.families import Families, family_of
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.families import Families, Family, family_of
 from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
+from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row
 
@@ -17,24 +19,67 @@ TOLD = 500
 _TEXT = 400
 
 
+@fact_kind("run_op")
+class OperatorKernels(OfComputing):
+    """Kernels of an operator type: one fact for each core type, data type of the first input, and `single`."""
+
+    core: str
+    dtype: str
+    """The data type of the first input."""
+    data_dtype: str
+    """That of the first input which is neither an index nor a size."""
+    family: Family
+    wide: str
+    """INT64 UINT64 DOUBLE BOOL COMPLEX64 COMPLEX128 among the inputs of the longest kernel."""
+    wide_result: str
+    """The same among its results."""
+    single: bool
+    """Whether they run on one core and could use more (not on AI_CPU and DSA_SQE)."""
+    block: int
+    """The cores of the longest kernel."""
+    cores: int
+    """The cores of the chip, when the profile names its device or the table shows it; otherwise 0."""
+    idle: float
+    """Percent of core slots without work at this `block`."""
+    count: int
+    total_us: float
+    max_us: float
+    mean_us: float
+    node: str
+    """The longest kernel."""
+    shapes: str
+    """Of its inputs."""
+    dtypes: str
+    """Of its inputs."""
+    out_dtypes: str
+    rank: int
+    """By total time."""
+    type_us: float
+    """Of all facts of the type."""
+    type_share: float
+    type_count: int
+    leads: bool
+    """Whether it is the first fact of its type."""
+    table: str = ""
+    """Of a table in slices: the file that stands for all of them."""
+
+
 class Group:
     """The kernels of one type, core type, first data type, and single or multiple cores."""
 
-    __slots__ = ("core", "count", "dtype", "dynamic", "example", "line", "longest", "single", "total", "type", "wait")
+    __slots__ = ("core", "count", "dtype", "example", "line", "longest", "single", "total", "type")
 
     def __init__(self, type_: str, core: str, dtype: str, single: bool) -> None:
         self.type, self.core, self.dtype, self.single = type_, core, dtype, single
-        self.count = self.dynamic = self.line = 0
-        self.total = self.wait = 0.0
+        self.count = self.line = 0
+        self.total = 0.0
         self.longest = -1.0
         self.example: Row | None = None
 
-    def add(self, line: int, row: Row, duration: float, dynamic: bool) -> None:
+    def add(self, line: int, row: Row, duration: float) -> None:
         """Add a kernel."""
         self.count += 1
         self.total += duration
-        self.wait += row.number.get("wait_us", 0.0)
-        self.dynamic += dynamic
         if duration > self.longest:
             self.longest, self.line, self.example = duration, line, row
 
@@ -62,9 +107,9 @@ class Groups:
         if block > self._largest.get(core, 0):
             self._largest[core] = block
 
-    def facts(self, path: str, compute: float, stateful: bool, extra: dict[str, dict[str, object]]) -> list[Fact]:
-        """A `run_op` for each group, longest total time first, and a `run_family` for each family of types, with
-        `extra` attributes."""
+    def facts(self, path: str, compute: float, matrix: tuple[float, float]) -> list[Fact]:
+        """A `run_op` for each group, longest total time first, and a `run_family` for each family of types, with the
+        shares of `matrix`."""
         ordered = sorted(self._found.values(), key=lambda group: (-group.total, group.type, group.line))
         totals: dict[str, float] = {}
         counts: dict[str, int] = {}
@@ -73,54 +118,52 @@ class Groups:
             counts[group.type] = counts.get(group.type, 0) + group.count
         ranks = {type_: rank for rank, type_ in enumerate(sorted(totals, key=lambda t: (-totals[t], t)), 1)}
         families = Families()
-        facts, leading = [], set()
         for group in ordered:
             example = group.example.text.get("name", "")[:_TEXT] if group.example else ""
             place = (group.longest, group.line, example)
             families.add(group.type, group.core, ranks[group.type], group.count, group.total, *place)
+        facts: list[Fact] = []
+        leading: set[str] = set()
         for rank, group in enumerate(ordered[:TOLD], 1):
-            attrs = self._attrs(group, compute, stateful)
-            attrs["rank"] = rank
-            attrs["type_rank"] = ranks[group.type]
-            attrs["type_share"] = share(totals[group.type], compute)
-            attrs["type_us"] = micro(totals[group.type])
-            attrs["type_count"] = counts[group.type]
-            attrs["leads"] = "no" if group.type in leading else "yes"
-            leading.add(group.type)
             if group.type:
-                facts.append(GenericFact("run_op", group.type, path, Span.at(group.line), attrs))
-        return [*facts, *families.facts(path, "kernel_table", compute, extra)]
+                total, leads = totals[group.type], group.type not in leading
+                facts.append(self._fact(path, group, rank, compute, total, counts[group.type], leads))
+            leading.add(group.type)
+        return [*facts, *families.facts(path, "kernel_table", compute, matrix)]
 
-    def _attrs(self, group: Group, compute: float, stateful: bool) -> dict[str, object]:
+    def _fact(
+        self, path: str, group: Group, rank: int, compute: float, of_type: float, count: int, leads: bool
+    ) -> OperatorKernels:
         example = group.example or Row({}, {})
         text, block = example.text, int(example.number.get("block", 0))
         cores = cores_behind(self._largest.get(group.core, 0))
         dtypes, results = dtypes_of(text.get("in_dtypes", "")), dtypes_of(text.get("out_dtypes", ""))
-        return {
-            "core": group.core,
-            "dtype": group.dtype,
-            "data_dtype": data_dtype(dtypes),
-            "family": family_of(group.type),
-            "wide": ", ".join(wide_of(dtypes)),
-            "wide_result": ", ".join(wide_of(results)),
-            "single": "yes" if group.single else "no",
-            "block": block,
-            "mix_block": int(example.number.get("mix_block", 0)),
-            "cores": cores,
-            "idle": idle_share(block, cores),
-            "count": group.count,
-            "total_us": micro(group.total),
-            "share": share(group.total, compute),
-            "max_us": micro(max(group.longest, 0.0)),
-            "mean_us": micro(group.total / max(group.count, 1)),
-            "wait_us": micro(group.wait),
-            "dynamic": share(group.dynamic, group.count) if stateful else None,
-            "hf32": {"YES": "yes", "NO": "no"}.get(text.get("hf32", "").upper(), "unknown"),
-            "node": text.get("name", "")[:_TEXT],
-            "shapes": text.get("in_shapes", "")[:_TEXT],
-            "dtypes": ";".join(dtypes)[:_TEXT],
-            "formats": text.get("in_formats", "")[:_TEXT],
-            "out_shapes": text.get("out_shapes", "")[:_TEXT],
-            "out_dtypes": ";".join(results)[:_TEXT],
-            "out_formats": text.get("out_formats", "")[:_TEXT],
-        }
+        return OperatorKernels(
+            group.type,
+            path,
+            Span.at(group.line),
+            core=group.core,
+            dtype=group.dtype,
+            data_dtype=data_dtype(dtypes),
+            family=family_of(group.type),
+            wide=", ".join(wide_of(dtypes)),
+            wide_result=", ".join(wide_of(results)),
+            single=group.single,
+            block=block,
+            cores=cores,
+            idle=idle_share(block, cores),
+            count=group.count,
+            total_us=micro(group.total),
+            share=share(group.total, compute),
+            max_us=micro(max(group.longest, 0.0)),
+            mean_us=micro(group.total / max(group.count, 1)),
+            node=text.get("name", "")[:_TEXT],
+            shapes=text.get("in_shapes", "")[:_TEXT],
+            dtypes=";".join(dtypes)[:_TEXT],
+            out_dtypes=";".join(results)[:_TEXT],
+            rank=rank,
+            type_us=micro(of_type),
+            type_share=share(of_type, compute),
+            type_count=count,
+            leads=leads,
+        )

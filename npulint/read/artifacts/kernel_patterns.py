@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.kernel_words import FOREACH, OPTIMIZER
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
+from npulint.read.artifacts.kernel_words import OPTIMIZER
+from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import Values, micro, share
 from npulint.read.artifacts.rows import Row
 
@@ -15,6 +18,69 @@ _TEXT = 200
 _TINY_US = 100.0
 _OFTEN = 10
 _CLEARING = "MemSet"  # inserted by other kernels
+
+
+@fact_kind("run_pair")
+class ConversionPair(OfComputing):
+    """Conversions (TransData) there and back, at most three kernels apart."""
+
+    _from: str
+    to: str
+    between: str
+    """The types of the kernels in between."""
+    total_us: float
+    """Of both conversions."""
+    rank: int
+    """By total time."""
+    node: str
+
+    @attribute
+    def direct(self) -> bool:
+        """Whether there are no kernels in between."""
+        return not self.between
+
+
+def _from(fact: ConversionPair) -> str:
+    """The format that is converted and restored."""
+    return fact._from
+
+
+setattr(ConversionPair, "from", attribute(_from, "from"))  # no field can be called like a keyword
+
+
+@fact_kind("run_repeated")
+class RepeatedKernel(FileFact):
+    """A kernel below 100 µs that runs ten times or more in a step with the same shapes (no MemSet); the name is its
+    operator type."""
+
+    shapes: str
+    """With () for a scalar."""
+    steps: int
+    """Of the table, 0 unknown."""
+    count: int
+    per_step: float
+    mean_us: float
+    mean_wait_us: float
+    waits: bool
+    """Whether it waits longer than it runs."""
+    total_us: float
+    cost_share: float
+    """Its time and what it waits, in percent of computing."""
+    rank: int
+    """By number."""
+    node: str
+
+
+@fact_kind("run_small")
+class SmallKernels(OfComputing):
+    """Kernels as optimizers launch them one by one (Mul, Add, Sqrt, Addcdiv, Foreach…); the name is optimizer."""
+
+    steps: int
+    """Of the table, 0 unknown."""
+    count: int
+    per_step: float
+    median_us: float
+    total_us: float
 
 
 class _Conversion:
@@ -79,18 +145,9 @@ class CastPairs:
         """A `run_pair` for each kind of pair, at the second conversion of the longest."""
         facts: list[Fact] = []
         for (first, second, between), tally in sorted(self._found.items(), key=lambda item: (-item[1].total, item[0])):
-            attrs = {
-                "from": first,
-                "to": second,
-                "between": between,
-                "direct": "no" if between else "yes",
-                "count": tally.count,
-                "total_us": micro(tally.total),
-                "share": share(tally.total, compute),
-                "rank": len(facts) + 1,
-                "node": tally.node,
-            }
-            facts.append(GenericFact("run_pair", "TransData", path, Span.at(tally.line), attrs))
+            part, place = share(tally.total, compute), Span.at(tally.line)
+            values = first, second, between, micro(tally.total), len(facts) + 1, tally.node
+            facts.append(ConversionPair("TransData", path, place, *values, share=part))
         return facts[:_TOLD]
 
 
@@ -127,21 +184,23 @@ class Repeats:
             if per_step < _OFTEN or len(facts) >= _TOLD:
                 break
             if mean < _TINY_US and type_ != _CLEARING:
-                attrs = {
-                    "shapes": ";".join(shape or "()" for shape in shapes.split(";")),
-                    "steps": steps,
-                    "count": tally.count,
-                    "per_step": round(per_step, 1),
-                    "mean_us": micro(mean),
-                    "mean_wait_us": micro(tally.wait / tally.count),
-                    "waits": "yes" if tally.wait > tally.total else "no",
-                    "total_us": micro(tally.total),
-                    "share": share(tally.total, compute),
-                    "cost_share": share(tally.total + tally.wait, compute),
-                    "rank": len(facts) + 1,
-                    "node": tally.node,
-                }
-                facts.append(GenericFact("run_repeated", type_, path, Span.at(tally.line), attrs))
+                fact = RepeatedKernel(
+                    type_,
+                    path,
+                    Span.at(tally.line),
+                    shapes=";".join(shape or "()" for shape in shapes.split(";")),
+                    steps=steps,
+                    count=tally.count,
+                    per_step=round(per_step, 1),
+                    mean_us=micro(mean),
+                    mean_wait_us=micro(tally.wait / tally.count),
+                    waits=tally.wait > tally.total,
+                    total_us=micro(tally.total),
+                    cost_share=share(tally.total + tally.wait, compute),
+                    rank=len(facts) + 1,
+                    node=tally.node,
+                )
+                facts.append(fact)
         return facts
 
 
@@ -150,34 +209,20 @@ class Small:
 
     def __init__(self) -> None:
         self._durations = Values()
-        self._foreach = 0.0
-        self._foreach_count = 0
 
     def see(self, line: int, type_: str, duration: float) -> None:
         """Process the next kernel of the table."""
         if OPTIMIZER.fullmatch(type_):
             self._durations.add(duration, line)
-            if FOREACH.fullmatch(type_):
-                self._foreach += duration
-                self._foreach_count += 1
 
     def facts(self, path: str, compute: float, steps: int) -> list[Fact]:
         """One `run_small`, at the longest of these kernels."""
         found = self._durations
         if not found.count:
             return []
-        attrs = {
-            "steps": steps,
-            "count": found.count,
-            "per_step": round(found.count / max(steps, 1), 1),
-            "median_us": micro(found.median),
-            "total_us": micro(found.total),
-            "share": share(found.total, compute),
-            "foreach_share": share(self._foreach, compute),
-            "foreach_count": self._foreach_count,
-        }
-        line = found.largest_line
-        return [GenericFact("run_small", "optimizer", path, Span.at(line), attrs)]
+        per_step, part = round(found.count / max(steps, 1), 1), share(found.total, compute)
+        values = steps, found.count, per_step, micro(found.median), micro(found.total)
+        return [SmallKernels("optimizer", path, Span.at(found.largest_line), *values, share=part)]
 
 
 def _main(text: str) -> str:

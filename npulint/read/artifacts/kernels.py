@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.artifacts.kernel_groups import Groups
 from npulint.read.artifacts.kernel_patterns import CastPairs, Repeats, Small
-from npulint.read.artifacts.kernel_words import (
-    CUBE,
-    LAYOUT,
-    core_of,
-    data_dtype,
-    dtypes_of,
-    is_communication,
-    is_multicore,
-)
+from npulint.read.artifacts.kernel_words import CUBE, core_of, data_dtype, dtypes_of, is_communication, is_multicore
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 
 _WANTED = (
-    *("name", "type", "state", "core", "duration_us", "wait_us", "block", "mix_block", "hf32", "step", "stream"),
+    *("name", "type", "state", "core", "duration_us", "wait_us", "block", "hf32", "step", "stream"),
     *("in_shapes", "in_dtypes", "in_formats", "out_shapes", "out_dtypes", "out_formats"),
 )
 _STEPS = 10_000
 _UNKNOWN = ("", "N/A", "NA", "0")
 _ALWAYS_DYNAMIC = "aclnn"  # aclnn kernels are not compiled per shape, hence always dynamic
+
+
+@fact_kind("run_kernels")
+class KernelTable(FileFact):
+    """A table of kernels (op_summary, kernel_details), one fact for the table; the name is kernel_table."""
+
+    level: Literal["operators", "times", "none"]
+    """Times: it has no operator types (a profile of level 0); none: it has no kernel."""
+    kernels: int
+    named: int
+    """Kernels with a type."""
+    steps: int
+    """0 where the table has no such column."""
+    compute_us: float
+    dynamic: float | None
+    """Percent of kernels with a dynamic shape, without those of aclnn interfaces, which have no other; none without
+    that column."""
+    dynamic_repeated: float | None
+    """Percent of these whose type and shapes come again."""
+    cube_us: float
+    """The time of MatMul, Conv and the like."""
+    cube_float: float
+    """Percent of that time on float32 data."""
+    cube_hf32: float
+    """Percent of this that may use HF32."""
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -44,9 +62,8 @@ class _Table:
         self.groups, self.pairs, self.repeats, self.small = Groups(), CastPairs(), Repeats(), Small()
         self.steps: set[str] = set()
         self.kernels = self.named = self.stateful = self.dynamic = 0
-        self.first = self.communications = self.aicpu = 0
-        self.compute = self.communication = self.wait = 0.0
-        self.layout = self.cube = self.cube_float = self.cube_hf32 = 0.0
+        self.first = 0
+        self.compute = self.cube = self.cube_float = self.cube_hf32 = 0.0
 
     def add(self, line: int, row: Row) -> None:
         """Add a row."""
@@ -55,12 +72,9 @@ class _Table:
         if len(self.steps) < _STEPS:
             self.steps.add(text.get("step", ""))
         if is_communication(core, type_):
-            self.communications += 1
-            self.communication += duration
             return
         self.kernels += 1
         self.compute += duration
-        self.wait += row.number.get("wait_us", 0.0)
         self.first = self.first or line
         if type_ in _UNKNOWN:
             return
@@ -70,19 +84,16 @@ class _Table:
         self._operator(line, row, type_[:100], core, duration, state == "dynamic")
 
     def _operator(self, line: int, row: Row, type_: str, core: str, duration: float, dynamic: bool) -> None:
-        dtype, data, cube, layout = _traits(type_, row.text.get("in_dtypes", "")[:200])
+        dtype, data, cube = _traits(type_, row.text.get("in_dtypes", "")[:200])
         avoidable = dynamic and not row.text.get("name", "").startswith(_ALWAYS_DYNAMIC)
         self.dynamic += avoidable
         block = int(row.number.get("block", 0))
         single = block == 1 and is_multicore(core)
         self.groups.widest(core, block)
-        self.groups.group(type_, core, dtype, single).add(line, row, duration, dynamic)
+        self.groups.group(type_, core, dtype, single).add(line, row, duration)
         self.pairs.see(line, type_, row, duration)
         self.repeats.see(line, type_, row, duration, avoidable)
         self.small.see(line, type_, duration)
-        self.aicpu += core == "AI_CPU"
-        if layout:
-            self.layout += duration
         if cube:
             self.cube += duration
             if data == "FLOAT":
@@ -92,39 +103,33 @@ class _Table:
     def facts(self, path: str, seen: Seen) -> list[Fact]:
         """The facts of all rows."""
         steps = len(self.steps.difference(_UNKNOWN))
-        line = self.first or 1
-        found: list[Fact] = [GenericFact("run_kernels", seen.form, path, Span.at(line), self._attrs(steps))]
-        if self.named:
-            matrix = {
-                "float_share": share(self.cube_float, self.cube),
-                "hf32_share": share(self.cube_hf32, self.cube_float),
-            }
-            found += self.groups.facts(path, self.compute, bool(self.stateful), {"matrix": {**matrix}})
-            found += self.pairs.facts(path, self.compute)
-            found += self.repeats.facts(path, self.compute, steps)
-            found += self.small.facts(path, self.compute, steps)
-        return found
+        table = self._fact(path, seen.form, steps)
+        if not self.named:
+            return [table]
+        return [
+            table,
+            *self.groups.facts(path, self.compute, (table.cube_float, table.cube_hf32)),
+            *self.pairs.facts(path, self.compute),
+            *self.repeats.facts(path, self.compute, steps),
+            *self.small.facts(path, self.compute, steps),
+        ]
 
-    def _attrs(self, steps: int) -> dict[str, object]:
-        return {
-            "level": "operators" if self.named else "times" if self.kernels else "none",
-            "kernels": self.kernels,
-            "named": self.named,
-            "steps": steps,
-            "compute_us": micro(self.compute),
-            "communication_us": micro(self.communication),
-            "communications": self.communications,
-            "wait_us": micro(self.wait),
-            "aicpu": self.aicpu,
-            "layout_us": micro(self.layout),
-            "layout_share": share(self.layout, self.compute),
-            "dynamic": share(self.dynamic, self.stateful) if self.stateful else None,
-            "dynamic_repeated": self.repeats.repeated_dynamic if self.stateful else None,
-            "cube_us": micro(self.cube),
-            "cube_share": share(self.cube, self.compute),
-            "cube_float": share(self.cube_float, self.cube),
-            "cube_hf32": share(self.cube_hf32, self.cube_float),
-        }
+    def _fact(self, path: str, form: str, steps: int) -> KernelTable:
+        return KernelTable(
+            form,
+            path,
+            Span.at(self.first or 1),
+            level="operators" if self.named else "times" if self.kernels else "none",
+            kernels=self.kernels,
+            named=self.named,
+            steps=steps,
+            compute_us=micro(self.compute),
+            dynamic=share(self.dynamic, self.stateful) if self.stateful else None,
+            dynamic_repeated=self.repeats.repeated_dynamic if self.stateful else None,
+            cube_us=micro(self.cube),
+            cube_float=share(self.cube_float, self.cube),
+            cube_hf32=share(self.cube_hf32, self.cube_float),
+        )
 
 
 @lru_cache(maxsize=256)
@@ -133,9 +138,8 @@ def _core(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _traits(type_: str, dtypes: str) -> tuple[str, str, bool, bool]:
-    """(data type of the first input, type of the first data input, runs on the matrix unit, only changes the layout) of
-    a kernel."""
+def _traits(type_: str, dtypes: str) -> tuple[str, str, bool]:
+    """(data type of the first input, type of the first data input, runs on the matrix unit) of a kernel."""
     found = dtypes_of(dtypes)
     first = found[0] if found else ""
-    return first, data_dtype(found), bool(CUBE.fullmatch(type_)), bool(LAYOUT.fullmatch(type_))
+    return first, data_dtype(found), bool(CUBE.fullmatch(type_))

@@ -1,29 +1,44 @@
-"""Device memory during a profile: amounts reserved and in use by component, and the largest allocations.
+"""Device memory during a profile: amounts reserved and in use by component.
 
-Sources: `memory_record*.csv`, `operator_memory*.csv`, `npu_module_mem*.csv`, `static_op_mem*.csv` of msprof and
-torch_npu."""
+Sources: `memory_record*.csv`, `npu_module_mem*.csv` of msprof and torch_npu."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Literal
 
 from npulint.data.run_columns import plain
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Seen, rows
 
-_KEYS = 1000  # components and devices, or graphs, that are distinguished
+_KEYS = 1000  # components and devices that are distinguished
 _SHOWN = 20
 _NAME = 200
 _NONE = -1.0  # less than any amount
 _NEAR = 0.01  # relative tolerance of the peak: allocators keep small tensors in separate segments
 _UNITS = 1024
-_WHOLE = "TOTAL"
 _IN_KB = plain("Total Reserved(KB)")
-_Key = tuple[str, str]
-_Kept = TypeVar("_Kept")
+
+
+@fact_kind("run_memory")
+class ComponentMemory(FileFact):
+    """Memory of a device that a component holds: in memory_record PTA (the allocator of torch_npu), GE (that of
+    graphs), APP (the whole process), PTA+GE…; a module of CANN in module_memory; the largest 20."""
+
+    form: Literal["memory_record", "module_memory"]
+    reserved_mb: float
+    """The peak."""
+    used_mb: float | None
+    """The most in use while about the peak was reserved, of memory_record; so are the next ones."""
+    unused_mb: float | None
+    """The rest of the peak."""
+    unused_share: float | None
+    """The same in percent."""
+    swing_share: float | None
+    """How far use went up and down, in percent of the peak."""
 
 
 class _Held:
@@ -31,13 +46,12 @@ class _Held:
     `line` its row: little use at the beginning of a step is not waste."""
 
     def __init__(self) -> None:
-        self.rows = self.line = 0
+        self.line = 0
         self.reserved = 0.0
         self.allocated = self.active = self.used = _NONE
         self.least = math.inf
 
     def add(self, line: int, reserved: float, allocated: float, active: float) -> None:
-        self.rows += 1
         if reserved > self.reserved or not self.line:
             if reserved > self.reserved * (1 + _NEAR):
                 self.used = _NONE
@@ -55,105 +69,42 @@ class _Held:
             if use > self.used and reserved >= self.reserved * (1 - _NEAR):
                 self.used, self.line = use, line
 
-    def figures(self, unit: int) -> dict[str, object]:
-        found = {"reserved_mb": self.reserved, "allocated_mb": self.allocated, "active_mb": self.active}
-        attrs: dict[str, object] = {"rows": self.rows}
-        attrs |= {key: _mb(value / unit) for key, value in found.items() if value >= 0}
-        if self.used >= 0:
-            unused = max(self.reserved - self.used, 0.0)
-            attrs["used_mb"], attrs["unused_mb"] = _mb(self.used / unit), _mb(unused / unit)
-            attrs["unused_share"] = share(unused, self.reserved)
-            attrs["swing_share"] = share(max(self.allocated, self.active) - self.least, self.reserved)
-        return attrs
-
-
-class _Largest:
-    """The allocations of one device or graph: their number, how many were never freed, and the largest."""
-
-    def __init__(self) -> None:
-        self.count = self.held = self.line = 0
-        self.size = 0.0
-        self.op = ""
-        self.whole: float | None = None
-
-    def add(self, line: int, op: str, size: float) -> None:
-        self.count += 1
-        if not self.line or size > self.size:
-            self.line, self.op, self.size = line, op[:_NAME], size
+    def fact(self, name: str, path: str, form: str, unit: int) -> ComponentMemory:
+        unused = max(self.reserved - self.used, 0.0)
+        known = self.used >= 0
+        return ComponentMemory(
+            name,
+            path,
+            Span.at(self.line),
+            "memory_record" if form == "memory_record" else "module_memory",
+            _mb(self.reserved / unit),
+            _mb(self.used / unit) if known else None,
+            _mb(unused / unit) if known else None,
+            share(unused, self.reserved) if known else None,
+            share(max(self.allocated, self.active) - self.least, self.reserved) if known else None,
+        )
 
 
 def read_components(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_memory` for each component and device: allocators for memory_record (PTA: of torch_npu, GE: of graphs,
     APP: the whole process), modules of CANN and the driver for module_memory."""
-    held: dict[_Key, _Held] = {}
+    held: dict[tuple[str, str], _Held] = {}
     for line, (text, number) in rows(stream, seen.form, _wanted(seen.form), seen):
         key = text["component"], text.get("device", "")
-        found = held.get(key) or _kept(held, key, _Held)
+        found = held.get(key)
+        if found is None and len(held) < _KEYS:
+            found = held[key] = _Held()
         if found is not None:
             uses = number.get("allocated_mb", _NONE), number.get("active_mb", _NONE)
             found.add(line, number["reserved_mb"], *uses)
     unit = _unit(seen)
-    facts: list[Fact] = []
-    for (name, device), one in sorted(held.items(), key=lambda item: (-item[1].reserved, item[0]))[:_SHOWN]:
-        if one.reserved > 0:
-            attrs = {"form": seen.form, "device": device[:_NAME], **one.figures(unit)}
-            facts.append(GenericFact("run_memory", name[:_NAME], path, Span.at(one.line), attrs))
-    return facts
+    ordered = sorted(held.items(), key=lambda item: (-item[1].reserved, item[0]))[:_SHOWN]
+    return [one.fact(name[:_NAME], path, seen.form, unit) for (name, _), one in ordered if one.reserved > 0]
 
 
 def _wanted(form: str) -> Sequence[str]:
     uses = ("allocated_mb", "active_mb") if form == "memory_record" else ()
     return "component", "device", "reserved_mb", *uses
-
-
-def read_operators(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_memory` named ``operators`` for each device: the largest allocation. Rows of memory that was only freed
-    during the profile have neither operator nor size: they are only counted."""
-    found: dict[_Key, _Largest] = {}
-    for line, row in rows(stream, seen.form, ("name", "size_kb", "released_us", "device"), seen):
-        one = _kept(found, ("", row.text.get("device", "")), _Largest)
-        if one is not None and row.number["size_kb"] > 0:
-            one.add(line, row.text["name"], row.number["size_kb"])
-            one.held += not row.text.get("released_us", "-").strip()
-    return _of_largest(found, path, seen, "operators")
-
-
-def read_static(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_memory` named ``static`` for each graph and device: the largest allocation planned at graph compilation,
-    and the sum for the graph as `allocated_mb` where the table has it."""
-    found: dict[_Key, _Largest] = {}
-    for line, row in rows(stream, seen.form, ("name", "graph", "size_kb", "device"), seen):
-        one = _kept(found, (row.text["graph"], row.text.get("device", "")), _Largest)
-        if one is not None and row.number["size_kb"] > 0:
-            if row.text["name"] == _WHOLE:
-                one.whole = max(row.number["size_kb"], one.whole or 0.0)
-            else:
-                one.add(line, row.text["name"], row.number["size_kb"])
-    return _of_largest(found, path, seen, "static")
-
-
-def _of_largest(found: dict[_Key, _Largest], path: str, seen: Seen, name: str) -> list[Fact]:
-    facts: list[Fact] = []
-    for (graph, device), one in sorted(found.items(), key=lambda item: (-item[1].size, item[0]))[:_SHOWN]:
-        attrs: dict[str, object] = {"form": seen.form, "device": device[:_NAME], "rows": one.count}
-        attrs |= {"op": one.op, "size_mb": _mb(one.size / _UNITS)}
-        if graph:
-            attrs["graph"] = graph[:_NAME]
-        if "released_us" in seen.columns:
-            attrs["held"] = one.held
-        if one.whole is not None:
-            attrs["allocated_mb"] = _mb(one.whole / _UNITS)
-        if one.line:
-            facts.append(GenericFact("run_memory", name, path, Span.at(one.line), attrs))
-    return facts
-
-
-def _kept(known: dict[_Key, _Kept], key: _Key, new: type[_Kept]) -> _Kept | None:
-    """The record of a key, created if necessary; None if there are too many."""
-    found = known.get(key)
-    if found is None and len(known) < _KEYS:
-        found = known[key] = new()
-    return found
 
 
 def _unit(seen: Seen) -> int:

@@ -1,4 +1,4 @@
-"""Run artifacts with little information: rank groups, module trees, profiler settings, summaries, advice.
+"""Run artifacts that are only counted: rank groups, module trees, profiler settings, summaries, advice, some tables.
 
 Sources: `communication_group.json` of msprof-analyze, `construct.json` of msprobe, `sample.json` and `info.json` of
 msprof, summaries of training traces printed by scripts of 2020, `advisor*.txt` of msaccucmp and msprobe."""
@@ -7,24 +7,14 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.data.run_columns import columns
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import LIMIT, documents
-from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.rows import Seen, rows
 
 _LINE = 1 << 16
-_TEXT = 200
 _SUMMARY = lazy_compile(rb"[A-Za-z]\w{0,40}: ?\d")
-_FIELD = lazy_compile(r"(?:\[\w{1,20}\] ?)?([A-Za-z][A-Za-z ]{1,30}):(.*)")
-_KEYS = {
-    "line": "row",
-    "operator index": "row",
-    "suspect nodes": "nodes",
-    "detection type": "detection",
-    "expert advice": "text",
-}
-_NOTHING = frozenset(("", "na", "n/a", "none", "-", "null"))
-_OTHERS = lazy_compile(r"[,;\s]+")
 
 
 def read_json(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -49,25 +39,14 @@ def read_summary(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 
 
 def read_advice(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_advice`, if the advice names an operator or its row in the comparison."""
-    entries: dict[str, str] = {}
-    number, place, whole = 0, 0, True
-    while data := stream.readline(_LINE):
-        number, whole = number + whole, data.endswith(b"\n")
-        text = data.decode("utf-8-sig" if number == 1 else "utf-8", "replace").strip()
-        seen.rows += bool(text)
-        match = _FIELD.fullmatch(text)
-        key = _KEYS.get(match.group(1).lower(), "") if match is not None else ""
-        value = match.group(2).strip() if match is not None else ""
-        if not key or key in entries or value.lower() in _NOTHING:
-            continue
-        entries[key] = value
-        if key == "nodes" or (key == "row" and not place):
-            place = number
-    nodes = [one for one in _OTHERS.split(entries.get("nodes", "").strip("[]'\" ")) if one]
-    if not place or not (nodes or entries.get("row")):
-        return []
-    name = nodes[0].strip("'\"")[:_TEXT] if nodes else entries["row"][:_TEXT]
-    attrs: dict[str, object] = {key: entries[key][:_TEXT] for key in ("row", "detection", "text") if key in entries}
-    attrs["named"] = "yes" if nodes else "no"
-    return [GenericFact("run_advice", name, path, Span.at(place), attrs)]
+    """No facts; counts lines."""
+    while text := stream.readline(_LINE):
+        seen.rows += bool(text.strip())
+    return []
+
+
+def read_table(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
+    """No facts; counts rows."""
+    for _ in rows(stream, seen.form, [column.key for column in columns()[seen.form]], seen):
+        pass
+    return []

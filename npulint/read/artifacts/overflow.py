@@ -6,11 +6,13 @@ add by DHA), or one list for one accelerator."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import FileFact, Span
 from npulint.read.artifacts.compared_ops import mixlist
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
@@ -26,9 +28,58 @@ BITS: dict[int, str] = {
 }
 """The meaning of the status bits of the AI Core."""
 
-UNITS = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
-_ACCELERATORS = {"AIC": "ai_core", "AIV": "ai_vector", "AICPU": "ai_cpu", "SDMA": "sdma"}
+Unit = Literal["ai_core", "ai_vector", "ai_cpu", "sdma", "l2_atomic", "dha_atomic", "other", "unparsed"]
+UNITS: dict[str, Unit] = {"AI Core": "ai_core", "L2 Atomic Add": "l2_atomic", "DHA Atomic Add": "dha_atomic"}
+_ACCELERATORS: dict[str, Unit] = {"AIC": "ai_core", "AIV": "ai_vector", "AICPU": "ai_cpu", "SDMA": "sdma"}
 _FIRST = ("ai_core", "ai_vector")
+
+
+@fact_kind("run_overflow")
+class Overflow(FileFact):
+    """An arithmetic overflow on the device (an Opdebug record, or a panel of precision_tool); the name is the operator
+    where it is known, otherwise the unit."""
+
+    unit: Unit
+    """Unparsed: a dump of which only the name was read."""
+    status: int
+    task: int = -1
+    timestamp: int = 0
+    """In µs."""
+    type: str = "-"
+    op: str = ""
+    rank: int = 0
+    """AI Core first, then by time and task."""
+    count: int = 0
+    """How many overflows there are."""
+
+    @attribute
+    def mixlist(self) -> str:
+        """The text of an operator list that keeps this type in float32."""
+        return mixlist(self.type)
+
+    @attribute
+    def bits(self) -> str:
+        """The names of the status bits that are set."""
+        return ", ".join(self._bits) or "-"
+
+    @property
+    def _bits(self) -> list[str]:
+        return bits(self.status) if self.unit in _FIRST else []
+
+    @attribute
+    def to_float16(self) -> bool:
+        """Whether a conversion to float16 overflowed."""
+        return "to_float16" in self._bits
+
+    @attribute
+    def cube_accumulation(self) -> bool:
+        """Whether the sum of a matrix multiplication overflowed."""
+        return "cube_accumulation" in self._bits
+
+    @attribute
+    def float(self) -> bool:
+        """Whether floating point arithmetic overflowed."""
+        return "float" in self._bits
 
 
 def bits(status: int) -> list[str]:
@@ -37,20 +88,12 @@ def bits(status: int) -> list[str]:
     return named + (["other"] if status & ~sum(BITS) else [])
 
 
-def overflow_fact(path: str, line: int, unit: str, status: int, attrs: dict[str, Any]) -> Fact:
-    """A `run_overflow` of one unit, named after the operator if known, else after the unit."""
-    named = bits(status) if unit in _FIRST else []
-    more = {"unit": unit, "status": status, "bits": ", ".join(named) or "-"}
-    flags = {name: "yes" if name in named else "no" for name in BITS.values()}
-    return GenericFact("run_overflow", attrs.get("op") or unit, path, Span.at(line), {**more, **flags, **attrs})
-
-
-def read(stream: BinaryIO, path: str) -> list[Fact]:
+def read(stream: BinaryIO, path: str) -> list[Overflow]:
     """A `run_overflow` for each unit of a record that overflowed, AI Core first. Raises `NotJsonError`."""
     text = text_of(stream)
     name = dump_name(_base(path))
     stamp = name.timestamp if name else 0
-    found: list[Fact] = []
+    found: list[Overflow] = []
     known = False
     for start, end, value in documents(text):
         for key, unit, entry in _entries(value):
@@ -59,13 +102,15 @@ def read(stream: BinaryIO, path: str) -> list[Fact]:
             if status > 0:
                 at = text.find(f'"{key}"', start, end)
                 line = text.count("\n", 0, max(at, start)) + 1
-                found.append(overflow_fact(path, line, unit, status, _attrs(entry, stamp)))
+                task = whole(entry.get("task_id"))
+                number = -1 if task is None else task
+                found.append(Overflow(unit, path, Span.at(line), unit, status, number, stamp))
     if not known:
         raise NotJsonError("no overflow record")
     return ranked(found)
 
 
-def _entries(value: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _entries(value: Any) -> Iterator[tuple[str, Unit, dict[str, Any]]]:
     """(key, unit, entry) of each unit in a record of either layout."""
     records = value if isinstance(value, list) else [value]
     for record in records:
@@ -85,62 +130,34 @@ def _entries(value: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
                     yield "acc_type", unit, one
 
 
-def _attrs(entry: dict[str, Any], stamp: int) -> dict[str, Any]:
-    task, stream = whole(entry.get("task_id")), whole(entry.get("stream_id"))
-    return {
-        "task": -1 if task is None else task,
-        "stream": -1 if stream is None else stream,
-        "model": whole(entry.get("model_id")) or 0,
-        "timestamp": stamp,
-        "type": "-",
-        "op": "",
-    }
-
-
-def ranked(facts: Iterable[Fact]) -> list[Fact]:
+def ranked(facts: Iterable[Overflow]) -> list[Overflow]:
     """Overflow facts of any number of files with `rank` (from 1) and `count`: AI Core first, then by time and task."""
-    ordered = sorted(
-        facts,
-        key=lambda fact: (
-            fact.attrs["unit"] not in _FIRST,
-            fact.attrs["timestamp"],
-            fact.attrs["task"],
-            fact.path,
-            fact.span,
-        ),
-    )
-    return [
-        msgspec.structs.replace(
-            fact,
-            attrs={**fact.attrs, "rank": rank, "count": len(ordered), "mixlist": mixlist(fact.attrs["type"])},
-        )
-        for rank, fact in enumerate(ordered, 1)
-    ]
+    ordered = sorted(facts, key=lambda one: (one.unit not in _FIRST, one.timestamp, one.task, one.path, one.span))
+    return [msgspec.structs.replace(fact, rank=rank, count=len(ordered)) for rank, fact in enumerate(ordered, 1)]
 
 
-def of_name(path: str) -> list[Fact]:
+def of_name(path: str) -> list[Overflow]:
     """The overflow fact of an unparsed dump, by its file name alone: the time of an overflow. The task in it is that of
     the record, not of the operator. Empty for another file."""
     name = dump_name(_base(path))
     if name is None or name.type != "Opdebug" or name.direction:
         return []
-    attrs = {"task": -1, "stream": name.stream, "model": 0, "timestamp": name.timestamp, "type": "-", "op": ""}
-    return ranked([overflow_fact(path, 1, "unparsed", -1, attrs)])
+    return ranked([Overflow("unparsed", path, Span(), "unparsed", -1, timestamp=name.timestamp)])
 
 
-def without_parsed(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
+def without_parsed(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Overflow]:
     """The facts without those of unparsed dumps that were parsed as well: the parsed file is authoritative."""
     names = [dump_name(_base(path)) for path in paths]
     parsed = {(name.task, name.timestamp) for name in names if name and name.type == "Opdebug" and name.direction}
     found = []
     for fact in facts:
-        name = dump_name(_base(fact.path)) if fact.attrs["unit"] == "unparsed" else None
+        name = dump_name(_base(fact.path)) if fact.unit == "unparsed" else None
         if name is None or (name.task, name.timestamp) not in parsed:
             found.append(fact)
     return found
 
 
-def with_operators(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
+def with_operators(facts: Iterable[Overflow], paths: Iterable[str]) -> list[Overflow]:
     """The facts with the operator of their task, taken from the names of tensors dumped in the same folder."""
     known: dict[int, DumpName] = {}
     for path in paths:
@@ -149,10 +166,9 @@ def with_operators(facts: Iterable[Fact], paths: Iterable[str]) -> list[Fact]:
             known.setdefault(name.task, name)
     found = []
     for fact in facts:
-        name = known.get(fact.attrs["task"])
-        if name is not None and not fact.attrs["op"]:
-            attrs = {**fact.attrs, "type": name.type, "op": name.op}
-            fact = msgspec.structs.replace(fact, name=name.op, attrs=attrs)
+        name = known.get(fact.task)
+        if name is not None and not fact.op:
+            fact = msgspec.structs.replace(fact, name=name.op, type=name.type, op=name.op)
         found.append(fact)
     return found
 

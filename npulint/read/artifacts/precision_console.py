@@ -6,15 +6,18 @@ A panel is a frame of box characters. Its title or first line names the operator
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+import msgspec
+
+from npulint.facts.attributes import flag
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.compared_ops import BELOW, mixlist
+from npulint.read.artifacts.compared_ops import BELOW, ComparedOperator, Problem, mixlist
 from npulint.read.artifacts.numbers import number, whole
 from npulint.read.artifacts.op_names import type_of
-from npulint.read.artifacts.overflow import UNITS, overflow_fact, ranked
+from npulint.read.artifacts.overflow import UNITS, Overflow, ranked
 from npulint.read.artifacts.rows import texts
 
 _TITLE = lazy_compile(r"\s*╭─+ \[(\d{1,9})\] (.{1,1000}?) ─+╮\s*$")
@@ -29,15 +32,15 @@ _MOST = 100  # panels that become facts
 
 def read(stream: BinaryIO, path: str) -> list[Fact]:
     """A `run_compared` or `run_overflow` for each operator shown in a panel. Raises only what `stream` raises."""
-    compared: list[Fact] = []
-    overflowed: list[Fact] = []
+    compared: list[ComparedOperator | None] = []
+    overflowed: list[Overflow] = []
     for line, panel in _panels(stream):
         title = _TITLE.match(panel[0])
         if title is not None and len(compared) < _MOST:
-            compared.append(_compared(path, line, int(title[1]), title[2].strip(), panel))
+            compared.append(_compared(path, line, title[2].strip(), panel))
         elif title is None and len(overflowed) < _MOST:
             overflowed += _overflowed(path, line, panel)
-    return ranked(overflowed) + _ordered(compared)
+    return [*ranked(overflowed), *_ordered(compared)]
 
 
 def _panels(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
@@ -55,8 +58,8 @@ def _panels(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
                 panel = []
 
 
-def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> Fact:
-    """The panel of an operator that differs; its inputs count as good unless their numbers say otherwise."""
+def _compared(path: str, line: int, name: str, panel: list[str]) -> ComparedOperator | None:
+    """The panel of an operator if it differs; its inputs count as good unless their numbers say otherwise."""
     values: dict[str, list[tuple[str, float | None]]] = {"input": [], "output": []}
     side, reference = "", ""
     for text in panel[1:]:
@@ -70,39 +73,38 @@ def _compared(path: str, line: int, order: int, name: str, panel: list[str]) -> 
     outputs = [(value, label) for label, value in values["output"] if value is not None and not math.isnan(value)]
     unclear = any(value is not None and math.isnan(value) for _, value in values["output"])
     cosine, tensor = min(outputs, default=(None, "-"))
-    bad = any(value < BELOW for value in inputs)
-    low = cosine is not None and cosine < BELOW
-    attrs: dict[str, Any] = {
-        "what": ("inherits" if bad else "deviates") if low else "not_a_number" if unclear else "alike",
-        "order": order,
-        "family": "precision_tool",
-        "mode": "tensor",
-        "type": type_of(name),
-        "reference": reference,
-        "fused": "yes" if "," in reference else "no" if reference else "unknown",
-        "tensor": tensor,
-        "lowered": "no",
-        "mixlist": mixlist(type_of(name)),
-        "cosine": cosine,
-        "inputs": "bad" if bad else "good" if inputs else "unknown",
-        "inputs_min_cosine": min(inputs, default=None),
-        "inputs_nan": len(values["input"]) - len(inputs),
-    }
-    return GenericFact("run_compared", name, path, Span.at(line), attrs)
+    what: Problem | None = "not_a_number" if unclear else None
+    if cosine is not None and cosine < BELOW:
+        what = "inherits" if any(value < BELOW for value in inputs) else "deviates"
+    return what and ComparedOperator(
+        name,
+        path,
+        Span.at(line),
+        what=what,
+        rank=0,
+        total=0,
+        family="precision_tool",
+        type=type_of(name),
+        reference=reference,
+        fused=flag("," in reference if reference else None),
+        tensor=tensor,
+        cosine=cosine,
+        inputs_min_cosine=min(inputs, default=None),
+        mixlist=mixlist(type_of(name)),
+    )
 
 
-def _ordered(facts: list[Fact]) -> list[Fact]:
+def _ordered(facts: Iterable[ComparedOperator | None]) -> list[Fact]:
     """Panels ranked among those of the same problem, in the order of the source tables."""
-    counts: dict[str, int] = {}
-    for fact in facts:
-        what = fact.attrs["what"]
-        counts[what] = fact.attrs["rank"] = counts.get(what, 0) + 1
-    for fact in facts:
-        fact.attrs["total"] = counts[fact.attrs["what"]]
-    return [fact for fact in facts if fact.attrs["what"] != "alike"]
+    kinds: dict[Problem, list[ComparedOperator]] = {}
+    known = [fact for fact in facts if fact is not None]
+    for fact in known:
+        kinds.setdefault(fact.what, []).append(fact)
+    ranks = {fact: rank for alike in kinds.values() for rank, fact in enumerate(alike, 1)}
+    return [msgspec.structs.replace(fact, rank=ranks[fact], total=len(kinds[fact.what])) for fact in known]
 
 
-def _overflowed(path: str, line: int, panel: list[str]) -> Iterator[Fact]:
+def _overflowed(path: str, line: int, panel: list[str]) -> Iterator[Overflow]:
     kind = name = ""
     stamp = 0
     for text in panel[1:]:
@@ -115,12 +117,5 @@ def _overflowed(path: str, line: int, panel: list[str]) -> Iterator[Fact]:
         match = _STATUS.search(text)
         status = whole(match[2]) if match else None
         if match is not None and status:
-            attrs = {
-                "task": int(match[3]),
-                "stream": -1,
-                "model": 0,
-                "timestamp": stamp,
-                "type": kind or "-",
-                "op": name,
-            }
-            yield overflow_fact(path, line + offset, UNITS[match[1]], status, attrs)
+            unit, task = UNITS[match[1]], int(match[3])
+            yield Overflow(name or unit, path, Span.at(line + offset), unit, status, task, stamp, kind or "-", name)

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.frames import StackFrame, user_frame
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.frames import LineFact, StackFrame, user_frame
 from npulint.read.artifacts.host_lines import HostLines
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Seen, rows
@@ -17,52 +18,49 @@ COLLECTIVE = ("hcom", "Hccl", "HCCL", "c10d::")
 
 _LINES = 5000
 _STACKS = 2000
-_OPS = 200
 _SHOWN = 50
 
 
+@fact_kind("run_line")
+class CostlyLine(LineFact, kw_only=True):
+    """A line of the user's code, with its file, whose operators take time on the device (operator_details, trace)."""
+
+    device_us: float
+    share: float
+    """In percent of computing."""
+    rank: int
+
+
 class PythonLine:
-    """The cost of one line of code. `where` is the artifact line with the best example."""
+    """The device time of one line of code. `where` is the artifact line with the best example."""
 
     def __init__(self) -> None:
-        self.count = 0
-        self.device = self.backward = self.host = self.longest = 0.0
+        self.device = 0.0
+        self.longest = -1.0
         self.where = 1
-        self.ops: dict[str, float] = {}
 
-    def add(self, name: str, device: float, host: float, where: int, backward: bool = False) -> None:
-        """Add one operator of this line with its own times in µs."""
-        if not self.count or device > self.longest:
+    def add(self, device: float, where: int) -> None:
+        """Add one operator of this line with its own time in µs."""
+        if device > self.longest:
             self.longest, self.where = device, where
-        self.count += 1
         self.device += device
-        self.backward += device if backward else 0.0
-        self.host += host
-        if name in self.ops or len(self.ops) < _OPS:
-            self.ops[name] = self.ops.get(name, 0.0) + device
 
 
-def line_facts(lines: dict[StackFrame, PythonLine], form: str, path: str, whole: float) -> list[Fact]:
+def line_facts(lines: dict[StackFrame, PythonLine], path: str, whole: float) -> list[Fact]:
     """A `run_line` for the lines with the most device time; shares are relative to `whole` (µs of computing)."""
-    facts: list[Fact] = []
     costly = sorted((item for item in lines.items() if item[1].device > 0), key=lambda item: (-item[1].device, item[0]))
-    for rank, (frame, found) in enumerate(costly[:_SHOWN], 1):
-        ops = sorted(found.ops, key=lambda name: (-found.ops[name], name))
-        attrs: dict[str, object] = {
-            "from": form,
-            "file": frame.file,
-            "source_line": frame.line,
-            "function": frame.function,
-            "count": found.count,
-            "device_us": micro(found.device),
-            "backward_us": micro(found.backward),
-            "host_us": micro(found.host),
-            "share": share(found.device, whole),
-            "ops": ", ".join(op[:60] for op in ops[:3]),
-            "rank": rank,
-        }
-        facts.append(GenericFact("run_line", frame.place, path, Span.at(found.where), attrs))
-    return facts
+    return [
+        CostlyLine(
+            frame.place,
+            path,
+            Span.at(found.where),
+            **frame.attrs(),
+            device_us=micro(found.device),
+            share=share(found.device, whole),
+            rank=rank,
+        )
+        for rank, (frame, found) in enumerate(costly[:_SHOWN], 1)
+    ]
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -82,8 +80,9 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
                 stacks.clear()
             stacks[stack] = user_frame(stack)
         frame = stacks[stack]
-        host = row.number.get("host_self_us", 0.0)
-        host_lines.add(row.text["name"], host, row.number.get("host_total_us", 0.0), line, frame)
+        host_lines.add(
+            row.text["name"], row.number.get("host_self_us", 0.0), row.number.get("host_total_us", 0.0), line, frame
+        )
         if frame is not None and (frame in lines or len(lines) < _LINES):
-            lines.setdefault(frame, PythonLine()).add(row.text["name"], device, host, line)
-    return line_facts(lines, "operator_details", path, whole) + host_lines.facts(path)
+            lines.setdefault(frame, PythonLine()).add(device, line)
+    return line_facts(lines, path, whole) + host_lines.facts(path)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from statistics import median
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.communication import LIMIT
 from npulint.read.artifacts.json_objects import parsed
@@ -32,6 +33,26 @@ _PAIR = lazy_compile(r"\d{1,7}-\d{1,7}")
 _Place = tuple[str, str]  # an operator or group of a rank, and the route
 
 
+@fact_kind("run_route")
+class SlowestRoute(FileFact):
+    """The slowest route of one type of transport between devices (communication_matrix); the name is HCCS RDMA PCIE
+    SDMA SIO or LOCAL. Transfers are compared within one range of sizes (below 1, 4, 16 MB, or more), in which most is
+    carried, because latency makes small ones slow."""
+
+    routes: int
+    """How many are compared: none that carries less than half of what is usual."""
+    megabytes: float
+    """What these carry."""
+    bandwidth: float
+    """The median of the routes in GB/s."""
+    slowest: str
+    """The route from-to, by numbers of ranks within the group or cluster."""
+    slowest_mb: float
+    slowest_bandwidth: float
+    ratio: float
+    """Of its bandwidth to the median."""
+
+
 class _Route:
     """The traffic from one device to another; `op` is the first operator."""
 
@@ -48,12 +69,9 @@ class _Transport:
     """The routes of one transport type by size range of transfers."""
 
     def __init__(self) -> None:
-        self.size = self.time = 0.0
         self.ranges: list[dict[_Place, _Route]] = [{} for _ in range(len(_SIZES) + 1)]
 
     def add(self, place: _Place, op: str, size: float, time: float) -> None:
-        self.size += size
-        self.time += time
         routes = self.ranges[sum(size >= bound for bound in _SIZES)]
         route = routes.get(place)
         if route is None and len(routes) < _ROUTES:
@@ -115,24 +133,20 @@ def _operators(document: dict[str, object]) -> Iterator[tuple[str, str, dict[str
 def _fact(kind: str, transport: _Transport, path: str, text: str) -> Fact:
     routes = transport.compared()
     usual = median(route.bandwidth for route in routes.values())
-    (group, pair), slowest = min(routes.items(), key=lambda item: (item[1].bandwidth, item[0]))
+    (_, pair), slowest = min(routes.items(), key=lambda item: (item[1].bandwidth, item[0]))
     line = _line(text, slowest.op, pair)
-    attrs: dict[str, object] = {
-        "routes": len(routes),
-        "megabytes": round(sum(route.size for route in routes.values()), 3),
-        "milliseconds": round(sum(route.time for route in routes.values()), 3),
-        "total_mb": round(transport.size, 3),
-        "total_ms": round(transport.time, 3),
-        "bandwidth": round(usual, 2),
-        "slowest": pair,
-        "slowest_mb": round(slowest.size, 3),
-        "slowest_bandwidth": round(slowest.bandwidth, 2),
-        "ratio": round(slowest.bandwidth / usual, 2),
-        "example": slowest.op[:200],
-    }
-    if group:
-        attrs["group"] = group
-    return GenericFact("run_route", kind, path, Span.at(line), attrs)
+    return SlowestRoute(
+        kind,
+        path,
+        Span.at(line),
+        routes=len(routes),
+        megabytes=round(sum(route.size for route in routes.values()), 3),
+        bandwidth=round(usual, 2),
+        slowest=pair,
+        slowest_mb=round(slowest.size, 3),
+        slowest_bandwidth=round(slowest.bandwidth, 2),
+        ratio=round(slowest.bandwidth / usual, 2),
+    )
 
 
 def _line(text: str, op: str, pair: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from math import hypot
 from operator import itemgetter
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 import msgspec
 
@@ -37,6 +37,9 @@ class Row(NamedTuple):
     number: dict[str, float]
 
 
+Note = Literal["", "empty", "header", "unread", "older", "first", "no-npu"]
+
+
 class Seen(msgspec.Struct):
     """What was found out about a table, complete after its rows. `generation` is the year of the tools that wrote it
     (0: no header), `columns` are the requested keys that it has, `headings` all headings as written, `missing` required
@@ -52,7 +55,7 @@ class Seen(msgspec.Struct):
     columns: tuple[str, ...] = ()
     headings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    note: str = ""
+    note: Note = ""
 
     def reject(self, line: int) -> None:
         """Count an unusable row."""

@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Literal
 
 import msgspec
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.artifacts.quantities import micro, share
 
 PARTS = ("computing_us", "exposed_us", "free_us")
 """The parts of a step time; they add up to it."""
 
-_NAMES = {"computing": "computing_us", "idle": "free_us"}
+_Part = Literal["computing", "communication"]
+
+
+@fact_kind("run_skew")
+class RankSkew(FileFact):
+    """What the ranks of a run differ in (cluster_step_trace_time, otherwise the step_trace_time of ranks whose profiles
+    are side by side). Communication is that of one pipeline stage, without bubbles."""
+
+    name: _Part
+    max_us: float
+    min_us: float
+    most: str
+    """The rank that takes longest."""
+    least: str
+    suspect: str
+    """The rank that the others probably wait for."""
+    spread: float
+    """The difference in percent of the longest."""
+    step_share: float
+    """The difference in percent of the longest rank's time."""
+    suspect_idle: float
+    """How much of its time that rank is idle, in percent."""
 
 
 class Rank(msgspec.Struct):
@@ -36,17 +59,13 @@ class Rank(msgspec.Struct):
 
 
 def skews(ranks: dict[str, Rank], stages: Sequence[Collection[str]] = ()) -> list[Fact]:
-    """A `run_skew` for computing, communication, idle time and idle share, if there are two ranks or more. Ranks of
-    different pipeline stages do not wait for each other in collectives: communication is compared within `stages`, and
-    not at all if there are bubbles but the stages are unknown."""
+    """A `run_skew` for computing and communication, if there are two ranks or more. Ranks of different pipeline stages
+    do not wait for each other in collectives: communication is compared within `stages`, and not at all if there are
+    bubbles but the stages are unknown."""
     if len(ranks) < 2:
         return []
-    facts = [
-        _skew(name, {rank: found.parts[key] for rank, found in ranks.items()}, ranks, "_us")
-        for name, key in _NAMES.items()
-    ]
-    idle = {rank: share(found.parts["free_us"], found.whole) for rank, found in ranks.items()}
-    return [*facts, _skew("idle_share", idle, ranks, ""), *_communication(ranks, stages)]
+    computing = {rank: found.parts["computing_us"] for rank, found in ranks.items()}
+    return [_skew("computing", computing, ranks), *_communication(ranks, stages)]
 
 
 def _communication(ranks: dict[str, Rank], stages: Sequence[Collection[str]]) -> list[Fact]:
@@ -57,27 +76,25 @@ def _communication(ranks: dict[str, Rank], stages: Sequence[Collection[str]]) ->
     groups = [group for group in groups if len(group) > 1]
     if not groups:
         return []
-    return [
-        _skew("communication", max(groups, key=lambda group: max(group.values()) - min(group.values())), ranks, "_us")
-    ]
+    return [_skew("communication", max(groups, key=lambda group: max(group.values()) - min(group.values())), ranks)]
 
 
-def _skew(name: str, values: dict[str, float], ranks: dict[str, Rank], unit: str) -> Fact:
+def _skew(name: _Part, values: dict[str, float], ranks: dict[str, Rank]) -> RankSkew:
     """Ranks wait for the slow one, which has the longest computing and the shortest communication time."""
     most = max(values, key=lambda rank: values[rank])
     least = min(values, key=lambda rank: values[rank])
     suspect = least if name == "communication" else most
-    attrs: dict[str, object] = {
-        "ranks": len(values),
-        f"max{unit}": micro(values[most]),
-        f"min{unit}": micro(values[least]),
-        "most": most,
-        "least": least,
-        "suspect": suspect,
-        "spread": share(values[most] - values[least], values[most]),
-    }
-    if unit:
-        attrs["step_share"] = share(values[most] - values[least], max(found.whole for found in ranks.values()))
-        attrs["suspect_idle"] = share(ranks[suspect].parts["free_us"], ranks[suspect].whole)
-    place = ranks[most]
-    return GenericFact("run_skew", name, place.path, Span.at(place.line), attrs)
+    place, difference = ranks[most], values[most] - values[least]
+    return RankSkew(
+        name,
+        place.path,
+        Span.at(place.line),
+        max_us=micro(values[most]),
+        min_us=micro(values[least]),
+        most=most,
+        least=least,
+        suspect=suspect,
+        spread=share(difference, values[most]),
+        step_share=share(difference, max(found.whole for found in ranks.values())),
+        suspect_idle=share(ranks[suspect].parts["free_us"], ranks[suspect].whole),
+    )

@@ -7,55 +7,61 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.lazy_regex import lazy_compile
+import msgspec
+
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.frames import LineFact
 from npulint.read.artifacts.json_objects import Members, documents, text_of
-from npulint.read.artifacts.numbers import number, saturated, whole
+from npulint.read.artifacts.numbers import number, saturated
 from npulint.read.artifacts.op_names import type_of, user_line
 
 FIRST = 10
 """Operators that are kept for each problem."""
 
-_HEAD = lazy_compile(r'"(task|level|framework)"\s*:\s*"([^"\n]{0,60})"')
-_RANK = lazy_compile(r"rank_?(\d{0,9})$")
 _INPUTS = ("input_args", "input_kwargs", "input", "parameters")
 _OUTPUTS = ("output", "parameters_grad")
 _MASKING = frozenset(("masked_fill", "masked_fill_", "full", "full_like", "fill_", "where", "triu", "tril"))
 _DEPTH = 20
 
 
+_What = Literal["not_a_number", "saturated", "monitor"]
+
+
+@fact_kind("run_statistic")
+class TensorStatistic(LineFact, kw_only=True):
+    """An operator or a gradient (dump.json, anomaly_analyze, the training monitor), at most the first ten of each
+    `what` of a dump."""
+
+    what: _What
+    """Not_a_number or saturated in an output and in no input; monitor: a rule of the monitor."""
+    rank: int
+    """In execution order."""
+    total: int = 0
+    type: str
+    tensor: str
+    dtype: str
+
+
 def read(stream: BinaryIO, path: str) -> list[Fact]:
-    """A `run_dump` for the whole `dump.json`, a `run_statistic` for the first operators whose outputs are not finite or
+    """A `run_statistic` for the first operators whose outputs are not finite or
     at the limit of float16 while the inputs are fine. Raises `NotJsonError`."""
-    members = Members(stream, "data")
-    ops = tensors = halves = 0
-    counts: dict[str, int] = {}
-    found: list[Fact] = []
-    for line, name, value in members:
+    counts: dict[_What, int] = {}
+    found: list[TensorStatistic] = []
+    for line, name, value in Members(stream, "data"):
         if not isinstance(value, dict):
             continue
-        ops += 1
         inputs, outputs = _tensors(value, _INPUTS), _tensors(value, _OUTPUTS)
-        tensors += len(inputs) + len(outputs)
-        halves += sum(_dtype(tensor) == "float16" for _, tensor in (*inputs, *outputs))
         for what, label, tensor in _noted(inputs, outputs):
             if type_of(name) in _MASKING:  # extreme values are written on purpose
                 continue
             counts[what] = counts.get(what, 0) + 1
             if counts[what] <= FIRST:
-                attrs = _attrs(what, counts[what], name, label, tensor)
-                found.append(GenericFact("run_statistic", name, path, Span.at(line), attrs))
-    head = dict(_HEAD.findall(members.head))
-    attrs = {key: head.get(key, "-") for key in ("task", "level", "framework")}
-    attrs |= {"ops": ops, "tensors": tensors, "float16": halves, "truncated": "yes" if members.truncated else "no"}
-    attrs |= {what: counts.get(what, 0) for what in ("not_a_number", "saturated")}
-    summary = GenericFact("run_dump", attrs["task"], path, Span(), attrs)
-    for fact in found:
-        fact.attrs["total"] = counts[fact.attrs["what"]]
-    return [summary, *found]
+                found.append(_fact(path, line, what, counts[what], name, label, tensor))
+    return [msgspec.structs.replace(fact, total=counts[fact.what]) for fact in found]
 
 
 def _tensors(value: dict[str, Any], keys: tuple[str, ...]) -> list[tuple[str, dict[str, Any]]]:
@@ -74,9 +80,13 @@ def _tensors(value: dict[str, Any], keys: tuple[str, ...]) -> list[tuple[str, di
 
 def _noted(
     inputs: list[tuple[str, dict[str, Any]]], outputs: list[tuple[str, dict[str, Any]]]
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
+) -> Iterator[tuple[_What, str, dict[str, Any]]]:
     """The problems that outputs have and inputs have not, each with the tensor that shows it."""
-    for what, test in (("not_a_number", _infinite), ("saturated", _saturated)):
+    tests: tuple[tuple[_What, Callable[[dict[str, Any]], bool]], ...] = (
+        ("not_a_number", _infinite),
+        ("saturated", _saturated),
+    )
+    for what, test in tests:
         if not any(test(tensor) for _, tensor in inputs):
             shown = next(((label, tensor) for label, tensor in outputs if test(tensor)), None)
             if shown:
@@ -98,53 +108,52 @@ def _dtype(tensor: dict[str, Any]) -> str:
     return str(tensor.get("dtype", "-")).rpartition(".")[2].lower()[:60]
 
 
-def _attrs(what: str, rank: int, name: str, label: str, tensor: dict[str, Any]) -> dict[str, Any]:
-    ends = {key: number(tensor.get(key.capitalize())) for key in ("max", "min")}
-    values = {key: value if value is None or math.isfinite(value) else str(value) for key, value in ends.items()}
-    kind = type_of(name)
-    attrs = {"what": what, "rank": rank, "type": kind, "tensor": label, "dtype": _dtype(tensor), **values}
-    return {**attrs, "file": "", "source_line": 0}
+def _fact(
+    path: str, line: int, what: _What, rank: int, name: str, label: str, tensor: dict[str, Any], stack: str = ""
+) -> TensorStatistic:
+    file, source_line = user_line(stack) if stack else ("", 0)
+    return TensorStatistic(
+        name,
+        path,
+        Span.at(line),
+        what=what,
+        rank=rank,
+        type=type_of(name),
+        tensor=label,
+        dtype=_dtype(tensor),
+        file=file,
+        source_line=source_line,
+    )
 
 
 def read_anomalies(stream: BinaryIO, path: str) -> list[Fact]:
     """A `run_statistic` for each operator or gradient that an msprobe analysis names. Raises `NotJsonError`."""
     text = text_of(stream)
-    found: list[Fact] = []
+    found: list[TensorStatistic] = []
     for start, end, document in documents(text):
-        for rank, entry in _anomalies(document):
+        for entry in _anomalies(document):
             name = str(entry.get("op_name") or entry.get("tag_name"))[:1000]
             at = text.find(json.dumps(name), start, end)
             line = text.count("\n", 0, max(at, start)) + 1
-            attrs = _anomaly(entry, name)
-            attrs |= {"device_rank": rank, "rank": len(found) + 1}
-            found.append(GenericFact("run_statistic", name, path, Span.at(line), attrs))
-    for fact in found:
-        fact.attrs["total"] = len(found)
-    return found[: 10 * FIRST]
+            found.append(_anomaly(path, line, len(found) + 1, name, entry))
+    return [msgspec.structs.replace(fact, total=len(found)) for fact in found[: 10 * FIRST]]
 
 
-def _anomalies(document: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(rank of the process, entry) of each anomaly: lists by rank, or one object each."""
-    for key, value in document.items() if isinstance(document, dict) else ():
-        match = _RANK.match(key)
+def _anomalies(document: Any) -> Iterator[dict[str, Any]]:
+    """The entry of each anomaly: lists by rank, or one object each."""
+    for value in document.values() if isinstance(document, dict) else ():
         for entry in value if isinstance(value, list) else [value]:
             if isinstance(entry, dict) and ("op_name" in entry or "tag_name" in entry):
-                own = whole(entry.get("rank"))
-                yield own if own is not None else int(match[1] or 0) if match else 0, entry
+                yield entry
 
 
-def _anomaly(entry: dict[str, Any], name: str) -> dict[str, Any]:
+def _anomaly(path: str, line: int, rank: int, name: str, entry: dict[str, Any]) -> TensorStatistic:
     info = entry.get("data_info")
     tensors = _tensors(info, _OUTPUTS) if isinstance(info, dict) else []
     label, tensor = next((pair for pair in tensors if _infinite(pair[1])), ("-", {}))
-    what = "not_a_number" if "op_name" in entry else "monitor"
-    step = whole(entry.get("step"))
-    attrs = _attrs(what, 0, name, label, tensor)
-    construct, stack = _texts(entry.get("construct_info")), _texts(entry.get("stack_info"))
-    module = next((part for part in reversed(construct) if part != name), "")
-    file, line = user_line("\n".join(stack)[:20_000])
-    more = {"file": file, "source_line": line, "module": module[:500]}
-    return {**attrs, **more, "reason": str(entry.get("message", ""))[:500], "step": -1 if step is None else step}
+    what: _What = "not_a_number" if "op_name" in entry else "monitor"
+    stack = "\n".join(_texts(entry.get("stack_info")))[:20_000]
+    return _fact(path, line, what, rank, name, label, tensor, stack)
 
 
 def _texts(value: Any) -> list[str]:

@@ -5,44 +5,86 @@ runs (msprof)."""
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.quantities import Values, micro, nanoseconds, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 from npulint.read.artifacts.skews import PARTS, Rank, skews
 
-_MORE = ("overlapped_us", "communication_us", "bubble_us", "preparing_us")
 _RANKS = 100_000
 _MODELS = 1000
 _INIT_MODEL = "1"
 _NUMBER = lazy_compile(r"[0-9]+")
 
 
+@fact_kind("run_step")
+class StepBreakdown(FileFact, kw_only=True):
+    """Where the time of steps goes (step_trace_time, otherwise a trace), one fact with the means of all steps; the name
+    is step. Shares are in percent of the step."""
+
+    traced: bool = False
+    """Whether a trace shows it."""
+    level: str = "unknown"
+    """Of the profile: levelnone level0 level1 level2 unknown."""
+    steps: int
+    step_us: float
+    computing_us: float
+    computing_share: float
+    exposed_us: float
+    """Communication that nothing overlaps."""
+    exposed_share: float
+    exchange_us: float
+    """The same without `bubble_us`."""
+    exchange_share: float
+    free_us: float
+    """The device is idle."""
+    free_share: float
+    bubble_us: float | None = None
+    """A pipeline stage waits for another one."""
+    bubble_share: float | None = None
+
+
+@fact_kind("run_iteration")
+class IterationTimes(FileFact, kw_only=True):
+    """Where the time of an iteration of a graph run goes: medians without the first iteration. The name is step_trace
+    (TensorFlow) or training_trace (2020)."""
+
+    iterations: int
+    iteration_us: float
+    data_us: float | None = None
+    """Before forward begins."""
+    data_share: float | None = None
+    refresh_us: float | None = None
+    """After backward."""
+    refresh_share: float | None = None
+    compute_us: float | None = None
+    compute_share: float | None = None
+
+
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_step` with the means over all steps, at the line of the longest. Step time is computing, communication
     that is not overlapped, and idle time together."""
-    sums = dict.fromkeys(PARTS + _MORE, 0.0)
+    wanted = (*PARTS, "bubble_us")
+    sums = dict.fromkeys(wanted, 0.0)
     ends = Values()
-    for line, row in rows(stream, "step_trace_time", PARTS + _MORE, seen):
+    for line, row in rows(stream, "step_trace_time", wanted, seen):
         for key, value in row.number.items():
             sums[key] += value
         ends.add(row.number["computing_us"] + row.number["exposed_us"] + row.number["free_us"], line)
     if not ends.count or ends.total <= 0:
         return []
-    attrs: dict[str, object] = {"from": "step_trace_time", "steps": ends.count}
-    attrs |= {"step_us": micro(ends.mean), "max_us": micro(ends.largest)}
     sums["exchange_us"] = max(0.0, sums["exposed_us"] - sums["bubble_us"])
-    for key in sums:
-        attrs[key] = micro(sums[key] / ends.count)
-    for key in (*PARTS, "exchange_us", "bubble_us"):
-        attrs[key.replace("_us", "_share")] = share(sums[key], ends.total)
-    return [GenericFact("run_step", "step", path, Span.at(ends.largest_line or 1), attrs)]
+    means: dict[str, Any] = {key: micro(total / ends.count) for key, total in sums.items()}
+    means |= {key.replace("_us", "_share"): share(total, ends.total) for key, total in sums.items()}
+    place = Span.at(ends.largest_line or 1)
+    return [StepBreakdown("step", path, place, steps=ends.count, step_us=micro(ends.mean), **means)]
 
 
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_skew` for computing, communication, idle time and idle share: the differences between ranks."""
+    """A `run_skew` for computing and communication: the differences between ranks."""
     ranks: dict[str, Rank] = {}
     stages: set[frozenset[str]] = set()
     for line, row in rows(stream, "cluster_step_trace_time", ("type", "index", *PARTS, "bubble_us"), seen):
@@ -102,28 +144,18 @@ def read_step_trace(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
         seen.note = "first"
     others = {model for _, model in models if model != _INIT_MODEL}
     return [
-        iteration_fact("step_trace", path, found.time, found.data, found.refresh, found.compute, model)
+        iteration_fact("step_trace", path, found.time, found.data, found.refresh, found.compute)
         for (_, model), found in sorted(models.items())
         if found.time.count and not (others and model == _INIT_MODEL)
     ]
 
 
-def iteration_fact(
-    form: str, path: str, time: Values, data: Values, refresh: Values, compute: Values, model: str = ""
-) -> Fact:
+def iteration_fact(form: str, path: str, time: Values, data: Values, refresh: Values, compute: Values) -> Fact:
     """A `run_iteration`, at the line of the longest iteration."""
     middle = time.median
-    attrs: dict[str, object] = {
-        "form": form,
-        "iterations": time.count,
-        "iteration_us": micro(middle),
-        "max_us": micro(time.largest),
-    }
-    if model:
-        attrs["model"] = model
+    parts: dict[str, Any] = {}
     for key, values in (("data", data), ("refresh", refresh), ("compute", compute)):
         if values.count:
-            attrs[f"{key}_us"] = micro(values.median)
-            attrs[f"{key}_max_us"] = micro(values.largest)
-            attrs[f"{key}_share"] = share(values.median, middle)
-    return GenericFact("run_iteration", form, path, Span.at(time.largest_line or 1), attrs)
+            parts |= {f"{key}_us": micro(values.median), f"{key}_share": share(values.median, middle)}
+    place = Span.at(time.largest_line or 1)
+    return IterationTimes(form, path, place, iterations=time.count, iteration_us=micro(middle), **parts)

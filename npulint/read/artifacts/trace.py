@@ -6,18 +6,42 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.artifacts.frames import StackFrame
+from npulint.read.artifacts.host_lines import HostWait
+from npulint.read.artifacts.interfaces import HostActivity
 from npulint.read.artifacts.python_lines import COLLECTIVE, PythonLine, line_facts
 from npulint.read.artifacts.quantities import Values, micro, share
 from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.steps import StepBreakdown
 from npulint.read.artifacts.trace_events import Reader, events
-from npulint.read.artifacts.trace_state import OVERLAP, TraceState
+from npulint.read.artifacts.trace_state import OVERLAP, Host, TraceState
 
 LIMIT = 200 << 20
 """Maximum bytes of a trace that are read."""
 
 _SHOWN = 20
+
+
+@fact_kind("run_trace")
+class TraceRead(FileFact):
+    """A trace; the name is trace."""
+
+    cut: bool
+    """Whether it was not read to its end."""
+
+
+@fact_kind("run_clock")
+class DeviceClock(FileFact):
+    """The frequency of a device while a trace was taken; the name is ai_core."""
+
+    max: float
+    """In MHz."""
+    min: float
+    """In MHz."""
+    drop: float
+    """In percent."""
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
@@ -27,88 +51,84 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     reader = Reader(stream, LIMIT)
     for line, event in events(reader, seen):
         trace.take(event, line)
-    cut = reader.cut or trace.dropped > 0
     trace.settle()
     if not seen.rows:
         return []
     whole = sum(trace.overlapped(name) for name in OVERLAP)
-    lines, computed, found = _lines(trace)
-    facts = [_summary(trace, path, whole, computed, found, cut, seen)]
+    lines, computed = _lines(trace)
+    facts: list[Fact] = [TraceRead("trace", path, Span(), reader.cut or trace.dropped > 0)]
     facts += _step(trace, path, whole)
-    facts += line_facts(lines, "trace_view", path, computed)
+    facts += line_facts(lines, path, computed)
     facts += _waits(trace, path, whole)
     return facts + _host(trace, path, whole) + _clock(trace, path)
-
-
-def _summary(trace: TraceState, path: str, whole: float, computed: float, found: float, cut: bool, seen: Seen) -> Fact:
-    attrs: dict[str, object] = {
-        "events": seen.rows,
-        "steps": trace.steps,
-        "total_us": micro(whole),
-        "device_us": micro(computed),
-        "placed": share(found, computed),
-        "cut": "yes" if cut else "no",
-    }
-    return GenericFact("run_trace", "trace", path, Span(), attrs)
 
 
 def _step(trace: TraceState, path: str, whole: float) -> list[Fact]:
     """A `run_step`: the mean of the steps by the overlap analysis, if the trace has both."""
     if not trace.steps or whole <= 0:
         return []
-    attrs: dict[str, object] = {"from": "trace_view", "steps": trace.steps, "step_us": micro(whole / trace.steps)}
-    for key, name in zip(("computing", "exposed", "free"), OVERLAP, strict=True):
-        attrs[f"{key}_us"] = micro(trace.overlapped(name) / trace.steps)
-        attrs[f"{key}_share"] = share(trace.overlapped(name), whole)
-    attrs |= {"exchange_us": attrs["exposed_us"], "exchange_share": attrs["exposed_share"]}
+    (computing, computing_share), (exposed, exposed_share), (free, free_share) = (
+        (micro(time / trace.steps), share(time, whole)) for time in map(trace.overlapped, OVERLAP)
+    )
     idle = trace.longest_idle
-    return [
-        GenericFact("run_step", "step", path, Span.at(idle.values.largest_line or 1 if idle is not None else 1), attrs)
-    ]
+    step = StepBreakdown(
+        "step",
+        path,
+        Span.at(idle.values.largest_line or 1 if idle is not None else 1),
+        traced=True,
+        steps=trace.steps,
+        step_us=micro(whole / trace.steps),
+        computing_us=computing,
+        computing_share=computing_share,
+        exposed_us=exposed,
+        exposed_share=exposed_share,
+        exchange_us=exposed,
+        exchange_share=exposed_share,
+        free_us=free,
+        free_share=free_share,
+    )
+    return [step]
 
 
-def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float, float]:
-    """(cost by line, time of all kernels launched by operators, the part of it that is attributed to lines)."""
+def _lines(trace: TraceState) -> tuple[dict[StackFrame, PythonLine], float]:
+    """(cost by line, time of all kernels launched by operators)."""
     lines: dict[StackFrame, PythonLine] = {}
-    computed = found = 0.0
+    computed = 0.0
     for key, duration, name, line in trace.kernels:
         moment = trace.sent.get(trace.arrived.get(key))
         if moment is None or name.startswith(COLLECTIVE):
             continue  # scheduler records and waits have no flow
         computed += duration
-        frame, _, backward = trace.calls.line_at(*moment)
+        frame, _ = trace.calls.line_at(*moment)
         if frame is not None:
-            found += duration
-            lines.setdefault(frame, PythonLine()).add(name, duration, 0.0, line, backward)
-    return lines, computed, found
+            lines.setdefault(frame, PythonLine()).add(duration, line)
+    return lines, computed
 
 
 def _waits(trace: TraceState, path: str, whole: float) -> list[Fact]:
     """A `run_wait` for each line at which the host waited for the device."""
-    waits: dict[StackFrame, tuple[Values, dict[str, float], dict[str, float]]] = {}
-    for moment, duration, name, line in trace.waits:
-        frame, under, _ = trace.calls.line_at(*moment)
+    waits: dict[StackFrame, tuple[Values, dict[str, float]]] = {}
+    for moment, duration, line in trace.waits:
+        frame, under = trace.calls.line_at(*moment)
         if frame is not None:
-            values, calls, operators = waits.setdefault(frame, (Values(), {}, {}))
+            values, operators = waits.setdefault(frame, (Values(), {}))
             values.add(duration, line)
-            calls[name] = calls.get(name, 0.0) + duration
             operators[under] = operators.get(under, 0.0) + duration
-    facts: list[Fact] = []
     ordered = sorted(waits.items(), key=lambda item: (-item[1][0].total, item[0]))[:_SHOWN]
-    for rank, (frame, (values, calls, operators)) in enumerate(ordered, 1):
-        attrs: dict[str, object] = {
-            "from": "trace_view",
+    return [
+        HostWait(
+            frame.place,
+            path,
+            Span.at(values.largest_line or 1),
             **frame.attrs(),
-            "calls": values.count,
-            "total_us": micro(values.total),
-            "max_us": micro(values.largest),
-            "share": share(values.total, whole),
-            "call": max(sorted(calls), key=lambda call: calls[call]),
-            "op": max(sorted(operators), key=lambda op: operators[op]),
-            "rank": rank,
-        }
-        facts.append(GenericFact("run_wait", frame.place, path, Span.at(values.largest_line or 1), attrs))
-    return facts
+            traced=True,
+            total_us=micro(values.total),
+            share=share(values.total, whole),
+            op=max(sorted(operators), key=lambda op: operators[op]),
+            rank=rank,
+        )
+        for rank, (frame, (values, operators)) in enumerate(ordered, 1)
+    ]
 
 
 def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
@@ -116,35 +136,32 @@ def _host(trace: TraceState, path: str, whole: float) -> list[Fact]:
     found = dict(trace.host)
     if (idle := trace.longest_idle) is not None:
         found["idle"] = idle
-    facts: list[Fact] = []
-    for kind, host in sorted(found.items()):
-        values = host.values
-        attrs: dict[str, object] = {
-            "from": "trace_view",
-            "example": host.example,
-            "calls": values.count,
-            "total_us": micro(values.total),
-            "mean_us": micro(values.mean),
-            "max_us": micro(values.largest),
-            "share": share(values.total, whole),
-        }
-        frame = trace.calls.line_at(*host.moment)[0] if kind != "idle" else None
-        if frame is not None:
-            attrs.update(frame.attrs())
-        if kind == "idle":
-            start = host.moment[1]
-            working = trace.calls.starts_between(start, start + round(values.largest * 1000))
-            attrs["working"] = "yes" if working else "no"
-        if trace.steps:
-            attrs["per_step"] = round(values.count / trace.steps, 1)
-        facts.append(GenericFact("run_host", kind, path, Span.at(values.largest_line or 1), attrs))
-    return facts
+    return [_activity(trace, kind, host, path, whole) for kind, host in sorted(found.items())]
+
+
+def _activity(trace: TraceState, kind: str, host: Host, path: str, whole: float) -> HostActivity:
+    values, start, idle = host.values, host.moment[1], kind == "idle"
+    frame = None if idle else trace.calls.line_at(*host.moment)[0]
+    return HostActivity(
+        kind,
+        path,
+        Span.at(values.largest_line or 1),
+        traced=True,
+        example=host.example,
+        calls=values.count,
+        total_us=micro(values.total),
+        mean_us=micro(values.mean),
+        max_us=micro(values.largest),
+        share=share(values.total, whole),
+        per_step=round(values.count / trace.steps, 1) if trace.steps else None,
+        working=trace.calls.starts_between(start, start + round(values.largest * 1000)) if idle else None,
+        **({} if frame is None else frame.attrs()),
+    )
 
 
 def _clock(trace: TraceState, path: str) -> list[Fact]:
-    """A `run_clock`: the frequency of the AI cores in MHz."""
+    """A `run_clock`, if the trace has frequencies."""
     if not trace.clock:
         return []
     (lowest, line), (highest, _) = trace.clock
-    attrs: dict[str, object] = {"max": highest, "min": lowest, "drop": share(highest - lowest, highest)}
-    return [GenericFact("run_clock", "ai_core", path, Span.at(line or 1), attrs)]
+    return [DeviceClock("ai_core", path, Span.at(line or 1), highest, lowest, share(highest - lowest, highest))]

@@ -77,14 +77,12 @@ class Calls:
                 return True
         return False
 
-    def line_at(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str, bool]:
-        """The line that runs on a thread at a time, the innermost operator, and whether it is the backward pass of the
-        line."""
+    def line_at(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str]:
+        """The line that runs on a thread at a time, perhaps its backward pass, and the innermost operator."""
         frame, name, forward = self._climb(thread, time)
-        if frame is not None or forward is None:
-            return frame, name, False
-        frame, _, _ = self._climb(*forward)
-        return frame, name, True
+        if frame is None and forward is not None:
+            frame, _, _ = self._climb(*forward)
+        return frame, name
 
     def _climb(self, thread: Hashable, time: int) -> tuple[StackFrame | None, str, Moment | None]:
         """The line, the innermost operator, and the corresponding forward operator if there is no line."""

@@ -40,7 +40,7 @@ class TraceState:
         self.sent: dict[Hashable, Moment] = {}
         self.arrived: dict[tuple[Hashable, Hashable, int], Hashable] = {}
         self.pairs: dict[Hashable, list[Moment]] = {}
-        self.waits: list[tuple[Moment, float, str, int]] = []
+        self.waits: list[tuple[Moment, float, int]] = []
         self.host: dict[str, Host] = {}
         self.overlap: dict[tuple[Hashable, str], float] = {}
         self.idle: dict[Hashable, Host] = {}
@@ -115,7 +115,7 @@ class TraceState:
             if group in _WAITING:
                 if len(self.waits) >= 2 * _WAITS:
                     self.waits = sorted(self.waits, key=lambda wait: -wait[1])[:_WAITS]
-                self.waits.append((moment, duration, name, line))
+                self.waits.append((moment, duration, line))
 
     def _count(self, kind: str, name: str, moment: Moment, duration: float, line: int) -> None:
         self.host.setdefault(kind, Host()).add(name, moment, duration, line)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
+from typing import ClassVar
+
+from npulint.facts.model import FileFact, FileFacts, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import Source
@@ -27,11 +29,24 @@ _SYNTAX = {
 }
 
 
+class ConfigLeaf(FileFact):
+    """A value of a configuration file: a scalar or a list; the name is its dotted key. No check sees it."""
+
+    kind: ClassVar[str] = "config_value"
+
+    key: tuple[str, ...]
+    value: object
+
+
+class ConfigPackage(FileFact):
+    """The package that a hydra comment declares for a configuration file, which is the name. No check sees it."""
+
+    kind: ClassVar[str] = "config_package"
+
+
 def read_configuration(source: Source, path: str) -> FileFacts:
-    """One `config_value` for every leaf of a configuration file: its name is the dotted key, `key` the list of the
-    keys, `value` a scalar or a list of values, its span that of the value; before them a `config_package` for the
-    package that a hydra comment declares. Never raises: unreadable input becomes a `Problem` (``syntax-error``,
-    ``json``, ``too-large``, ``too-deep``)."""
+    """One `ConfigLeaf` for every value of a configuration file, before them a `ConfigPackage` if it declares one. Never
+    raises: unreadable input becomes a `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
     try:
@@ -41,7 +56,7 @@ def read_configuration(source: Source, path: str) -> FileFacts:
     except UnreadableError as error:
         return FileFacts(path, KIND, problems=[Problem(path, error.reason, error.detail, error.span)])
     package = _PACKAGE.match(source.text)
-    packages = [GenericFact("config_package", package.group(1), path, Span())] if package else []
+    packages = [ConfigPackage(package.group(1), path, Span())] if package else []
     return FileFacts(path, KIND, facts=[*packages, *(_fact(leaf, path) for leaf in found)])
 
 
@@ -65,10 +80,8 @@ def _tree(text: str, path: str) -> Tree:
     return line_values(text)
 
 
-def _fact(leaf: Leaf, path: str) -> Fact:
-    return GenericFact(
-        "config_value", ".".join(leaf.key), path, leaf.span, {"key": list(leaf.key), "value": leaf.value}
-    )
+def _fact(leaf: Leaf, path: str) -> ConfigLeaf:
+    return ConfigLeaf(".".join(leaf.key), path, leaf.span, leaf.key, leaf.value)
 
 
-__all__ = ["KIND", "LIMIT", "Leaf", "read_configuration", "typed"]
+__all__ = ["KIND", "LIMIT", "ConfigLeaf", "ConfigPackage", "Leaf", "read_configuration", "typed"]

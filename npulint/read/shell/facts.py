@@ -5,16 +5,27 @@ from __future__ import annotations
 import posixpath
 import re
 from itertools import pairwise
-from typing import Any
 
-from npulint.facts.model import Fact, GenericFact, Problem
+import msgspec
+
+from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
-from npulint.read.requirement import build, cuda_index, requirement, wheel
+from npulint.read.launcher_facts import (
+    LaunchFact,
+    PassedWord,
+    ShellCommand,
+    ShellProblem,
+    StartedScript,
+    VariableRecord,
+    Via,
+)
+from npulint.read.packages import Dependency, PackageIndex
+from npulint.read.requirement import cuda_index, is_wheel, requirement
 from npulint.read.shell.commands import Command, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, Options, basename, options, started
+from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, basename, options, started
 from npulint.read.shell.tokens import Part, Word
 from npulint.read.shell.values import HOLE, Field, Variables
 
@@ -42,25 +53,13 @@ _FOR_OTHERS = lazy_compile(
 )
 
 
-def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
-    """The facts of a shell script, in text order.
-
-    ``environment`` (attrs: value or None when computed, via, guarded, default, used), ``launch`` (name: the
-    script as written; attrs: script, path, folder, interpreter, options, defaults, apart, flags, places, words, partly,
-    module, launcher, launcher_options, guarded, loop, rounds, sourced), ``command`` (name: the program; attrs: line,
-    guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
-    variable, value).
-    `options` are the values by name (None when computed), `places` their positions, `apart` and `flags` their notation
-    (see `npulint.read.shell.started_programs.Options`), `words` the positional arguments with their positions, `partly`
-    the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder` the
-    working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
-    the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override the
-    value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
-    """
+def read_shell(text: str, path: str, via: Via = "shell") -> list[Fact]:
+    """The facts of a shell script, in text order: those of `npulint.read.launcher_facts`, and of
+    `npulint.read.packages` for what pip installs. `via` marks facts of other files with shell commands."""
     return read_script(text, path, via)[0]
 
 
-def read_script(text: str, path: str, via: str = "shell") -> tuple[list[Fact], list[Problem]]:
+def read_script(text: str, path: str, via: Via = "shell") -> tuple[list[Fact], list[Problem]]:
     """As `read_shell`, with a non-fatal `Problem` for an unterminated quote or bracket."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     return _Reader(_thinned(plain), path, via).read()
@@ -79,7 +78,7 @@ def _cut(figure: re.Match[str]) -> str:
 
 
 class _Reader:
-    def __init__(self, text: str, path: str, via: str, level: int = 0) -> None:
+    def __init__(self, text: str, path: str, via: Via, level: int = 0) -> None:
         self._text = text
         self._path = path
         self._via = via
@@ -113,21 +112,18 @@ class _Reader:
 
     def _not_exported(self) -> None:
         """Variables that started programs should read, but that are not exported."""
-        starts = any(fact.kind == "launch" and not fact.attrs["sourced"] for fact in self._facts)
+        starts = any(isinstance(fact, LaunchFact) and not fact.record.sourced for fact in self._facts)
         if not starts or "set -a" in self._text or "allexport" in self._text:
             return
         for name, (word, value) in self._kept.items():
             if name not in self._exported and not self._reads(name):
-                self._problem("not-exported", name, value, word.start, word.end)
+                self._facts.append(ShellProblem("not-exported", self._path, self._span(word), name, value))
 
     def _reads(self, name: str) -> bool:
         return f"${name}" in self._text or f"${{{name}" in self._text
 
-    def _problem(self, problem: str, variable: str, value: str | None, start: int, end: int) -> None:
-        self._fact("shell_problem", problem, start, end, variable=variable, value=value, via=self._via)
-
-    def _fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> None:
-        self._facts.append(GenericFact(kind, name, self._path, self._lines.span(start, end), attrs))
+    def _span(self, word: Word) -> Span:
+        return self._lines.span(word.start, word.end)
 
     # -- variables
 
@@ -197,8 +193,10 @@ class _Reader:
             self._set(assignment.name, assignment.value.known, assignment.value.default, word, command)
 
     def _set(self, name: str, value: str | None, default: bool, word: Word, command: Command) -> None:
-        attrs = {"value": value, "via": self._via, "guarded": command.guarded, "default": default}
-        self._fact("environment", name, word.start, word.end, used=self._reads(name), **attrs)
+        used = self._reads(name)
+        self._facts.append(
+            VariableRecord(name, self._path, self._span(word), value, self._via, command.guarded, default, used)
+        )
 
     def _declare(self, head: str, words: tuple[Word, ...], command: Command) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
@@ -219,7 +217,8 @@ class _Reader:
         for word, following in pairwise(words):
             name, sign = word.literal or "", following.literal or ""
             if _NAME.fullmatch(name) and sign.startswith("=") and not sign.startswith("=="):
-                self._problem("spaced-assignment", name, None, word.start, words[-1].end)
+                span = self._lines.span(word.start, words[-1].end)
+                self._facts.append(ShellProblem("spaced-assignment", self._path, span, name))
                 return True
         return False
 
@@ -237,17 +236,16 @@ class _Reader:
                 and name not in self._functions
                 and not (found.launch and found.launch.script == position)
             ):
-                word = fields[position].word
+                span = self._span(fields[position].word)
                 line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
-                loop = "yes" if command.loop else "no"
-                self._fact("command", name, word.start, word.end, line=line, guarded=command.guarded, loop=loop)
+                self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
         if found.launch is not None:
             self._launch(found.launch, fields, command)
         if found.inline is not None:
             position, text = found.inline
             self._inline(text, fields[position].word, command)
         if found.packages is not None:
-            self._packages(fields[found.packages :], command)
+            self._packages(fields[found.packages :])
         self._passed_on(fields, found.programs, command)
 
     def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
@@ -255,78 +253,67 @@ class _Reader:
         passed = options(fields[launch.script + 1 :])
         alone = sum(field.word is script.word for field in fields) == 1
         raw = re.sub(r"[\"']|\\\n", "", self._text[script.word.start : script.word.end])
-        self._fact(
-            "launch",
-            raw if alone else script.text.replace(HOLE, "*"),
-            fields[launch.first].word.start,
-            script.word.end,
+        record = StartedScript(
             script=_tail(script.text, launch.module),
             path=_written(script.text, launch.module),
-            interpreter=launch.interpreter,
             folder=self._variables.folder(command, script.word.start),
-            options=passed.values,
-            defaults=passed.defaults,
-            apart=passed.apart,
-            flags=passed.flags,
-            places=self._places(passed),
-            words=self._words(passed),
-            partly=passed.partly,
-            module=launch.module,
-            launcher=launch.launcher,
-            launcher_options=launch.launcher_options,
-            guarded=command.guarded,
-            loop="yes" if command.loop else "no",
-            rounds=self._rounds.get(command.loop, 0),
             sourced=fields[launch.first].text in ("source", "."),
+            rounds=self._rounds.get(command.loop, 0),
+            launcher_options=launch.launcher_options,
+            options=passed.values,
+            places={name: self._lines.span(one.start, last.end) for name, (one, last) in passed.words.items()},
+            defaults=tuple(passed.defaults),
+            apart=tuple(passed.apart),
+            flags=tuple(passed.flags),
+            partly=passed.partly,
+            words=tuple(
+                PassedWord(one.text.replace(HOLE, "*"), self._span(one.word)) for one in passed.others[:_WORDS]
+            ),
         )
-
-    def _places(self, passed: Options) -> dict[str, list[int]]:
-        """[line, column, end line, end column] of the options, by name."""
-        found = {}
-        for name, (first, last) in passed.words.items():
-            span = self._lines.span(first.start, last.end)
-            found[name] = [span.line, span.column, span.end_line, span.end_column]
-        return found
-
-    def _words(self, passed: Options) -> list[list[str | int]]:
-        """[word, line, column, end line, end column] of the positional arguments."""
-        found: list[list[str | int]] = []
-        for field in passed.others[:_WORDS]:
-            span = self._lines.span(field.word.start, field.word.end)
-            found.append([field.text.replace(HOLE, "*"), span.line, span.column, span.end_line, span.end_column])
-        return found
+        name = raw if alone else script.text.replace(HOLE, "*")
+        span = self._lines.span(fields[launch.first].word.start, script.word.end)
+        self._facts.append(
+            LaunchFact(
+                name,
+                self._path,
+                span,
+                record,
+                interpreter=launch.interpreter,
+                launcher=launch.launcher,
+                guarded=command.guarded,
+                loop=bool(command.loop),
+            )
+        )
 
     def _inline(self, text: str, word: Word, command: Command) -> None:
         """``bash -c "…"``: the facts of the text, all at the span of the word."""
         if HOLE in text or self._level >= _NESTING:
             return
-        span = self._lines.span(word.start, word.end)
+        span = self._span(word)
         inner, _ = _Reader(text, self._path, self._via, self._level + 1).read()
         for fact in inner:
-            if fact.kind == "launch":
-                folder = posixpath.join(self._variables.folder(command, word.start), fact.attrs["folder"])
-                fact.attrs.update(places={}, words=[], folder=folder)
-            self._facts.append(GenericFact(fact.kind, fact.name, self._path, span, fact.attrs))
+            if isinstance(fact, LaunchFact):
+                folder = posixpath.join(self._variables.folder(command, word.start), fact.record.folder)
+                fact.record = msgspec.structs.replace(fact.record, places={}, words=(), folder=folder)
+            self._facts.append(msgspec.structs.replace(fact, span=span))
 
-    def _packages(self, fields: list[Field], command: Command) -> None:
+    def _packages(self, fields: list[Field]) -> None:
         if len(fields) < 2 or fields[1].text != "install":
             return
         skip = False
         for field in fields[2 : 2 + _PACKAGES]:
             found = cuda_index(field.text) if "/cu" in field.text else None
             if found:
-                where, address = field.word, found[0]
-                about = {"cuda": found[1], "wheel": wheel(address), "via": self._via}
-                self._fact("package_index", address, where.start, where.end, **about)
+                url, cuda, _ = found
+                span = self._span(field.word)
+                self._facts.append(PackageIndex(url, self._path, span, cuda, is_wheel(url), self._via))
         for field in fields[2 : 2 + _PACKAGES]:
             option = field.text.startswith("-")
             if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):
                 named = requirement(field.text)
                 if named and named[0] != "":
-                    where = field.word
-                    attrs: dict[str, Any] = {"version": named[1], "build": build(named[1])}
-                    attrs |= {"via": self._via, "guarded": command.guarded}
-                    self._fact("dependency", named[0], where.start, where.end, **attrs)
+                    name, version = named
+                    self._facts.append(Dependency(name, self._path, self._span(field.word), version, self._via))
             skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
             skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 

@@ -10,7 +10,7 @@ from itertools import takewhile
 from npulint.assemble.context import Context
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
-from npulint.read.configuration import KIND
+from npulint.read.configuration import KIND, ConfigLeaf, ConfigPackage
 from npulint.read.files import load, read
 from npulint.training_config.configs.groups import composed
 from npulint.training_config.configs.modules import module_values
@@ -160,15 +160,13 @@ class ConfigFiles:
             return ()
         facts = file if isinstance(file, FileFacts) else self._reader(file)
         self.read.append(facts)
-        leaves = [fact for fact in facts.facts if fact.kind == "config_value"]
+        leaves = [fact for fact in facts.facts if isinstance(fact, ConfigLeaf)]
         for fact in facts.facts:
-            if fact.kind == "config_package":
+            if isinstance(fact, ConfigPackage):
                 self._packages[path] = fact.name
-        if len(leaves) > _MOST or (leaves and all(str(fact.attrs["key"][0]).isdigit() for fact in leaves)):
+        if len(leaves) > _MOST or (leaves and all(fact.key[0].isdigit() for fact in leaves)):
             return ()
-        return tuple(
-            ConfigValue(tuple(fact.attrs["key"]), plain(fact.attrs["value"]), path, fact.span) for fact in leaves
-        )
+        return tuple(ConfigValue(fact.key, plain(fact.value), path, fact.span) for fact in leaves)
 
 
 def _bases(values: tuple[ConfigValue, ...]) -> list[str]:

@@ -116,7 +116,7 @@ class Configs:
         texts: list[str] = []
         if self._launch is not None:
             texts += [text for text in self._launch.options.values() if text]
-            texts += [word[0] for word in self._launch.fact.attrs.get("words") or () if isinstance(word[0], str)]
+            texts += [word.text for word in self._launch.fact.record.words]
         for path in sorted(self._modules):
             for name, options in self._context.options.by_module.get(path, {}).items():
                 for option in options:

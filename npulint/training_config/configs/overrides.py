@@ -53,12 +53,11 @@ def _replaced(one: ConfigValue, overrides: dict[str, tuple[str, Span]], path: st
 
 def _words(launch: Launch) -> Iterator[tuple[str, Span]]:
     """The arguments of a launcher that may be overrides, with their places."""
-    attrs = launch.fact.attrs
-    places = attrs.get("places") or {}
+    record = launch.fact.record
     for name in _LISTS:
         text = launch.options.get(name)
         if text and text != "true" and "*" not in text:
-            yield text, Span(*places[name]) if name in places else launch.fact.span
-    for word in attrs.get("words") or ():
-        if isinstance(word[0], str) and "*" not in word[0]:
-            yield word[0], Span(*word[1:])
+            yield text, record.places.get(name, launch.fact.span)
+    for word in record.words:
+        if "*" not in word.text:
+            yield word.text, word.span

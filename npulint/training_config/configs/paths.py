@@ -143,10 +143,9 @@ class Paths:
         return self._name(module, f"{holder}.{key}", block, line, frame, depth)
 
     def _word(self, index: object) -> tuple[str, ...]:
-        words = (self.launch.fact.attrs.get("words") if self.launch else None) or []
+        words = self.launch.fact.record.words if self.launch else ()
         at = index - 1 if isinstance(index, int) else -1
-        text = words[at][0] if 0 <= at < len(words) else None
-        return (text,) if isinstance(text, str) else ()
+        return (words[at].text,) if 0 <= at < len(words) else ()
 
     # -- names ----------------------------------------------------------------------------------
 
@@ -239,14 +238,13 @@ class Paths:
         if self.launch is None:
             return ()
         if option.flags:
-            partly, passed = self.launch.fact.attrs.get("partly") or {}, self.launch.options
+            partly, passed = self.launch.fact.record.partly, self.launch.options
             return tuple(passed[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in passed)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
         bare = [one for options in names.values() for one in options if not one.flags]
-        words = self.launch.fact.attrs.get("words") or []
+        words = self.launch.fact.record.words
         at = next((at for at, one in enumerate(bare) if one is option), len(words))
-        text = words[at][0] if at < len(words) else None
-        return (text,) if isinstance(text, str) else ()
+        return (words[at].text,) if at < len(words) else ()
 
     # -- calls ----------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ class Roots:
         found = []
         if self._launch is not None:
             launcher = posixpath.dirname(self._launch.fact.path)
-            folder = str(self._launch.fact.attrs.get("folder") or "")
+            folder = self._launch.fact.record.folder
             if folder and "*" not in folder:
                 found.append(posixpath.normpath(posixpath.join(launcher, folder)))
             found += [posixpath.dirname(self._launch.entry), launcher, posixpath.dirname(launcher)]

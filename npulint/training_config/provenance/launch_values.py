@@ -12,9 +12,10 @@ from npulint.assemble.launches.options import Option, given
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Ref
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Span
 from npulint.facts.recipe import Station
 from npulint.lazy_regex import lazy_compile
+from npulint.read.launcher_facts import VariableRecord
 from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, literal, show
 
 # Variables that distributed launchers set for every process.
@@ -82,10 +83,10 @@ class Start:
         if self._is_of_another(option):
             return UNKNOWN
         text = launch.options[flag]
-        place = (launch.fact.attrs.get("places") or {}).get(flag)
-        alone = flag in (launch.fact.attrs.get("flags") or ())
+        place = launch.fact.record.places.get(flag, launch.fact.span)
+        alone = flag in launch.fact.record.flags
         written = dashed(flag) if alone or text is None else f"{dashed(flag)} {show(text)}"
-        station = Station(launch.fact.path, Span(*place) if place else launch.fact.span, written)
+        station = Station(launch.fact.path, place, written)
         return self._converted(option, launch, flag, text).through(station, defined(option))
 
     def _is_of_another(self, option: Option) -> bool:
@@ -111,15 +112,15 @@ class Start:
 
     def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
         """The values of an option with several arguments: those up to the next option."""
-        attrs = launch.fact.attrs
-        places = attrs.get("places") or {}
-        place = places.get(flag)
-        if place is None or flag not in (attrs.get("apart") or ()):
+        record = launch.fact.record
+        place = record.places.get(flag)
+        if place is None or flag not in record.apart:
             return UNKNOWN
-        begin = (place[0], place[1])
-        end = min([(one[0], one[1]) for one in places.values() if (one[0], one[1]) > begin], default=(1 << 30, 0))
-        rest = [word[0] for word in attrs.get("words") or () if begin < (word[1], word[2]) < end]
-        parts = [_words(one, kind) if isinstance(one, str) else UNKNOWN for one in (text, *rest)]
+        begins = [(one.line, one.column) for one in record.places.values()]
+        begin = (place.line, place.column)
+        end = min([one for one in begins if one > begin], default=(1 << 30, 0))
+        rest = [word.text for word in record.words if begin < (word.span.line, word.span.column) < end]
+        parts = [_words(one, kind) for one in (text, *rest)]
         return literal(tuple([part.single for part in parts])) if all(part.known for part in parts) else UNKNOWN
 
     def variable(self, name: str) -> Found | None:
@@ -127,21 +128,21 @@ class Start:
         facts = self._environment.get(name)
         if facts:
             last = facts[-1]
-            text = last.attrs.get("value")
-            found = literal(text) if isinstance(text, str) else UNKNOWN
+            text = last.value
+            found = literal(text) if text is not None else UNKNOWN
             return found.through(Station(last.path, last.span, f"{name}={text or '…'}"))
         return UNKNOWN if _RANKS.fullmatch(name) else None
 
     @cached_property
-    def _environment(self) -> dict[str, list[Fact]]:
+    def _environment(self) -> dict[str, list[VariableRecord]]:
         """The variables that the launcher sets before the start, by name."""
-        found: dict[str, list[Fact]] = {}
+        found: dict[str, list[VariableRecord]] = {}
         if self.launch is not None:
             place = self.launch.fact
             for file in self._context.project.files:
                 if file.path == place.path:
                     for fact in file.facts:
-                        if fact.kind == "environment" and fact.span.line <= place.span.line:
+                        if isinstance(fact, VariableRecord) and fact.span.line <= place.span.line:
                             found.setdefault(fact.name, []).append(fact)
         return found
 

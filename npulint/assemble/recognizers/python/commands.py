@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
@@ -28,8 +30,8 @@ class StartedCommand(CallFact):
     """Python code starts a program; the name is the program."""
 
     line: str
-    via: str = "python"
-    guarded: object = False
+    """The command, or the first word of a list."""
+    via: Literal["python"] = "python"
 
 
 @recognizes(*_STARTERS)

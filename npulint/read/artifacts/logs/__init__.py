@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.log_watcher import Watcher
 from npulint.read.artifacts.logs.events import ALSO, Events
@@ -14,6 +16,8 @@ from npulint.read.artifacts.logs.messages import literals
 from npulint.read.artifacts.logs.quoting import quoted
 from npulint.read.artifacts.logs.ranks import across
 from npulint.read.artifacts.logs.triage import facts_of
+from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.source_fact import source_fact
 
 __all__ = ["across", "read"]
 
@@ -25,7 +29,26 @@ _SIGNS = (
 )
 _NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
 _ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")
-_LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "), ("warning", b"[WARNING] "))
+_LEVELS = (("debug", b"[DEBUG] "), ("info", b"[INFO] "))
+
+
+@fact_kind("run_log")
+class LogSummary(FileFact):
+    """A log: console output of a run, or a log of a CANN process (plog)."""
+
+    name: Literal["console", "plog"]
+    lines: int
+    rank: str
+    """If the log or its name shows it."""
+    debug_lines: int
+    """Lines of CANN by level, as the next two."""
+    verbose_lines: int
+    """Of the levels debug and info."""
+    error_lines: int
+    error_module: str
+    """The module that reports the first error."""
+    error_text: str
+    """The first error."""
 
 
 class _Whole:
@@ -34,7 +57,6 @@ class _Whole:
     def __init__(self) -> None:
         self.npu = self.plog = False
         self.levels = dict.fromkeys((*(name for name, _ in _LEVELS), "error"), 0)
-        self.modules: dict[str, int] = {}
         self.first_error = (0, "", "")
 
     def watch(self, data: bytes, cut: int, number: int) -> None:
@@ -44,14 +66,11 @@ class _Whole:
         for name, sign in _LEVELS:
             self.levels[name] += data.count(sign, 0, cut)
         for found in _ERROR.finditer(data, 0, cut):
-            module = found[1].decode()
             self.levels["error"] += 1
-            if module in self.modules or len(self.modules) < 50:
-                self.modules[module] = self.modules.get(module, 0) + 1
             if not self.first_error[0]:
                 at = found.start()
                 text = quoted(decoded(data[at : at + 1000].partition(b"\n")[0]))
-                self.first_error = (number + data.count(b"\n", 0, at), module, text)
+                self.first_error = (number + data.count(b"\n", 0, at), found[1].decode(), text)
 
 
 def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[Fact]:
@@ -70,7 +89,7 @@ def read(stream: Readable, path: str, watchers: Sequence[Watcher] = ()) -> list[
     rank = events.rank or rank_by_name(path)
     found = _whole_facts(whole, path, scan.lines, npu, rank)
     if npu:
-        found += facts_of(events.found.values(), path, rank, events.tracebacks)
+        found += facts_of(events.found.values(), path, events.tracebacks)
         for _, watcher in wants:
             found += watcher.facts(path)
     return found
@@ -85,28 +104,18 @@ def _show(line: LogLine, wants: list[tuple[frozenset[bytes], Watcher]]) -> None:
 
 
 def _whole_facts(whole: _Whole, path: str, lines: int, npu: bool, rank: str) -> list[Fact]:
-    form = "plog" if whole.plog else "console"
     number, module, text = whole.first_error
-    source = {
-        "form": "log",
-        "generation": 0,
-        "rows": lines,
-        "malformed": 0,
-        "first_malformed": 0,
-        "missing": "",
-        "note": "" if npu else "no-npu",
-    }
-    log = {
-        "form": form,
-        "npu": "yes" if npu else "no",
-        "lines": lines,
-        "rank": rank,
-        **{f"{name}_lines": count for name, count in whole.levels.items()},
-        "verbose_lines": whole.levels["debug"] + whole.levels["info"],
-        "error_module": module,
-        "error_text": text,
-        "error_modules": " ".join(sorted(whole.modules)),
-    }
-    top = Span()
-    at = Span.at(number) if number else top
-    return [GenericFact("run_source", "log", path, top, source), GenericFact("run_log", form, path, at, log)]
+    source = source_fact(path, Seen("log", lines), "" if npu else "no-npu")
+    log = LogSummary(
+        "plog" if whole.plog else "console",
+        path,
+        Span.at(number or 1),
+        lines=lines,
+        rank=rank,
+        debug_lines=whole.levels["debug"],
+        verbose_lines=whole.levels["debug"] + whole.levels["info"],
+        error_lines=whole.levels["error"],
+        error_module=module,
+        error_text=text,
+    )
+    return [source, log]

@@ -1,4 +1,4 @@
-"""CANN error codes: their formats, the modules that report them, and the explanations below them."""
+"""CANN error codes: their formats and the explanations below them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ from npulint.read.artifacts.logs.lines import decoded
 from npulint.read.artifacts.logs.quoting import quoted
 
 _SHAPES = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4})(?::|\):)|'errCode': '([EW][0-9A-Z][0-9]{4})'")
-_MODULES = {
-    **{"EE": "Runtime", "EF": "graph parallel", "EH": "AscendCL", "EI": "HCCL", "EJ": "HCCP"},
-    **{"E1": "GE", "E2": "FE", "E3": "AI CPU", "E4": "operator compiler", "EK": "profiling", "EL": "driver"},
-    **dict.fromkeys(("E5", "E6", "E7", "E8"), "operator check"),
-    **dict.fromkeys(("E9", "EA", "EB"), "kernel compiler"),
-    **{"EZ": "operator library", "W1": "GE", "W2": "FE"},
-}
-_TORCH = {"00": "PTA", "01": "OPS", "02": "DIST", "03": "GRAPH", "04": "PROF", "99": "torch_npu"}
 _HEADS = (("said_cause", b"Possible Cause:"), ("said_solution", b"Solution:"), ("trace", b"TraceBack"))
 _SOURCE = lazy_compile(rb"\[rank[0-9]{1,5}\]: ?|\([^()\n]{1,60} pid=[^()\n]{1,40}\) ")
 _LINES = 16
@@ -41,11 +33,6 @@ def _without_source(line: bytes) -> bytes:
     """A line without the rank or process prefix of launchers."""
     found = _SOURCE.match(line)
     return line if found is None else line[found.end() :]
-
-
-def module_of(code: str) -> str:
-    """The module that reports a code (``HCCL``), or an empty string."""
-    return _TORCH.get(code[3:5], "") if code.startswith("ERR") else _MODULES.get(code[:2], "")
 
 
 def said(line: bytes, after: bytes) -> Said:

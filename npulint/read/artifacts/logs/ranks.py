@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.facts.model import Fact
+from npulint.read.artifacts.logs.triage import LogMessage
 
 
 def across(facts: Iterable[Fact]) -> list[Fact]:
@@ -16,17 +17,13 @@ def across(facts: Iterable[Fact]) -> list[Fact]:
     neither an echo nor an umbrella, echoes are no longer roots. If all ranks waited, the one with the earliest time
     stamp stays; without time stamps all stay. Callers group the logs by run."""
     everything = list(facts)
-    roots = [one for one in everything if one.kind == "run_event" and one.attrs["root"] == "yes"]
-    echoes = [one for one in roots if one.attrs["echo"] == "yes"]
-    if all(one.attrs["echo"] == "yes" or one.attrs["umbrella"] == "yes" for one in roots):
-        times = [one.attrs["time"] for one in echoes]
+    roots = [one for one in everything if isinstance(one, LogMessage) and one.root]
+    echoes = [one for one in roots if one.echo]
+    if all(one.echo or one.umbrella for one in roots):
+        times = [one.time for one in echoes]
         if len(echoes) < 2 or not all(times):
             return everything
         earliest = min(times)
-        echoes = [one for one in echoes if one.attrs["time"] != earliest]
+        echoes = [one for one in echoes if one.time != earliest]
     dropped = {id(one) for one in echoes}
-    return [_dropped(one) if id(one) in dropped else one for one in everything]
-
-
-def _dropped(fact: Fact) -> Fact:
-    return msgspec.structs.replace(fact, attrs={**fact.attrs, "root": "no"})
+    return [msgspec.structs.replace(one, root=False) if id(one) in dropped else one for one in everything]

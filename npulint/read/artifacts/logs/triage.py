@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 
-from npulint.facts.model import Fact, GenericFact, Span
-from npulint.read.artifacts.logs.codes import SIZE, module_of
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.read.artifacts.frames import LineFact
+from npulint.read.artifacts.logs.codes import SIZE
 from npulint.read.artifacts.logs.events import Event
 from npulint.read.artifacts.logs.quoting import LONGEST, quoted
 from npulint.read.artifacts.logs.tracebacks import TracebackFrame, Tracebacks
 
-_KINDS = {"note": "info", "context": "info", "ignore": "info"}
+Level = Literal["fatal", "error", "warning", "info"]
+_LEVELS: dict[str, Level] = {"fatal": "fatal", "error": "error", "warning": "warning"}
 _FAILURES = ("fatal", "error")
 _INTERNAL = "internal-error-only"
 _WRAPPER = "ERR-CODE"
@@ -22,13 +26,44 @@ _NAMED = 5
 _LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends any failed run
 
 
-def kind_of(event: Event) -> str:
+@fact_kind("run_event")
+class LogMessage(LineFact, kw_only=True):
+    """A message of a log, by its id in `checks/messages`, or a code of CANN that is not there; one fact for each
+    subject. A line of code is the one in the traceback of a failure, or that a warning names."""
+
+    level: Level
+    text: str
+    """The first line without homes, user ids and addresses."""
+    quote: str
+    """The same with the cause that the message states below."""
+    subject: str
+    """The operator, node or option that it is about."""
+    subjects: str
+    """Those of all messages of one cause, if it leads them."""
+    total: int
+    """The number of messages; of all of one cause, if it leads them."""
+    time: str
+    root: bool
+    """Whether the other failures follow from it."""
+    umbrella: bool
+    """Whether it adds nothing to another error."""
+    echo: bool
+    """Whether it follows from another rank."""
+    known: bool
+    """Whether it is in the tables of messages."""
+    leads: bool
+    """Whether it is the first of the messages of one cause that are not an umbrella next to another error."""
+    cause_en: str
+    cause_zh: str
+
+
+def level_of(event: Event) -> Level:
     """fatal, error, warning or info. A harmless message followed by a failure is a warning."""
     if event.pattern is None:
         return "warning" if event.name.startswith("W") else "error"
     if event.pattern.kind == "context" and event.followed:
         return "warning"
-    return _KINDS.get(event.pattern.kind, event.pattern.kind)
+    return _LEVELS.get(event.pattern.kind, "info")
 
 
 def umbrella(event: Event) -> bool:
@@ -39,16 +74,13 @@ def umbrella(event: Event) -> bool:
 def root_of(events: Iterable[Event]) -> Event | None:
     """The earliest failure that is no umbrella, else the earliest umbrella. Of several on one line, one that is not an
     echo of another rank."""
-    failures = [one for one in events if kind_of(one) in _FAILURES]
+    failures = [one for one in events if level_of(one) in _FAILURES]
     return min(failures, key=_precedence, default=None)
 
 
 def _precedence(event: Event) -> tuple[bool, bool, bool, int, bool, str]:
     echo = event.pattern is not None and event.pattern.echo
     return umbrella(event), group_of(event) == _INTERNAL, event.name in _LATE, event.first, echo, event.name
-
-
-_Attrs = dict[str, int | str]
 
 
 class _Group(msgspec.Struct):
@@ -63,13 +95,13 @@ def group_of(event: Event) -> str:
     """The check that reports an event: that of its pattern, or a common one for unknown codes."""
     if event.pattern is not None:
         return event.pattern.finding
-    return _INTERNAL if umbrella(event) else kind_of(event)
+    return _INTERNAL if umbrella(event) else level_of(event)
 
 
 def _groups(ordered: Sequence[Event], root: Event | None) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
     for one in ordered:
-        if kind_of(one) == "info" or not _shown(one, root):
+        if level_of(one) == "info" or not _shown(one, root):
             continue
         group = groups.setdefault(group_of(one), _Group(one))
         if group.first.name == _WRAPPER != one.name:
@@ -92,38 +124,17 @@ def _shown(event: Event, root: Event | None) -> bool:
     return root is not None and umbrella(root) and group_of(event) == group_of(root)
 
 
-def facts_of(events: Iterable[Event], path: str, rank: str, tracebacks: Tracebacks) -> list[Fact]:
+def facts_of(events: Iterable[Event], path: str, tracebacks: Tracebacks) -> list[Fact]:
     """The `run_event` facts, by first line."""
     ordered = sorted(events, key=lambda one: (one.first, one.name, one.subject))
     root = root_of(ordered)
     groups = _groups(ordered, root)
-    facts = []
-    for one in ordered:
-        frame = one.frame or (tracebacks.near(one.first) if kind_of(one) in _FAILURES else None)
-        group = groups.get(group_of(one))
-        first = group is not None and group.first is one
-        attributes: _Attrs = {
-            "quote": _quote(one, frame),
-            "root": _flag(one is root),
-            "shown": _flag(_shown(one, root)),
-            "leads": _flag(first),
-            "total": group.total if group and first else one.count,
-            "subjects": _listed(group.subjects if group and first else _about(one)),
-        }
-        facts.append(_fact(one, path, rank, attributes | _place(frame)))
-    return facts
+    return [_fact(one, path, one is root, groups.get(group_of(one)), tracebacks) for one in ordered]
 
 
 def _listed(named: Sequence[str]) -> str:
     rest = len(named) - _NAMED
     return ", ".join(named[:_NAMED]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
-
-
-def _place(frame: TracebackFrame | None) -> _Attrs:
-    if frame is None:
-        return {}
-    function: _Attrs = {"function": frame.function} if frame.function else {}
-    return {"file": frame.file, "source_line": frame.line, **function}
 
 
 def _quote(event: Event, frame: TracebackFrame | None) -> str:
@@ -137,36 +148,30 @@ def _quote(event: Event, frame: TracebackFrame | None) -> str:
     return quoted(text, LONGEST).replace("`", "'")
 
 
-def _fact(event: Event, path: str, rank: str, attributes: _Attrs) -> Fact:
-    pattern = event.pattern
-    attrs = {
-        "kind": kind_of(event),
-        "count": event.count,
-        "first_line": event.first,
-        "last_line": event.last,
-        "text": event.text,
-        "code": event.code,
-        "module": module_of(event.code),
-        "subject": event.subject,
-        "time": event.time,
-        "rank": rank,
-        "umbrella": _flag(umbrella(event)),
-        "echo": _flag(pattern is not None and pattern.echo),
-        "noise": _flag(pattern is not None and pattern.kind == "ignore"),
-        "followed": _flag(event.followed),
-        "known": _flag(pattern is not None),
-        "cause_en": pattern.cause[0] if pattern else "",
-        "cause_zh": pattern.cause[1] if pattern else "",
-        "fix_en": pattern.fix[0] if pattern else "",
-        "fix_zh": pattern.fix[1] if pattern else "",
-        "check": pattern.check if pattern else "",
-        "said_cause": event.said.said_cause,
-        "said_solution": event.said.said_solution,
-        "trace": event.said.trace,
-        **attributes,
-    }
-    return GenericFact("run_event", event.name, path, Span.at(event.first), attrs)
-
-
-def _flag(value: bool) -> str:
-    return "yes" if value else "no"
+def _fact(event: Event, path: str, root: bool, group: _Group | None, tracebacks: Tracebacks) -> LogMessage:
+    pattern, level = event.pattern, level_of(event)
+    frame = event.frame or (tracebacks.near(event.first) if level in _FAILURES else None)
+    leads = group is not None and group.first is event
+    cause = pattern.cause if pattern else ("", "")
+    return LogMessage(
+        event.name,
+        path,
+        Span.at(event.first),
+        level=level,
+        text=event.text,
+        quote=_quote(event, frame),
+        subject=event.subject,
+        subjects=_listed(group.subjects if group and leads else _about(event)),
+        total=group.total if group and leads else event.count,
+        time=event.time,
+        root=root,
+        umbrella=umbrella(event),
+        echo=pattern is not None and pattern.echo,
+        known=pattern is not None,
+        leads=leads,
+        cause_en=cause[0],
+        cause_zh=cause[1],
+        file=frame.file if frame else None,
+        source_line=frame.line if frame else None,
+        function=(frame.function or None) if frame else None,
+    )

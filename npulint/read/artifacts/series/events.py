@@ -9,10 +9,12 @@ import math
 import struct
 from typing import BinaryIO, NamedTuple
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.series.loss import Course, is_record, without_unused
+from npulint.read.artifacts.rows import Seen
+from npulint.read.artifacts.series.loss import KINDS, Course, Measure, is_record, without_unused
 from npulint.read.artifacts.series.scale import Scale
+from npulint.read.artifacts.source_fact import source_fact
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.limits import Tally
 from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, Source, fields
@@ -38,7 +40,7 @@ class _File:
     def __init__(self) -> None:
         self.rows = self.malformed = self.first_malformed = 0
         self.scales: dict[str, Scale] = {}
-        self.courses: dict[tuple[str, str], Course] = {}
+        self.courses: dict[tuple[Measure, str], Course] = {}
         self.first_step = self.last_step = -1
         self.current: float | None = None
 
@@ -56,13 +58,13 @@ class _File:
             self.first_step = step
         self.last_step = max(self.last_step, step)
         for tag, value in scalars:
-            self._put(tag, value, step)
+            self._put(tag, value)
 
     def damaged(self) -> None:
         self.malformed += 1
         self.first_malformed = self.first_malformed or self.rows
 
-    def _put(self, tag: str, value: float, step: int) -> None:
+    def _put(self, tag: str, value: float) -> None:
         low = tag.lower()
         if "loss_scale" in low or "loss scale" in low or "lossscale" in low:
             if low.endswith("steps") or not math.isfinite(value) or value < 0:
@@ -71,15 +73,17 @@ class _File:
                 self.scales.setdefault(tag, Scale("events")).value(self.rows, value, self.rows)
                 self.current = value
             return
-        kind = "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) and "baseline" not in low else ""
+        kind: Measure | None = (
+            "loss" if "loss" in low else "accuracy" if _ACCURACY.search(low) and "baseline" not in low else None
+        )
         if kind and not is_record(low) and ((kind, tag) in self.courses or len(self.courses) < _SERIES):
             course = self.courses.setdefault((kind, tag), Course(self.rows))
-            course.take(self.rows, value, step, self.current)
+            course.take(self.rows, value, self.current)
 
 
 def read_events(stream: BinaryIO, path: str) -> list[Fact]:
-    """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1; `first_line` and the
-    like are record numbers. A truncated file is read up to the truncation."""
+    """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1. A truncated file is
+    read up to the truncation."""
     file = _File()
     while file.malformed < _MALFORMED:
         head = stream.read(_HEAD.size)
@@ -104,28 +108,17 @@ def read_events(stream: BinaryIO, path: str) -> list[Fact]:
 
 
 def _facts(file: _File, path: str) -> list[Fact]:
-    place = Span()
-    about = {
-        "form": "events",
-        "generation": 0,
-        "rows": file.rows,
-        "malformed": file.malformed,
-        "first_malformed": file.first_malformed,
-        "missing": "",
-        "note": "" if file.rows else "empty",
-    }
+    seen = Seen("events", file.rows, file.malformed, file.first_malformed)
     steps = max(file.last_step - file.first_step, 0)
-    found: list[Fact] = [GenericFact("run_source", "events", path, place, about)]
+    found: list[Fact] = [source_fact(path, seen, "" if file.rows else "empty", Span())]
     for tag, scale in file.scales.items():
         if scale.is_series:
-            found.append(
-                GenericFact("run_series", "loss_scale", path, place, {"scaler": tag[:200], **scale.attributes(steps)})
-            )
-    for kind in ("loss", "accuracy"):
+            found.append(scale.fact(path, 1, tag[:200], steps))
+    for kind in KINDS:
         courses = [(tag, one) for (of, tag), one in file.courses.items() if of == kind]
         for tag, course in without_unused(courses) if kind == "loss" else courses:
             if course.points >= 3 and course.points > course.bad:
-                found.append(GenericFact("run_series", kind, path, place, {"label": tag[:200], **course.attributes()}))
+                found.append(course.fact(kind, path, 1, tag))
     return found
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from statistics import median
-from typing import Any
+from typing import Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
@@ -28,12 +29,49 @@ _ENOUGH = 20
 _BATCH = 10  # ratio to the output of another graph
 
 
+@fact_kind("run_compile")
+class GraphCompilations(FileFact):
+    """Graphs that TF Adapter compiled, by its log."""
+
+    name: Literal["graph"]
+    graphs: int
+    most: int
+    """How many one process compiled."""
+    ids: str
+    burst: int
+    """Most compilations within 5 seconds."""
+    late: int
+    """Compilations after half of the lines that name a step, without those of a process that began only there."""
+
+
+@fact_kind("run_stall")
+class GraphRuns(FileFact):
+    """Runs of a graph that TF Adapter logs."""
+
+    name: Literal["graph_runs"]
+    graph: str
+    runs: int
+    first_ms: float
+    median_ms: float
+    """Of the later runs."""
+    max_ms: float
+    """Of the later runs."""
+    spikes: int
+    """Runs above 10 times the median."""
+    spike_share: float
+    """Their time in percent."""
+    output_bytes: int
+    """What the largest run returns."""
+    small: bool
+    """Whether another graph of the log returns ten times as many bytes or more."""
+
+
 class Compiles:
     """Collects graph compilations: graph id, time and step."""
 
     def __init__(self) -> None:
         self.count = self.burst = self.burst_line = 0
-        self.first_line = self.last_line = 0
+        self.first_line = 0
         self.most = self._own = 0
         self._ids: list[int] = []
         self._recent: deque[float] = deque()
@@ -48,7 +86,6 @@ class Compiles:
             return
         self.count += 1
         self.first_line = self.first_line or line
-        self.last_line = line
         number = int(match[1])
         anew = number == 1 and self.count > 1  # numbering restarts at 1: the log has another process
         self._own = 1 if anew else self._own + 1
@@ -69,17 +106,8 @@ class Compiles:
             return []
         late = [index for index in range(len(self._steps)) if self._is_late(index, step_lines)]
         line = self._lines[late[0]] if late else self.burst_line or self.first_line
-        attributes: dict[str, Any] = {
-            "graphs": self.count,
-            "most": self.most,
-            "ids": " ".join(str(number) for number in self._ids),
-            "last_id": self._ids[-1],
-            "burst": self.burst,
-            "late": len(late),
-            "first_line": self.first_line,
-            "last_line": self.last_line,
-        }
-        return [GenericFact("run_compile", "graph", path, Span.at(line), attributes)]
+        ids = " ".join(map(str, self._ids))
+        return [GraphCompilations("graph", path, Span.at(line), self.count, self.most, ids, self.burst, len(late))]
 
     def _is_late(self, index: int, step_lines: int) -> bool:
         """Whether a compilation came after half of the steps, and not because its process had just started."""
@@ -146,20 +174,20 @@ class Runs:
         worst = max(range(1, len(runs.times)), key=runs.times.__getitem__, default=0)
         spikes = sum(time > _SPIKE * usual for time in later) if len(later) >= _ENOUGH else 0
         line = runs.lines[worst if spikes else 0]
-        attributes: dict[str, Any] = {
-            "graph": name,
-            "runs": runs.count,
-            "first_ms": rounded(runs.times[0] / 1000),
-            "median_ms": rounded(usual / 1000),
-            "max_ms": rounded(runs.times[worst] / 1000) if later else 0.0,
-            "spikes": spikes,
-            "spike_share": share(sum(t for t in later if t > _SPIKE * usual), sum(later)) if spikes else 0.0,
-            "output_bytes": runs.largest,
-            "small": "yes" if small else "no",
-            "first_line": runs.lines[0],
-            "last_line": runs.lines[-1],
-        }
-        return GenericFact("run_stall", "graph_runs", path, Span.at(line), attributes)
+        return GraphRuns(
+            "graph_runs",
+            path,
+            Span.at(line),
+            graph=name,
+            runs=runs.count,
+            first_ms=rounded(runs.times[0] / 1000),
+            median_ms=rounded(usual / 1000),
+            max_ms=rounded(runs.times[worst] / 1000) if later else 0.0,
+            spikes=spikes,
+            spike_share=share(sum(t for t in later if t > _SPIKE * usual), sum(later)) if spikes else 0.0,
+            output_bytes=runs.largest,
+            small=small,
+        )
 
 
 def _seconds(text: str) -> float | None:

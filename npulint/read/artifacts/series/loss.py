@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Literal
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
@@ -18,11 +19,47 @@ _VALUE = lazy_compile(
     rf"(?:es|_?value|_?avg)?['\"]?\s{{0,4}}(?:is|of)?\s{{0,2}}(?::|=|->)?\s{{0,8}}['\"]?(?:tensor|array)?\(?\[{{0,2}}\s?"
     rf"([-+]?(?:nan|inf(?:inity)?|{NUMBER}))(?![\w/:]|\.\w|\s?%)"
 )
-_NAMES = (("loss", "loss"), ("accuracy", "accuracy"))
 _SERIES = 16
 _ENOUGH = 3
+_LABELLED = 200  # characters of a label
 _LARGEST = 1e200  # larger numbers are clipped so that sums and squares stay finite
 _PLACES = 4  # occurrences in a line: "total loss is 58.0, inference loss is 43.5"
+
+
+Measure = Literal["loss", "accuracy"]
+KINDS: tuple[Measure, ...] = ("loss", "accuracy")
+
+
+@fact_kind("run_series")
+class MeasureSeries(FileFact):
+    """The course of a loss or an accuracy in a log, an event file or a table."""
+
+    name: Measure
+    label: str
+    """How it is called there."""
+    points: int
+    first: float
+    last: float
+    minimum: float
+    maximum: float
+    spread: float
+    """Distance of the highest and the lowest value in the second half, in percent of their mean."""
+    change: float
+    """From the mean of the first tenth to that of the last, in percent."""
+    end: float
+    """The mean of the last tenth."""
+    curve: list[float]
+    """At most 120 numbers that show its course, with all that is lowest and highest."""
+    bad: int
+    """Values that are not numbers."""
+    bad_value: Literal["nan", "inf"] | None
+    """The first of these."""
+    numbers_before: int | None
+    """How many numbers came before it."""
+    recovered: int | None
+    """How many numbers came after the last of these."""
+    scale_before: float | None
+    """The loss scale when it came."""
 
 
 class Course:
@@ -32,23 +69,19 @@ class Course:
         self.points = self.bad = self.after = self.lines = 0
         self.first = self.last = 0.0
         self.first_line = self.last_line = line
-        self.bad_line, self.bad_step, self.before = 0, -1, 0
-        self.bad_value = ""
+        self.bad_line = self.before = 0
+        self.bad_value: Literal["nan", "inf"] | None = None
         self.scale: float | None = None
         self.blocks = Blocks()
 
-    def put(self, line: int, text: str, step: int, scale: float | None) -> None:
-        """Add the next value, as printed."""
-        self.take(line, float(text), step, scale)
-
-    def take(self, line: int, value: float, step: int, scale: float | None) -> None:
+    def take(self, line: int, value: float, scale: float | None) -> None:
         """Add the next value; `scale` is the current loss scale."""
         self.lines += line != self.last_line or not self.points
         self.points += 1
         self.last_line = line
         if not math.isfinite(value):
             if not self.bad:
-                self.bad_line, self.bad_step, self.scale = line, step, scale
+                self.bad_line, self.scale = line, scale
                 self.before = self.points - 1
                 self.bad_value = "nan" if math.isnan(value) else "inf"
             self.bad += 1
@@ -66,35 +99,35 @@ class Course:
     def is_zero(self) -> bool:
         return self.points > self.bad == 0 and self.blocks.part(0, 1).low == 0 == self.blocks.part(0, 1).high
 
-    def attributes(self) -> dict[str, Any]:
-        """The attributes of a fact."""
-        half, begin, end = self.blocks.part(0.5, 1), self.blocks.part(0, 0.1), self.blocks.part(0.9, 1)
-        found: dict[str, Any] = {
-            "points": self.points,
-            "bad": self.bad,
-            "first_line": self.first_line,
-            "last_line": self.last_line,
-        }
-        if self.points > self.bad:
-            whole = self.blocks.part(0, 1)
-            found |= {"first": rounded(self.first), "last": rounded(self.last), "minimum": rounded(whole.low)}
-            found["maximum"] = rounded(whole.high)
-            found["spread"] = share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0
-            found["change"] = share(end.mean - begin.mean, abs(begin.mean))
-            found["end"] = rounded(end.mean)
-            found["curve"] = self.blocks.curve()
-        if self.bad:
-            found |= {
-                "bad_value": self.bad_value,
-                "bad_line": self.bad_line,
-                "numbers_before": self.before,
-                "recovered": self.after,
-            }
-            if self.bad_step >= 0:
-                found["bad_step"] = self.bad_step
-            if self.scale is not None:
-                found["scale_before"] = rounded(self.scale)
-        return found
+    @property
+    def line(self) -> int:
+        """The most informative line: that of the first value that is no number, else the first."""
+        return self.bad_line or self.first_line
+
+    def fact(self, kind: Measure, path: str, line: int, label: str) -> MeasureSeries:
+        """The `run_series` of a course that has numbers."""
+        whole, half = self.blocks.part(0, 1), self.blocks.part(0.5, 1)
+        begin, end = self.blocks.part(0, 0.1), self.blocks.part(0.9, 1)
+        return MeasureSeries(
+            kind,
+            path,
+            Span.at(line),
+            label=label[:_LABELLED],
+            points=self.points,
+            first=rounded(self.first),
+            last=rounded(self.last),
+            minimum=rounded(whole.low),
+            maximum=rounded(whole.high),
+            spread=share(half.high - half.low, abs(half.mean)) if half.high > half.low else 0.0,
+            change=share(end.mean - begin.mean, abs(begin.mean)),
+            end=rounded(end.mean),
+            curve=self.blocks.curve(),
+            bad=self.bad,
+            bad_value=self.bad_value,
+            numbers_before=self.before if self.bad else None,
+            recovered=self.after if self.bad else None,
+            scale_before=None if self.scale is None else rounded(self.scale),
+        )
 
 
 def is_record(label: str) -> bool:
@@ -113,25 +146,25 @@ class Losses:
     """The losses and accuracies of one log, by label."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], Course] = {}
+        self._known: dict[tuple[Measure, str], Course] = {}
 
-    def see(self, line: int, low: str, step: int, scale: float | None) -> None:
+    def see(self, line: int, low: str, scale: float | None) -> None:
         """Process a lower-case line."""
-        for kind, word in _NAMES:
-            at = low.find(word)
+        for kind in KINDS:
+            at = low.find(kind)
             for _ in range(_PLACES):
                 if at < 0:
                     break
-                match = _VALUE.match(low, at + len(word))
+                match = _VALUE.match(low, at + len(kind))
                 if match:
-                    self._put(kind, low[max(0, at - 26) : at], line, match[1], step, scale)
-                at = low.find(word, at + len(word))
+                    self._put(kind, low[max(0, at - 26) : at], line, match[1], scale)
+                at = low.find(kind, at + len(kind))
 
     def facts(self, path: str) -> list[Fact]:
         """A `run_series` for the loss and the accuracy that are printed most often, and for each loss with a non-finite
         value. Labels are unique within a kind."""
         found: list[Fact] = []
-        for kind, _ in _NAMES:
+        for kind in KINDS:
             series = [(label, one) for (of, label), one in self._known.items() if of == kind and one.lines >= _ENOUGH]
             series = without_unused(series) if kind == "loss" else series
             most = max((one.points for _, one in series), default=0)
@@ -139,12 +172,10 @@ class Losses:
             for label, one in series:
                 # "loss is nan" in a message is no series unless there are other numbers.
                 if one.points > one.bad and (one is main or one.bad):
-                    line = one.bad_line or one.first_line
-                    attributes = {"label": label, **one.attributes()}
-                    found.append(GenericFact("run_series", kind, path, Span.at(line), attributes))
+                    found.append(one.fact(kind, path, one.line, label))
         return found
 
-    def _put(self, kind: str, before: str, line: int, value: str, step: int, scale: float | None) -> None:
+    def _put(self, kind: Measure, before: str, line: int, value: str, scale: float | None) -> None:
         if is_record(before + kind):
             return
         label = _LABEL.search(before)
@@ -155,4 +186,4 @@ class Losses:
             if len(self._known) >= _SERIES:
                 return
             known = self._known[key] = Course(line)
-        known.put(line, value, step, scale)
+        known.take(line, float(value), scale)

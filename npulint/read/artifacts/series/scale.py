@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Literal
 
+from npulint.facts.attributes import Flag, flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import FileFact, Span
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import Blocks
 
@@ -18,6 +21,34 @@ _CERTAIN = 20  # values of a script that form a series even without step numbers
 _STATIC = 3  # skipped steps that did not change the scale
 
 
+@fact_kind("run_series")
+class LossScaleSeries(FileFact):
+    """The course of a loss scale in a log, an event file or a table."""
+
+    name: Literal["loss_scale"]
+    scaler: str
+    """How it is called there, where it has a name."""
+    points: int
+    first: float | None
+    last: float | None
+    minimum: float | None
+    curve: list[float]
+    """At most 120 numbers that show its course, with all that is lowest and highest."""
+    skipped: int
+    """Steps that were skipped."""
+    drops: int
+    late_drops: int
+    """Drops without those while it finds its level."""
+    share: float | None
+    """Late drops in percent of the steps, where the log names steps."""
+    longest_run: int
+    """Late drops one after the other."""
+    static: Flag
+    """Whether it never changed."""
+    limit_reached: bool
+    """Whether the scaler reports that it cannot fall further."""
+
+
 class Scale:
     """The loss scale of one scaler, from values and skipped steps in log order."""
 
@@ -25,7 +56,7 @@ class Scale:
         self.form = form
         self.points = self.skipped = self.drops = self.late = self.rises = self.longest = 0
         self.first = self.last = self.minimum = 0.0
-        self.first_line = self.last_line = self.minimum_line = self.drop_line = 0
+        self.first_line = self.last_line = self.minimum_line = 0
         self.limited = False
         self._warm = True
         self._early = self._run = 0
@@ -103,32 +134,29 @@ class Scale:
         moved = self._powers and (self.drops > 0 or self.rises > 0)
         return self._tick - self._first_tick >= 2 or self.points >= _CERTAIN or moved
 
-    def attributes(self, steps: int) -> dict[str, Any]:
-        """The attributes of a fact; `steps` is the number of steps in the log, 0 if it names none."""
+    def fact(self, path: str, line: int, scaler: str, steps: int) -> LossScaleSeries:
+        """The `run_series` of the scale; `steps` is the number of steps in the log, 0 if it names none."""
         known = steps if steps >= self.points or self.form in SPARSE else self.points
-        changed = self.drops + self.rises > 0
         still = self.points >= _CERTAIN if self.form not in SPARSE else self.skipped >= _STATIC
-        found: dict[str, Any] = {
-            "form": self.form,
-            "points": self.points,
-            "skipped": self.skipped,
-            "drops": self.drops,
-            "late_drops": self.late,
-            "rises": self.rises,
-            "longest_run": self.longest,
-            "static": "no" if changed else "yes" if still or self.skipped >= _STATIC else "unknown",
-            "limit_reached": "yes" if self.limited else "no",
-            "first_line": self.first_line,
-            "last_line": self.last_line,
-        }
-        if self.points:
-            found |= {"first": self.first, "last": self.last, "minimum": self.minimum}
-            found["curve"] = self._blocks.curve()
-        if known:
-            found["steps"] = known
-            found["share"] = min(share(self.late, known), 100.0)
-            found["skipped_share"] = min(share(self.skipped, known), 100.0)
-        return found
+        static = True if still or self.skipped >= _STATIC else None
+        return LossScaleSeries(
+            "loss_scale",
+            path,
+            Span.at(line),
+            scaler=scaler,
+            points=self.points,
+            first=self.first if self.points else None,
+            last=self.last if self.points else None,
+            minimum=self.minimum if self.points else None,
+            curve=self._blocks.curve(),
+            skipped=self.skipped,
+            drops=self.drops,
+            late_drops=self.late,
+            share=min(share(self.late, known), 100.0) if known else None,
+            longest_run=self.longest,
+            static=flag(False if self.drops + self.rises > 0 else static),
+            limit_reached=self.limited,
+        )
 
     @property
     def line(self) -> int:
@@ -150,7 +178,6 @@ class Scale:
 
     def _drop(self, line: int, tick: int) -> None:
         self.drops += 1
-        self.drop_line = line
         if self._warm and tick - self._quiet_from >= _PLATEAU:
             self._warm = False
         if self._warm and self._early < math.floor(math.log2(max(self.first, 1.0))) + _SPARE_DROPS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.series.numbers import NUMBER
 from npulint.read.artifacts.series.scale import Scale
@@ -54,16 +54,7 @@ class Scales:
     def facts(self, path: str, steps: int) -> list[Fact]:
         """A `run_series` for each loss scale that forms a series."""
         kept = [(scaler, scale) for (_, scaler), scale in self._known.items() if scale.is_series]
-        return [
-            GenericFact(
-                "run_series",
-                "loss_scale",
-                path,
-                Span.at(scale.line),
-                {"scaler": scaler, **scale.attributes(steps)},
-            )
-            for scaler, scale in kept
-        ]
+        return [scale.fact(path, scale.line, scaler, steps) for scaler, scale in kept]
 
     def _apex(self, line: int, low: str, step_lines: int) -> bool:
         match = _APEX.search(low)

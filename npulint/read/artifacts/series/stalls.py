@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import rounded
 from npulint.read.artifacts.series.step_rate import StepRate
@@ -23,6 +24,40 @@ _GAPS = 24  # distances that are tested
 _ROUNDS = 3
 _WARM_UP = 2
 _GROWN = 5  # ratio of last to first value for a time since the start
+
+
+class _Stall(FileFact):
+    label: str
+    """How the times or rates are called in the log or table."""
+    points: int
+    worst: float
+    """The longest time, in multiples of the median."""
+
+
+@fact_kind("run_stall")
+class StepTimes(_Stall):
+    """Times or rates of one kind of line, at least 20."""
+
+    name: Literal["pace"]
+    slowdown: float
+    """Throughput of the last tenth below that of the first, in percent."""
+
+
+@fact_kind("run_stall")
+class PeriodicStall(_Stall):
+    """Slow steps, of more than 4 times the median, that come again at regular intervals."""
+
+    name: Literal["periodic"]
+    period: int
+    """In steps."""
+    phase: int
+    """The rest of the slow step's number divided by it."""
+    events: int
+    """How many slow steps there are."""
+    lost_share: float
+    """The time that they lose, in percent of the whole."""
+    lost_seconds: float | None
+    """The same in seconds; none of rates, whose batch is unknown."""
 
 
 class Times(NamedTuple):
@@ -51,16 +86,17 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
     if usual <= 0:
         return []
     slow = [index for index, value in enumerate(times.seconds) if value > SLOW * usual]
-    common = {"label": pace.label, "points": pace.count, "slow": len(slow), **_median(pace, usual)}
     worst = max(range(len(times.seconds)), key=times.seconds.__getitem__)
-    line = times.lines[worst if slow else 0]
-    attributes = {**common, **_course(pace, times, usual, slow)}
-    found: list[Fact] = [GenericFact("run_stall", "pace", path, Span.at(line), attributes)]
-    for period in periods(times.steps, slow):
-        line = times.lines[period.events[0]]
-        attributes = {**common, **_lost(pace, times, usual, period)}
-        found.append(GenericFact("run_stall", "periodic", path, Span.at(line), attributes))
-    return found
+    whole = StepTimes(
+        "pace",
+        path,
+        Span.at(times.lines[worst if slow else 0]),
+        label=pace.label,
+        points=pace.count,
+        worst=rounded(times.seconds[worst] / usual),
+        slowdown=_slowdown(pace, times),
+    )
+    return [whole, *(_periodic(pace, times, usual, period, path) for period in periods(times.steps, slow))]
 
 
 def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:
@@ -122,35 +158,27 @@ def _is_clock(seconds: list[float]) -> bool:
     return rising >= 0.95 * (len(seconds) - 1) and max(seconds) >= _GROWN * max(seconds[0], 1e-9)
 
 
-def _median(pace: StepRate, usual: float) -> dict[str, Any]:
-    return {"median_rate": rounded(1 / usual)} if pace.rate else {"median_seconds": rounded(usual)}
-
-
-def _course(pace: StepRate, times: Times, usual: float, slow: list[int]) -> dict[str, Any]:
+def _slowdown(pace: StepRate, times: Times) -> float:
     """The slowdown from the first to the last tenth, in percent of throughput."""
     tenth = max(len(times.seconds) // 10, 5)
     begin = median(times.seconds[_WARM_UP : _WARM_UP + tenth])
     late = list(pace.latest) if pace.latest and not pace.clock else times.seconds
     end = median(late[-tenth:])
-    return {
-        "slowdown": share(end - begin, end) if end > begin else 0.0,
-        "slow_share": share(len(slow), len(times.seconds)),
-        "worst": rounded(max(times.seconds) / usual),
-        "first_line": times.lines[0],
-        "last_line": times.lines[-1],
-    }
+    return share(end - begin, end) if end > begin else 0.0
 
 
-def _lost(pace: StepRate, times: Times, usual: float, period: Period) -> dict[str, Any]:
+def _periodic(pace: StepRate, times: Times, usual: float, period: Period, path: str) -> PeriodicStall:
     lost = sum(times.seconds[index] - usual for index in period.events)
-    attributes = {
-        "period": period.every,
-        "phase": period.phase,
-        "events": len(period.events),
-        "worst": rounded(max(times.seconds[index] for index in period.events) / usual),
-        "lost_share": share(lost, sum(times.seconds)),
-        "first_line": times.lines[period.events[0]],
-        "last_line": times.lines[period.events[-1]],
-    }
-    # Rates are per sample or token: lost seconds are these times the batch size.
-    return {**attributes, "lost_per_item" if pace.rate else "lost_seconds": rounded(lost)}
+    return PeriodicStall(
+        "periodic",
+        path,
+        Span.at(times.lines[period.events[0]]),
+        label=pace.label,
+        points=pace.count,
+        worst=rounded(max(times.seconds[index] for index in period.events) / usual),
+        period=period.every,
+        phase=period.phase,
+        events=len(period.events),
+        lost_share=share(lost, sum(times.seconds)),
+        lost_seconds=None if pace.rate else rounded(lost),
+    )

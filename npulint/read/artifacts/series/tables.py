@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from npulint.data.run_columns import plain
-from npulint.facts.model import Fact, GenericFact, Span
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.rows import Seen, delimiter_of, header_cells, texts
-from npulint.read.artifacts.series.loss import Course, is_record, without_unused
+from npulint.read.artifacts.series.loss import KINDS, Course, Measure, is_record, without_unused
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.series.stalls import stalls
 from npulint.read.artifacts.series.step_rate import StepRate, Timing
@@ -62,7 +62,7 @@ class _Table:
         self._skipped = next((place for place, cell in enumerate(cells) if _SKIPPED.search(cell)), -1)
         self._scales: dict[int, Scale] = {}
         self._courses: dict[int, Course] = {}
-        self._kinds: dict[int, str] = {}
+        self._kinds: dict[int, Measure] = {}
         self._paces: dict[int, tuple[StepRate, float]] = {}
         self._names = cells[:_COLUMNS]
         self._rows = 0
@@ -95,7 +95,7 @@ class _Table:
                 course = self._courses.get(place)
                 if course is None:
                     course = self._courses[place] = Course(line)
-                course.take(line, numbers[place], int(step), current)
+                course.take(line, numbers[place], current)
         for place, (pace, unit) in self._paces.items():
             value = numbers.get(place, 0.0)
             if _SMALL < value < math.inf:
@@ -104,18 +104,15 @@ class _Table:
         return True
 
     def facts(self, path: str, rows: int) -> list[Fact]:
-        found = []
+        found: list[Fact] = []
         for place, scale in self._scales.items():
             if scale.points >= _ENOUGH:
-                attributes = {"scaler": self._names[place][:200], **scale.attributes(rows)}
-                found.append(_fact("run_series", "loss_scale", path, scale.line, attributes))
-        for kind in ("loss", "accuracy"):
+                found.append(scale.fact(path, scale.line, self._names[place][:200], rows))
+        for kind in KINDS:
             courses = [(self._names[place], one) for place, one in self._courses.items() if self._kinds[place] == kind]
             for name, course in without_unused(courses) if kind == "loss" else courses:
                 if course.points >= _ENOUGH and course.points > course.bad:
-                    line = course.bad_line or course.first_line
-                    attributes = {"label": name[:200], **course.attributes()}
-                    found.append(_fact("run_series", kind, path, line, attributes))
+                    found.append(course.fact(kind, path, course.line, name))
         for pace, _ in self._paces.values():
             found += stalls(pace, path)
         return found
@@ -131,10 +128,6 @@ class _Table:
             if skipped:
                 scale.skip(line)
         return current
-
-
-def _fact(kind: str, name: str, path: str, line: int, attributes: dict[str, object]) -> Fact:
-    return GenericFact(kind, name, path, Span.at(line), attributes)
 
 
 def _records(lines: Iterator[str], delimiter: str, seen: Seen) -> Iterator[tuple[int, list[str]]]:

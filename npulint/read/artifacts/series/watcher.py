@@ -62,7 +62,7 @@ class SeriesWatcher:
         step = self._clock.see(low)
         if scaled:
             self._scales.see(line_number, low, self._clock.lines)
-        self._losses.see(line_number, low, step, self._scales.current)
+        self._losses.see(line_number, low, self._scales.current)
         self._paces.see(line_number, low, step, whole, self._clock.last)
 
     def facts(self, path: str) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""Fact kinds declared by classes: their attributes are fields and `attribute` methods."""
+"""The fact kinds that classes declare, as queries name them: attributes are fields and `attribute` methods."""
 
 from __future__ import annotations
 
@@ -8,40 +8,66 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from npulint.catalogue.vocabulary.words import ANY, Kind, Kinds, Values
+import msgspec
+
 from npulint.facts.attributes import attribute
-from npulint.facts.kinds import FACT_CLASSES
+from npulint.facts.kinds import FACT_CLASSES, FACT_NAMES
 from npulint.facts.model import Fact
 
+Values = frozenset[str]
+ANY: Values = frozenset()
+"""The words of an attribute, or the names of facts, that may be anything."""
+
 # All modules of these packages are imported recursively, so that their classes are declared.
-_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph")
-# Modules that make facts of what all recognizers found.
+_PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph", "npulint.assemble.run", "npulint.read.artifacts")
+# Other modules that declare kinds.
 _MODULES = (
     "npulint.assemble.option_rules",
+    "npulint.assemble.program_fact",
     "npulint.assemble.launches.launch_options",
+    "npulint.read.cuda",
+    "npulint.read.mixlist",
+    "npulint.read.packages",
+    "npulint.read.launcher_facts",
     "npulint.training_config.repeatability",
+    "npulint.compare.facts",
 )
 
 
+class Kind(msgspec.Struct, frozen=True):
+    """One fact kind. `attributes` maps each attribute to its possible words (none: any value); `arguments` says whether
+    its facts are calls, so that `args` can be queried. `names` are the possible fact names (none: any)."""
+
+    attributes: dict[str, Values]
+    arguments: bool = False
+    names: Values = ANY
+
+
 @cache
-def declared_kinds() -> Kinds:
-    """The kinds of all fact classes."""
+def fact_kinds() -> dict[str, Kind]:
+    """The kinds of all fact classes by name."""
     for package in _PACKAGES:
         for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
             import_module(module.name)
     for name in _MODULES:
         import_module(name)
-    return {kind: _kind(classes) for kind, classes in FACT_CLASSES.items()}
+    return {kind: _kind(classes, FACT_NAMES.get(kind, ANY)) for kind, classes in FACT_CLASSES.items()}
 
 
-def _kind(classes: list[type[Fact]]) -> Kind:
-    """The kind of these classes, with the attributes of all."""
+def _kind(classes: list[type[Fact]], names: Values) -> Kind:
+    """The kind of these classes, with the attributes of all. Its names are `names`, or those of fields `name` that are
+    ``Literal``."""
     found: dict[str, Values] = {}
+    literal = [_words(get_type_hints(cls).get("name")) for cls in classes]
     for cls in classes:
         for name, words in attributes_of(cls).items():
             known = found.get(name)
             found[name] = words if known is None else words | known if words and known else ANY
-    return Kind({"value": ANY, **found}, arguments=any(cls.is_call for cls in classes))
+    return Kind(
+        found,
+        arguments=any(cls.is_call for cls in classes),
+        names=names or (frozenset().union(*literal) if all(literal) else ANY),
+    )
 
 
 def attributes_of(cls: type[Fact]) -> dict[str, Values]:

@@ -1,0 +1,75 @@
+"""The fact that a program as a whole is."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.assemble.script_role import Purpose
+from npulint.facts.attributes import Flag
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, Span
+from npulint.facts.recipe import Side
+
+Framework = Literal["tensorflow", "torch", "none"]
+Migration = Literal["none", "transfer", "manual", "agnostic", "left"]
+MigrationState = Literal["not_started", "partial", "migrated"]
+Precision = Literal["mixed", "fp16", "origin", "default", "unknown"]
+Tensorflow = Literal["1", "2", ""]
+
+
+@fact_kind("program")
+class ProgramFact(Fact, eq=False, kw_only=True):
+    """A program as a whole, which checks query with `program: any`: a script with all that it reaches, a graph, the run
+    that artifacts are left of, or one side of a comparison."""
+
+    # The defaults are those of a program of which only artifacts are known.
+    name: str = ""
+    path: str = ""
+    span: Span = Span()
+    framework: Framework = "none"
+    """The framework that it uses."""
+    trains: bool = True
+    """Whether it trains a model."""
+    evaluates: bool = False
+    """Whether its entry point evaluates a model."""
+    exports: bool = False
+    """Whether its entry point exports a model."""
+    purpose: Purpose = "train"
+    """What it is for."""
+    state: MigrationState = "not_started"
+    """How far it is migrated to the NPU."""
+    mode: str = ""
+    """The interfaces of TensorFlow that it trains with, separated by spaces: session, estimator, keras, function."""
+    multi_device: Flag = "unknown"
+    """Whether several devices train together."""
+    ranks: Literal["many", "one", "unknown"] = "unknown"
+    """The number of devices that launchers start it on."""
+    npu: bool = False
+    """Whether it imports an NPU adapter."""
+    project_npu: bool = False
+    """Whether some program of the project imports an NPU adapter, or is migrated without one."""
+    own_npu: bool = False
+    """Whether its entry point imports an NPU adapter; where no program of the project opens an NPU with npu_device,
+    whether anything does that it reaches."""
+    entry: bool = False
+    """Whether it has an entry point; a library has none."""
+    patched: bool = False
+    """Whether importing the adapter patches `tf.Session`."""
+    precision: Precision = "unknown"
+    """The precision that its settings choose: mixed, fp16 (all is cast), origin (as written), default (none is set)."""
+    tensorflow: Tensorflow = ""
+    """The generation of TensorFlow that it is written for."""
+    torch: str = ""
+    """The PyTorch release, empty if unknown."""
+    migration: Migration = "none"
+    """How a PyTorch program gets to the NPU: `transfer` (torch_npu redirects the CUDA names), `manual` (NPU names are
+    written), `agnostic` (a library chooses the device), `none`, or `left` (not migrated, in a project whose other
+    scripts are)."""
+    port: Literal["explicit", "transfer"] = "explicit"
+    """How fixes migrate PyTorch code in this run of npulint."""
+    side: Side | None = None
+    """The side of a comparison that it is."""
+    graph: str | None = None
+    """The form of the graph that it is."""
+    run: bool = False
+    """Whether it is the run that artifacts are left of."""

@@ -1,0 +1,140 @@
+"""Facts from launchers: what shell scripts and Dockerfiles set, start and build on."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import msgspec
+
+from npulint.facts.attributes import attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import FileFact, Span
+from npulint.lazy_regex import lazy_compile
+
+Via = Literal["shell", "dockerfile"]
+
+NONE = "-"  # stands in messages where there is nothing to name
+_PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
+_PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
+
+
+class VariableRecord(FileFact):
+    """A variable of the environment is set. Checks see it as `npulint.assemble.environment_variables.ScriptVariable`.
+    `value` is None when it is computed, `guarded`: it is set under some condition only, `default`: the caller of the
+    script may override the value, `used`: the script itself reads the variable."""
+
+    kind: ClassVar[str] = "environment"
+
+    value: str | None
+    via: Via
+    guarded: bool = False
+    default: bool = False
+    used: bool = False
+
+
+class PassedWord(msgspec.Struct, frozen=True, array_like=True):
+    """A positional argument, with ``*`` for what is not known of it."""
+
+    text: str
+    span: Span
+
+
+class StartedScript(msgspec.Struct, frozen=True):
+    """The script that a command line starts, and what is passed to it.
+
+    `script` is the known end of its path, None if its name is not known; `path` is all of it, with ``*`` for computed
+    parts, `folder` the working directory at its start (``*`` for computed parts, empty for that of the launcher).
+    `sourced`: it runs in the same shell. `rounds`: iterations of the outermost loop around the start (0: unknown).
+    `launcher_options` and `options` are values by name, None when computed; `places` has the places of `options`.
+    `defaults` are options whose value the caller may override, `apart` those whose value is a word of its own,
+    `flags` those without a value; `partly` has the values that are partly known, with ``*`` for the rest. `words` are
+    the positional arguments."""
+
+    script: str | None
+    path: str
+    folder: str = ""
+    sourced: bool = False
+    rounds: int = 0
+    launcher_options: dict[str, str | None] = {}
+    options: dict[str, str | None] = {}
+    places: dict[str, Span] = {}
+    defaults: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    partly: dict[str, str] = {}
+    words: tuple[PassedWord, ...] = ()
+
+
+@fact_kind("launch")
+class LaunchFact(FileFact):
+    """A launcher starts or sources a script; the name is the script as written."""
+
+    record: StartedScript
+    interpreter: str = ""
+    """The program that runs the script, such as python3 or bash; empty if it is started directly."""
+    launcher: str = ""
+    """What starts its processes, such as torchrun or torch.distributed.launch; empty for a plain start."""
+    guarded: bool = False
+    """Whether it is started under some condition only."""
+    loop: bool = False
+    """Whether it is started in a loop of the script."""
+
+    # The following are known when the project is assembled.
+    prepared: bool = False
+    """Whether something in the project sets the toolkit up."""
+    size: str = NONE
+    """The number of devices in RANK_SIZE or CM_WORKER_SIZE, or `-`."""
+    short: str = NONE
+    """The number of processes that the loop starts, if they are more than `size`, or `-`."""
+
+    @attribute
+    def use_env(self) -> bool:
+        """Whether the launcher has that option."""
+        return "use_env" in self.record.launcher_options
+
+    @attribute
+    def port(self) -> str:
+        """The port at which its processes meet, as its options say, or `-`."""
+        for options in (self.record.launcher_options, self.record.options):
+            for name in _PORT_OPTIONS:
+                match = _PORT.search(options.get(name) or "")
+                if match:
+                    return match[1]
+        return NONE
+
+
+@fact_kind("command")
+class ShellCommand(FileFact):
+    """A script starts a program; the name is the program."""
+
+    line: str
+    """The command line."""
+    guarded: bool = False
+    """Whether it is started under some condition only."""
+    loop: bool = False
+    """Whether it is started in a loop of the script."""
+
+
+@fact_kind("shell_problem")
+class ShellProblem(FileFact):
+    """A script does not do what it seems to: its lines end as on Windows (crlf-line-ends), there are spaces around an
+    equals sign (spaced-assignment), or started programs do not see a variable (not-exported)."""
+
+    name: Literal["crlf-line-ends", "spaced-assignment", "not-exported"]
+    variable: str = ""
+    """The variable that is concerned."""
+    value: str | None = None
+    """The text that it is set to; None where it is computed."""
+    exported: bool = False  # known when the project is assembled
+    """Whether the project exports it elsewhere."""
+
+
+@fact_kind("base_image")
+class BaseImage(FileFact):
+    """An image that a Dockerfile builds on: that of its last stage, and those that one is made from. The name is the
+    image."""
+
+    cuda: bool
+    """Whether it is an image for NVIDIA GPUs."""
+    stage: str = ""
+    """The name of the stage, empty without one."""

@@ -1,0 +1,43 @@
+"""Facts about the packages that a project requires, from requirements, Dockerfiles and launchers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import FileFact
+from npulint.read.requirement import build
+
+Via = Literal["requirements", "pyproject", "pipfile", "setup", "conda", "shell", "dockerfile"]
+
+
+@fact_kind("dependency")
+class Dependency(FileFact):
+    """A package is required or installed; the name is the package, in lower case and with `-` between its words."""
+
+    version: str
+    """The version specifier as written, without spaces; empty without one."""
+    via: Via
+    """What requires it."""
+    torch: str | None = None
+    """Of `torch-npu` the specifier of the torch that the same file requires."""
+    pairs: Flag | None = None
+    """Of `torch-npu` whether the releases of the two belong together."""
+
+    @attribute
+    def build(self) -> str:
+        """The local version, after a plus sign; empty without one."""
+        return build(self.version)
+
+
+@fact_kind("package_index")
+class PackageIndex(FileFact):
+    """CUDA builds of packages are fetched from an address, which is the name."""
+
+    cuda: str
+    """The CUDA release as written."""
+    wheel: bool
+    """Whether the address is that of one package."""
+    via: Via
+    """What fetches them."""
