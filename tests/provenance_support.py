@@ -53,5 +53,5 @@ class Started:
         return {name: one.value if one.known else f"?{one.text}" for name, one in self.traced().items()}
 
     def way(self, name: str) -> list[str]:
-        """The stations of a keyword of ``ask`` as ``path:line name``."""
-        return [f"{one.path}:{one.span.line} {one.name}" for one in self.traced()[name].stations]
+        """The provenance of a keyword of ``ask`` as ``path:line name``."""
+        return [f"{one.path}:{one.span.line} {one.name}" for one in self.traced()[name].provenance]

@@ -511,7 +511,7 @@ def test_a_value_is_traced_to_its_file(tmp_path: Path) -> None:
     call = next(one for one in module.code.calls if one.callee == Ref("torch.optim.SGD"))
     traced = tracer.trace(module, dict(call.keywords)["lr"], call.block, call.line)
     assert (traced.known, traced.value) == (True, 3)
-    assert traced.stations[0].path == laid.path("conf/other.yaml")
+    assert traced.provenance[0].path == laid.path("conf/other.yaml")
 
 
 def test_values_are_guessed_only_where_one_fits(tmp_path: Path) -> None:

@@ -420,7 +420,7 @@ def test_any_program_is_answered(assignments: list[tuple[str, str]], asked: str)
     for one in Started({"train.py": source}).traced().values():
         assert isinstance(one, Traced)
         assert one.text
-        assert not one.known or one.stations
+        assert not one.known or one.provenance
 
 
 def test_deep_and_wide_expressions_are_given_up_quietly() -> None:

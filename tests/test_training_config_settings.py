@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.facts.recipe import ITEM_OF, Ingredient
+from npulint.facts.recipe import ITEM_OF, TrainingSetting
 from npulint.training_config.setting_parts import _RULES
 from npulint.training_config.settings import setting_part, settings
 from tests.config_support import Laid
@@ -96,7 +96,7 @@ def test_every_name_has_a_part(name: str) -> None:
     assert setting_part(name) in {"", *ITEM_OF}
 
 
-def _shown(found: list[Ingredient]) -> dict[str, str]:
+def _shown(found: list[TrainingSetting]) -> dict[str, str]:
     return {one.what: f"{one.part} {one.traced.text}" for one in found}
 
 
@@ -146,7 +146,7 @@ def test_options_constants_and_dictionaries() -> None:
 def test_settings_stand_where_they_are_written() -> None:
     started = Started({"train.py": _TRAIN, "options.py": _OPTIONS, "run.sh": _RUN}, script="run.sh")
     found = {one.what: one for one in settings(started.context, "train.py", started.launch)}
-    first = {name: one.traced.stations[0] for name, one in found.items()}
+    first = {name: one.traced.provenance[0] for name, one in found.items()}
     assert (first["--batch_size"].path, first["--batch_size"].name) == ("run.sh", "-b 64")
     assert (first["--lr"].path, first["--lr"].span.line, first["--lr"].name) == ("train.py", 10, "--lr")
     assert (first["WARMUP_STEPS"].span.line, first["WARMUP_STEPS"].name) == (5, "WARMUP_STEPS")

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.kinds import KindSummary, KnownKinds, of_kinds
 from npulint.compare.values import shown_plain
-from npulint.facts.recipe import Ingredient
-from npulint.training_config.program import Recipe
+from npulint.facts.recipe import TrainingSetting
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import CodeStep
@@ -27,8 +27,8 @@ _NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
 def of_frameworks(
     reference: Sequence[KindSummary],
     migrated: Sequence[KindSummary],
-    first: Sequence[Ingredient],
-    second: Sequence[Ingredient],
+    first: Sequence[TrainingSetting],
+    second: Sequence[TrainingSetting],
     scheduled: tuple[bool, bool] = (True, True),
 ) -> Iterator[Difference]:
     """The differences between programs of two frameworks. `first` and `second` are the settings of the two sides,
@@ -74,9 +74,9 @@ def _of_schedules(
         yield Difference("schedule", "added", right.name, "", None, right.mark, certain=False)
 
 
-def scheduled(recipe: Recipe) -> bool:
+def scheduled(config: TrainingConfig) -> bool:
     """Whether anything in a program changes the learning rate during training."""
-    return any(step.part == "schedule" for home, steps in recipe.homes.items() if recipe.runs(home) for step in steps)
+    return any(step.part == "schedule" for home, steps in config.homes.items() if config.runs(home) for step in steps)
 
 
 def _compared(part: str, what: str, argument: str, one: KnownKinds, other: KnownKinds) -> Difference:
@@ -91,14 +91,14 @@ def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
     return found[0] if found and len({operation.name for operation in found}) == 1 else None
 
 
-def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: str) -> KnownKinds | None:
+def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> KnownKinds | None:
     """The number that a program uses for a part, if there is exactly one."""
     used = [
         value for operation in side for name, value in operation.values.items() if operation.roles.get(name) == part
     ]
     if not used:
         used = [
-            KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.stations))
+            KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
             for one in settings
             if one.part == part and one.traced.known
         ]
@@ -107,13 +107,13 @@ def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: s
     return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
 
 
-def operations(recipe: Recipe, tracer: Tracer) -> list[KindSummary]:
+def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
     """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
-    made = Counter(step.target for steps in recipe.homes.values() for step in steps if step.target is not None)
+    made = Counter(step.target for steps in config.homes.values() for step in steps if step.target is not None)
     return [
         _summary(step, tracer, _is_made_once(step, made))
-        for home, steps in recipe.homes.items()
-        if recipe.runs(home)
+        for home, steps in config.homes.items()
+        if config.runs(home)
         for step in steps
         if step.known is not None and step.known.neutral and step.counts and not step.evaluates
     ]
@@ -137,12 +137,12 @@ def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
         traced = tracer.trace(step.module, argument.value, argument.block, argument.line, argument.span or step.span)
         if traced.known:
             passed[argument.name] = traced.value
-            place = traced.stations[0] if traced.stations else None
+            place = traced.provenance[0] if traced.provenance else None
             marks[argument.name] = SideValue(
                 traced.text,
                 place.path if place else step.module.path,
                 place.span if place else step.span,
-                traced.stations,
+                traced.provenance,
             )
     defaults = {} if step.open else known.effective({})
     values = {name: value for name, value in defaults.items() if name not in missing} | passed
@@ -164,4 +164,4 @@ def _origin(back: dict[str, str], neutral: str) -> str:
 
 
 def _shown(mark: SideValue, value: object) -> SideValue:
-    return SideValue(shown_plain(value), mark.path, mark.span, mark.stations)
+    return SideValue(shown_plain(value), mark.path, mark.span, mark.provenance)

@@ -11,8 +11,8 @@ from npulint.compare.difference import Difference, SideValue
 from npulint.compare.steps import function_of
 from npulint.compare.values import shown_plain
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
-from npulint.training_config.program import Recipe
+from npulint.facts.recipe import ProvenanceStep
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import CodeStep
 
@@ -35,7 +35,7 @@ class _Scale(msgspec.Struct, frozen=True):
 
 
 def unify_mechanisms(
-    found: Sequence[Difference], reference: Recipe, migrated: Recipe, first: Tracer, second: Tracer
+    found: Sequence[Difference], reference: TrainingConfig, migrated: TrainingConfig, first: Tracer, second: Tracer
 ) -> list[Difference]:
     """`found`; if one program uses native mixed precision and the other apex, the differences of the individual calls
     are replaced by one for the loss scale and one for the opt level. If only one program contains a mechanism and its
@@ -52,16 +52,16 @@ def unify_mechanisms(
     return [one for one in found if not _is_of_calls(one, _spots(idle), any)]
 
 
-def _calls(recipe: Recipe) -> list[CodeStep]:
+def _calls(config: TrainingConfig) -> list[CodeStep]:
     """The mixed precision calls of a program: those of the entry script first, those only for evaluation last."""
     found = [
         step
-        for home, steps in recipe.homes.items()
-        if recipe.runs(home)
+        for home, steps in config.homes.items()
+        if config.runs(home)
         for step in steps
         if step.kind == "call" and step.name in _NATIVE | _OF_APEX
     ]
-    return sorted(found, key=lambda step: (step.evaluates, step.module.path != recipe.program.entry))
+    return sorted(found, key=lambda step: (step.evaluates, step.module.path != config.program.entry))
 
 
 def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
@@ -153,8 +153,8 @@ def _argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, 
             traced = tracer.trace(step.module, argument.value, argument.block, argument.line, span)
             if not traced.known:
                 return None
-            place = next(iter(traced.stations), Station(step.module.path, span, ""))
-            return traced.value, SideValue(traced.text, place.path, place.span, traced.stations)
+            place = next(iter(traced.provenance), ProvenanceStep(step.module.path, span, ""))
+            return traced.value, SideValue(traced.text, place.path, place.span, traced.provenance)
     if known is None or step.open or name not in known.effective({}):
         return None
     value = known.effective({})[name]

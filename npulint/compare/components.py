@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.facts.recipe import Ingredient
+from npulint.facts.recipe import TrainingSetting
 
 _TYPE = ".type"
 
 
-def of_components(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
+def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
     """The differences between component lists that both sides have."""
     left, right = _lists(reference), _lists(migrated)
     for name, members in left.items():
@@ -27,7 +27,7 @@ def of_components(reference: Sequence[Ingredient], migrated: Sequence[Ingredient
         yield from _reordered(members, others)
 
 
-def _reordered(members: dict[str, Ingredient], others: dict[str, Ingredient]) -> Iterator[Difference]:
+def _reordered(members: dict[str, TrainingSetting], others: dict[str, TrainingSetting]) -> Iterator[Difference]:
     first = [what for what in members if what in others]
     second = [what for what in others if what in members]
     if first != second and members[first[0]].part == "transform":
@@ -36,9 +36,9 @@ def _reordered(members: dict[str, Ingredient], others: dict[str, Ingredient]) ->
         yield Difference(one.part, "reordered", first[at], "", _mark(one), _mark(other), named=True)
 
 
-def _lists(settings: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
+def _lists(settings: Sequence[TrainingSetting]) -> dict[str, dict[str, TrainingSetting]]:
     """The members of each list by name; a list is identified by the name of the setting that holds it."""
-    found: dict[str, dict[str, Ingredient]] = {}
+    found: dict[str, dict[str, TrainingSetting]] = {}
     for one in settings:
         if one.what.endswith(_TYPE) and one.traced.known:
             name, _, member = one.what.removesuffix(_TYPE).rpartition(".")
@@ -47,6 +47,6 @@ def _lists(settings: Sequence[Ingredient]) -> dict[str, dict[str, Ingredient]]:
     return found
 
 
-def _mark(one: Ingredient) -> SideValue:
-    way = one.traced.stations
+def _mark(one: TrainingSetting) -> SideValue:
+    way = one.traced.provenance
     return SideValue(one.traced.text, way[0].path if way else one.path, way[0].span if way else one.span, way)

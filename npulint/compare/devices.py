@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.context import Context
 from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Op, SequenceDisplay, Table, Value
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import CodeStep
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
@@ -15,7 +15,7 @@ _BROADCAST = "horovod.broadcast"
 _BROADCASTING = "NPUEstimator"  # adds a broadcast hook to every distributed training
 
 
-def is_insignificant(step: CodeStep, own: Recipe, other: Recipe) -> bool:
+def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig) -> bool:
     """Whether a step does not count as a difference: a rank or world size used only in conditions (the guarded code is
     compared itself), or a broadcast of initial weights that the other program's Estimator performs."""
     if step.part == "ranks":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 
 
 class SideValue(msgspec.Struct, frozen=True):
@@ -15,7 +15,7 @@ class SideValue(msgspec.Struct, frozen=True):
     text: str
     path: str
     span: Span
-    stations: tuple[Station, ...] = ()
+    provenance: tuple[ProvenanceStep, ...] = ()
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from npulint.compare.devices import is_insignificant
 from npulint.compare.side import Side, home
 from npulint.compare.steps import function_of
 from npulint.facts.code import Const, Ref
-from npulint.training_config.program import Home, Recipe
+from npulint.training_config.program import Home, TrainingConfig
 from npulint.training_config.steps.code_context import home_of
 from npulint.training_config.steps.model import MODULE, CodeStep
 from npulint.training_config.steps.purposes import METRIC
@@ -89,7 +89,7 @@ def _is_of_adapter(step: CodeStep, side: Side) -> bool:
     """It identifies devices in the adapter's way, or in that of the other library."""
     if step.part not in ("reduction", "ranks"):
         return False
-    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.recipe, side.other)
+    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.config, side.other)
 
 
 def _is_handed_over(step: CodeStep, side: Side) -> bool:
@@ -145,13 +145,13 @@ def _is_unresolved(step: CodeStep, side: Side) -> bool:
     if other is None or step.call < 0:
         return False
     wanted = step.module.callee_name(step.call)
-    return _unknown(side.other, other, wanted) > _unknown(side.recipe, home(step), wanted)
+    return _unknown(side.other, other, wanted) > _unknown(side.config, home(step), wanted)
 
 
-def _unknown(recipe: Recipe, place: Home, name: str) -> int:
+def _unknown(config: TrainingConfig, place: Home, name: str) -> int:
     """The number of calls by a name in a function that are not steps."""
-    module = recipe.context.project.modules[place[0]]
-    calls_of_steps = {step.call for step in recipe.homes.get(place, ())}
+    module = config.context.project.modules[place[0]]
+    calls_of_steps = {step.call for step in config.homes.get(place, ())}
     calls = (index for index in module.calls_of(name) if index not in calls_of_steps)
     return sum(home_of(module, module.code.calls[index].block) == place[1] for index in calls)
 
@@ -163,7 +163,7 @@ def _is_alternative(step: CodeStep, side: Side) -> bool:
     around = branches(step)
     return any(
         _does_same(one, step) and any(_are_opposite(step.module, a, b) for a in around for b in branches(one))
-        for one in side.recipe.homes[home(step)]
+        for one in side.config.homes[home(step)]
     )
 
 

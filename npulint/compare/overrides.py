@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.training_config.program import Home, Recipe
+from npulint.training_config.program import Home, TrainingConfig
 from npulint.training_config.steps.code_context import home_of
 from npulint.training_config.steps.model import MODULE
 
 
-def overridden(own: Recipe, other: Recipe, matched: Mapping[Home, Home]) -> dict[Home, Home]:
+def overridden(own: TrainingConfig, other: TrainingConfig, matched: Mapping[Home, Home]) -> dict[Home, Home]:
     """The methods that only `own` defines, with the methods that the other program inherits instead."""
     alone = (home for home in own.homes if home[1] != MODULE and home not in matched)
     return {home: base for home in alone if (base := inherited(own, home, other, matched)) is not None}
 
 
-def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Home]) -> Home | None:
+def inherited(own: TrainingConfig, home: Home, other: TrainingConfig, classes: Mapping[Home, Home]) -> Home | None:
     """The function that the counterpart of a method's class (`classes` maps classes) inherits in the `other` program;
     None if there is none."""
     module = own.context.project.modules[home[0]]
@@ -32,7 +32,7 @@ def inherited(own: Recipe, home: Home, other: Recipe, classes: Mapping[Home, Hom
     return None if found is None else (found[0].path, found[1])
 
 
-def calls_base(recipe: Recipe, home: Home) -> bool:
+def calls_base(config: TrainingConfig, home: Home) -> bool:
     """Whether a method calls the method that it overrides."""
-    module = recipe.context.project.modules[home[0]]
+    module = config.context.project.modules[home[0]]
     return any(home_of(module, module.code.calls[index].block) == home[1] for index in module.calls_of("super"))

@@ -22,9 +22,9 @@ from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.unmatched_steps import of_unmatched
 from npulint.compare.values import Comparer
-from npulint.facts.recipe import Ingredient
+from npulint.facts.recipe import TrainingSetting
 from npulint.training_config.configs.lookup import Configs
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.settings import settings
 
@@ -40,7 +40,9 @@ class Start(msgspec.Struct, frozen=True, eq=False):
     migrated_configs: Configs | None = None
 
 
-def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequence[Start]) -> list[Difference]:
+def compared(
+    reference: TrainingConfig, migrated: TrainingConfig, matched: Matches, starts: Sequence[Start]
+) -> list[Difference]:
     """The differences of two training configs, and (`change` none) the compared equal values. The first start
     determines the values of expressions; settings are compared for each start."""
     start = starts[0]
@@ -67,7 +69,9 @@ def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequ
     return deduplicated(unify_mechanisms(found, reference, migrated, first, second))
 
 
-def _set(reference: Recipe, migrated: Recipe, start: Start) -> tuple[list[Ingredient], list[Ingredient]]:
+def _set(
+    reference: TrainingConfig, migrated: TrainingConfig, start: Start
+) -> tuple[list[TrainingSetting], list[TrainingSetting]]:
     """The settings of both sides."""
     return (
         settings(reference.context, reference.program.entry, start.reference, start.reference_configs),

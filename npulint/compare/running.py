@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from npulint.assemble.call_graph import Reached
 from npulint.assemble.module import Module
 from npulint.facts.code import Op, Ref
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import MODULE, CodeStep
 
@@ -20,8 +20,8 @@ _OF_OBJECTS = frozenset(("getattr", "vars"))
 class Running:
     """Finds code that none of the starts runs. Each of the `tracers` follows values in one start."""
 
-    def __init__(self, recipe: Recipe, tracers: Sequence[Tracer]) -> None:
-        self._recipe = recipe
+    def __init__(self, config: TrainingConfig, tracers: Sequence[Tracer]) -> None:
+        self._config = config
         self._tracers = tracers
         self._known = lru_cache(maxsize=None)(self._block)
 
@@ -41,10 +41,10 @@ class Running:
     @cached_property
     def _loaded(self) -> set[str]:
         """The modules loaded by import statements that may run, and those that no import statement names."""
-        project = self._recipe.context.project
-        mine = [path for path in self._recipe.paths if path in project.modules]
+        project = self._config.context.project
+        mine = [path for path in self._config.paths if path in project.modules]
         named = {path for user in mine for path in project.uses(user) if path != user}
-        queue = [path for path in mine if path not in named or path == self._recipe.program.entry]
+        queue = [path for path in mine if path not in named or path == self._config.program.entry]
         found = set(queue)
         while queue:
             module = project.modules[queue.pop()]
@@ -57,18 +57,18 @@ class Running:
     @cached_property
     def _named(self) -> set[tuple[str, int]]:
         """The functions and classes named in code that some start runs, or that computed names may refer to."""
-        recipe = self._recipe
-        project, start = recipe.context.project, (recipe.paths, recipe.program.entry)
+        config = self._config
+        project, start = config.context.project, (config.paths, config.program.entry)
         found = Reached(project, self._known).by_name(*start)
-        if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
-            every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
+        if any(_computes_names(project.modules[path]) for path in config.paths):
+            whole = config.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
+            every = ((path, at) for path in config.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
 
     def _is_named(self, module: Module, home: int) -> bool:
         """Whether a function, and the class around it, may be reached."""
-        if home == MODULE or not self._recipe.program.entry:
+        if home == MODULE or not self._config.program.entry:
             return True
         owner = module.class_of(home)
         return (module.path, home) in self._named and (owner < 0 or (module.path, owner) in self._named)

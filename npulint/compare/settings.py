@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.facts.recipe import Ingredient
+from npulint.facts.recipe import TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.steps.components import TYPE
@@ -15,7 +15,7 @@ from npulint.training_config.steps.unresolved import component
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 
 
-def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
+def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
     """Compares settings of the same name whose values are both known. A setting that only one side has is not reported:
     its use is."""
     theirs = {one.what: one for one in migrated}
@@ -50,8 +50,8 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _mark(one: Ingredient) -> SideValue:
-    way = one.traced.stations
+def _mark(one: TrainingSetting) -> SideValue:
+    way = one.traced.provenance
     if way:
         return SideValue(one.traced.text, way[0].path, way[0].span, way)
     return SideValue(one.traced.text, one.path, one.span)

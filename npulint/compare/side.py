@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.compare.running import Running
-from npulint.training_config.program import Home, Recipe
+from npulint.training_config.program import Home, TrainingConfig
 from npulint.training_config.steps.model import CodeStep
 
 
@@ -16,8 +16,8 @@ class Side(msgspec.Struct, frozen=True, eq=False):
     the counterparts of its functions, and which of its code runs."""
 
     change: str
-    recipe: Recipe
-    other: Recipe
+    config: TrainingConfig
+    other: TrainingConfig
     counterpart: Callable[[Home], Home | None]
     running: Running
 

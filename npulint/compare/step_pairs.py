@@ -12,7 +12,7 @@ from npulint.compare.matching.matches import Matches
 from npulint.compare.overrides import calls_base, overridden
 from npulint.facts.code import Ref, Value
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.program import Home, Recipe
+from npulint.training_config.program import Home, TrainingConfig
 from npulint.training_config.steps.literals import skeleton
 from npulint.training_config.steps.model import MODULE, CodeStep
 
@@ -45,7 +45,7 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
 class Pairer:
     """Pairs the steps of matched functions, then remaining steps anywhere in the programs."""
 
-    def __init__(self, reference: Recipe, migrated: Recipe, matched: Matches) -> None:
+    def __init__(self, reference: TrainingConfig, migrated: TrainingConfig, matched: Matches) -> None:
         self._reference = reference
         self._migrated = migrated
         self._matched = matched

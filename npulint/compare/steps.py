@@ -13,7 +13,7 @@ from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Compar
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
 from npulint.facts.code import Const, Op
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
@@ -194,18 +194,18 @@ def _argument(
         change=change,
         what=left.shown,
         argument="" if literal and left.kind != "named" else name,
-        reference=_mark(left, first, answer.reference, answer.reference_stations if sure else ()),
-        migrated=_mark(right, second, answer.migrated, answer.migrated_stations if sure else ()),
+        reference=_mark(left, first, answer.reference, answer.reference_provenance if sure else ()),
+        migrated=_mark(right, second, answer.migrated, answer.migrated_provenance if sure else ()),
         function=function_of(right),
         certain=sure,
-        named=literal or any(len(way) > 1 for way in (answer.reference_stations, answer.migrated_stations)),
+        named=literal or any(len(way) > 1 for way in (answer.reference_provenance, answer.migrated_provenance)),
         evaluates=left.evaluates and right.evaluates,
     )
 
 
-def _mark(step: CodeStep, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> SideValue:
-    if stations:
-        return SideValue(text, stations[0].path, stations[0].span, stations)
+def _mark(step: CodeStep, argument: Argument | None, text: str, provenance: tuple[ProvenanceStep, ...]) -> SideValue:
+    if provenance:
+        return SideValue(text, provenance[0].path, provenance[0].span, provenance)
     own = argument.span if argument is not None else None
     return SideValue(text, step.module.path, own or step.span)
 

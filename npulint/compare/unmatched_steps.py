@@ -12,7 +12,7 @@ from npulint.compare.side import Side, home
 from npulint.compare.split import split_off
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.steps import function_of
-from npulint.training_config.program import ASIDE, LEADING, Home, Recipe
+from npulint.training_config.program import ASIDE, LEADING, Home, TrainingConfig
 from npulint.training_config.steps.model import MODULE, CodeStep
 
 _MANY = 4  # steps of one part and function; so many are reported together
@@ -86,7 +86,7 @@ def _is_sure(step: CodeStep, side: Side) -> bool:
 
 def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
     """Unmatched functions, reported once per file; those called by a reported step are covered by it."""
-    called = _called_by(side.recipe, [step for step in all_of_them if side.known(step)])
+    called = _called_by(side.config, [step for step in all_of_them if side.known(step)])
     files: dict[str, list[CodeStep]] = defaultdict(list)
     for step in steps:
         aside = step.home == MODULE and step.kind == "own"
@@ -101,7 +101,7 @@ def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequenc
         yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
 
 
-def _called_by(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
+def _called_by(config: TrainingConfig, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
     """A predicate: whether a function, or a method of a class, is called by these steps."""
     found: set[Home] = set()
     queue = [step.target for step in steps if step.target is not None]
@@ -110,13 +110,13 @@ def _called_by(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bo
         if target in found:
             continue
         found.add(target)
-        module = recipe.context.project.modules[target[0]]
-        for place, inner in recipe.homes.items():
+        module = config.context.project.modules[target[0]]
+        for place, inner in config.homes.items():
             if place == target or (place[0] == target[0] and module.class_of(place[1]) == target[1]):
                 queue += [step.target for step in inner if step.target is not None]
 
     def called(place: Home) -> bool:
-        module = recipe.context.project.modules[place[0]]
+        module = config.context.project.modules[place[0]]
         return place in found or (place[1] != MODULE and (place[0], module.class_of(place[1])) in found)
 
     return called

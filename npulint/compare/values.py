@@ -10,7 +10,7 @@ from npulint.assemble.module import Module
 from npulint.data.recipe import converted, recipe_call
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station, Traced
+from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.training_config.provenance.plain import ValuePairs, canonical
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.expressions import ordered
@@ -43,8 +43,8 @@ class ValueAnswer(msgspec.Struct, frozen=True):
     answer: str
     reference: str = ""
     migrated: str = ""
-    reference_stations: tuple[Station, ...] = ()
-    migrated_stations: tuple[Station, ...] = ()
+    reference_provenance: tuple[ProvenanceStep, ...] = ()
+    migrated_provenance: tuple[ProvenanceStep, ...] = ()
     shaped: bool = False
 
 
@@ -174,7 +174,7 @@ def shown_plain(value: object) -> str:
 
 
 def _answer(answer: str, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> ValueAnswer:
-    return ValueAnswer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
+    return ValueAnswer(answer, _text(left, first), _text(right, second), first.provenance, second.provenance)
 
 
 def _text(one: ComparedValue, traced: Traced) -> str:

@@ -40,7 +40,7 @@ _DATA = lazy_compile(
 ASIDE = lazy_compile(r"profil|(?:^|_)log(?:_|$|g)|print|save|dump|export|plot|draw|visual|summar|report")
 
 
-class Recipe:
+class TrainingConfig:
     """The steps of a program by function. `parts` maps a function to the part of the training config it implements.
     `more` are paths of modules that are reachable without an import statement."""
 

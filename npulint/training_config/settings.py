@@ -12,7 +12,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Ingredient, Station, Traced
+from npulint.facts.recipe import TrainingSetting, ProvenanceStep, Traced
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.launch_values import defined
 from npulint.training_config.provenance.leaves import Configs
@@ -36,7 +36,7 @@ _MOST = 400  # constants of one module
 
 def settings(
     context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
-) -> list[Ingredient]:
+) -> list[TrainingSetting]:
     """The options of the script at `entry`, the values of its configuration files and its configuration-like constants,
     as far as they affect numbers, with their values when `launch` starts it. A name with several values counts as
     unknown."""
@@ -47,7 +47,7 @@ def settings(
     return _settled(found)
 
 
-def _options(tracer: Tracer) -> Iterator[Ingredient]:
+def _options(tracer: Tracer) -> Iterator[TrainingSetting]:
     """The options that the modules of the program define."""
     by_module = tracer.context.options.by_module
     own = by_module.get(tracer.start.entry, {})
@@ -59,7 +59,7 @@ def _options(tracer: Tracer) -> Iterator[Ingredient]:
             if part:  # the first option of a destination provides the default
                 traced = _without_folders(part, tracer.option(options[0]))
                 place = defined(options[0])
-                yield Ingredient(part, _shown(options[0]), place.path, place.span, traced)
+                yield TrainingSetting(part, _shown(options[0]), place.path, place.span, traced)
 
 
 def _shown(option: Option) -> str:
@@ -69,16 +69,16 @@ def _shown(option: Option) -> str:
     return f"--{longest[0]}" if longest else f"-{option.flags[0]}"
 
 
-def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[Ingredient]:
+def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[TrainingSetting]:
     """The values of the configuration files that the program loads."""
     for file in configs.of_program(entry, launch) if configs is not None else ():
         for name, part, leaf in named(file.values):
             if part:
-                traced = Traced(True, leaf.value, show(leaf.value), (Station(leaf.path, leaf.span, name),))
-                yield Ingredient(part, name, leaf.path, leaf.span, _without_folders(part, traced))
+                traced = Traced(True, leaf.value, show(leaf.value), (ProvenanceStep(leaf.path, leaf.span, name),))
+                yield TrainingSetting(part, name, leaf.path, leaf.span, _without_folders(part, traced))
 
 
-def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
+def _constants(tracer: Tracer, module: Module) -> Iterator[TrainingSetting]:
     """Configuration-like literals of modules and classes: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``, ``self.lr =
     0.1`` in a configuration class, entries of a dictionary of settings."""
     configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
@@ -94,7 +94,7 @@ def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
             if part and _is_plain(value):
                 traced = tracer.trace(module, value, bind.block, bind.line, span, what)
                 if traced.known and _is_setting(traced.value):
-                    yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
+                    yield TrainingSetting(part, what, module.path, span, _without_folders(part, traced))
 
 
 def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
@@ -168,9 +168,9 @@ def _without_folders(part: str, traced: Traced) -> Traced:
     return traced
 
 
-def _settled(found: list[Ingredient]) -> list[Ingredient]:
+def _settled(found: list[TrainingSetting]) -> list[TrainingSetting]:
     """One entry per name; several different values become unknown."""
-    by_name: dict[str, list[Ingredient]] = {}
+    by_name: dict[str, list[TrainingSetting]] = {}
     for one in found:
         by_name.setdefault(one.what, []).append(one)
     settled = []
@@ -178,7 +178,7 @@ def _settled(found: list[Ingredient]) -> list[Ingredient]:
         first = same[0]
         if len({(one.traced.known, canonical(one.traced.value)) for one in same}) > 1:
             text = " / ".join(dict.fromkeys(one.traced.text for one in same))
-            stations = tuple(dict.fromkeys(station for one in same for station in one.traced.stations))
-            first = msgspec.structs.replace(first, traced=Traced(False, None, text, stations))
+            provenance = tuple(dict.fromkeys(step for one in same for step in one.traced.provenance))
+            first = msgspec.structs.replace(first, traced=Traced(False, None, text, provenance))
         settled.append(first)
     return settled

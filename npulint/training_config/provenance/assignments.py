@@ -10,7 +10,7 @@ from npulint.assemble.launches.options import HOLDERS
 from npulint.assemble.module import Module
 from npulint.facts.code import Assignment
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.provenance.following import Following
 from npulint.training_config.provenance.place import At
 from npulint.training_config.provenance.plain import Found
@@ -53,10 +53,10 @@ class Assignments:
         return parts, sure
 
     def _bound(self, home: Module, bind: Assignment, at: At) -> Found:
-        station = Station(home.path, Span.of(bind), bind.target)
+        step = ProvenanceStep(home.path, Span.of(bind), bind.target)
         inner = at.moved(home, bind.block, bind.line)
         found = self._tracer.found(bind.value, inner)
-        return found.written(station) if found.values else found
+        return found.written(step) if found.values else found
 
     def elsewhere(self, module: Module, name: str) -> bool:
         """Whether the program assigns an attribute of this name to an object other than one that holds options."""

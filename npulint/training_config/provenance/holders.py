@@ -12,7 +12,7 @@ from npulint.assemble.bindings import Bound
 from npulint.assemble.module import Module
 from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.provenance.following import Following
 from npulint.training_config.provenance.place import At
 from npulint.training_config.provenance.plain import CUT, Found, joined
@@ -107,7 +107,7 @@ class Holders:
 
     def _written(self, value: Value, at: At, span: Span, name: str) -> Found:
         found = self._tracer.found(value, at.deeper())
-        return found.written(Station(at.module.path, span, name)) if found.values else found
+        return found.written(ProvenanceStep(at.module.path, span, name)) if found.values else found
 
     def _binds(self, holder: Holder, key: str) -> list[Bound]:
         module = holder.at.module

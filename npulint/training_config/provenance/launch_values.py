@@ -13,7 +13,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact, Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, literal, show
 
@@ -85,8 +85,8 @@ class Start:
         place = (launch.fact.attrs.get("places") or {}).get(flag)
         alone = flag in (launch.fact.attrs.get("flags") or ())
         written = dashed(flag) if alone or text is None else f"{dashed(flag)} {show(text)}"
-        station = Station(launch.fact.path, Span(*place) if place else launch.fact.span, written)
-        return self._converted(option, launch, flag, text).through(station, defined(option))
+        step = ProvenanceStep(launch.fact.path, Span(*place) if place else launch.fact.span, written)
+        return self._converted(option, launch, flag, text).through(step, defined(option))
 
     def _is_of_another(self, option: Option) -> bool:
         """Whether an option belongs to an imported script, and the started script defines one of the same name."""
@@ -129,7 +129,7 @@ class Start:
             last = facts[-1]
             text = last.attrs.get("value")
             found = literal(text) if isinstance(text, str) else UNKNOWN
-            return found.through(Station(last.path, last.span, f"{name}={text or '…'}"))
+            return found.through(ProvenanceStep(last.path, last.span, f"{name}={text or '…'}"))
         return UNKNOWN if _RANKS.fullmatch(name) else None
 
     @cached_property
@@ -146,14 +146,14 @@ class Start:
         return found
 
 
-def defined(option: Option) -> Station:
+def defined(option: Option) -> ProvenanceStep:
     """The place where an option is defined, with its name on the command line."""
     call = option.call
     as_written = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, str)]
     name = next((text for text in as_written if text.startswith("--")), "")
     if not name:
         name = option.name if option.kind == "parameter" or not option.flags else dashed(option.flags[0])
-    return Station(option.module.path, Span.of(call), name)
+    return ProvenanceStep(option.module.path, Span.of(call), name)
 
 
 def dashed(flag: str) -> str:
@@ -166,9 +166,9 @@ def default_of(option: Option, found: Found) -> Found:
     value = found.single
     if option.kind in ("int", "float") and isinstance(value, str):
         known = converted(value, option.kind)
-        return Found(tuple(known.values), known.exact, found.stations)
+        return Found(tuple(known.values), known.exact, found.provenance)
     if option.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return Found((float(value),), True, found.stations)
+        return Found((float(value),), True, found.provenance)
     return found
 
 

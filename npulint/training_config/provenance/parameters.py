@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Ref, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.provenance.following import Following
 from npulint.training_config.provenance.passing import Passing, default_of
 from npulint.training_config.provenance.place import At
@@ -49,7 +49,9 @@ class Parameters:
         if value is None:
             return self._left_out(name, position, function, passing, place, at)
         found = self._tracer.found(value, place)
-        return found.written(Station(passing.home.path, spot(passing.call, value), name)) if found.values else found
+        return (
+            found.written(ProvenanceStep(passing.home.path, spot(passing.call, value), name)) if found.values else found
+        )
 
     def _left_out(self, name: str, position: int, function: int, passing: Passing, place: At, at: At) -> Found:
         """The value of a parameter that a call does not name: an entry of ``**settings`` if there is one, else the
@@ -69,7 +71,7 @@ class Parameters:
             return UNKNOWN
         record = module.blocks[function]
         found = self._tracer.found(value, at.moved(module, max(0, record.parent), record.line))
-        place = Station(module.path, Span.at(record.line), name)
+        place = ProvenanceStep(module.path, Span.at(record.line), name)
         found = found.written(place) if found.values else found
         return found.doubted() if any(_configures(module, one) for one in record.decorators) else found
 

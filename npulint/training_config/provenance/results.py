@@ -9,7 +9,7 @@ from typing import Any
 from npulint.assemble.arithmetic import METHODS
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, CallResult, Op, Ref, Value
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.provenance.following import Following
 from npulint.training_config.provenance.launch_values import frozen, number, read_literal
 from npulint.training_config.provenance.place import At
@@ -111,14 +111,14 @@ class Results:
             return found
         if len(parts) < 2:
             return literal(None)
-        return parts[1].written(Station(at.module.path, spot(call, call.args[1]), name))
+        return parts[1].written(ProvenanceStep(at.module.path, spot(call, call.args[1]), name))
 
     def _dictionary(self, call: Call, at: At) -> Found:
         parts = [(key, self._tracer.found(value, at)) for key, value in call.keywords]
         if any(key == "**" or not part.known for key, part in parts):
             return UNKNOWN
-        stations = tuple(dict.fromkeys(station for _, part in parts for station in part.stations))
-        return Found((ValuePairs.of((key, part.single) for key, part in parts),), True, stations)
+        provenance = tuple(dict.fromkeys(step for _, part in parts for step in part.provenance))
+        return Found((ValuePairs.of((key, part.single) for key, part in parts),), True, provenance)
 
     def _got(self, call: Call, at: At) -> Found:
         """``settings.get("lr", 0.1)``."""
@@ -167,7 +167,7 @@ class Results:
         single = part.single
         if name in ("int", "float") and isinstance(single, str):
             result = number(single.strip())
-            return computed(name, [Found(result.values, result.exact, part.stations, part.cut)])
+            return computed(name, [Found(result.values, result.exact, part.provenance, part.cut)])
         return computed(name, [part])
 
     def _split(self, call: Call, at: At) -> Found:
@@ -177,7 +177,7 @@ class Results:
         text = part.single
         if not isinstance(text, str) or not isinstance(separator, str | None) or separator == "":
             return Found(cut=part.cut)
-        return Found((tuple(text.split(separator)[:_WIDEST]),), True, part.stations, part.cut)
+        return Found((tuple(text.split(separator)[:_WIDEST]),), True, part.provenance, part.cut)
 
     def _each(self, name: str, part: Found) -> Found:
         """``map(int, texts)``."""
@@ -186,7 +186,7 @@ class Results:
             return Found(cut=part.cut)
         done = [self._converted(name, literal(item)) for item in items]
         values = tuple([one.single for one in done])
-        return Found((values,), True, part.stations, part.cut) if all(one.known for one in done) else UNKNOWN
+        return Found((values,), True, part.provenance, part.cut) if all(one.known for one in done) else UNKNOWN
 
     def each(self, element: Value, at: At) -> Found:
         """``[int(text) for text in texts]``: a comprehension over a plain list, without conditions."""
@@ -204,12 +204,12 @@ class Results:
         parts = [self._tracer.found(element, inside._replace(bound=((loop.params[0], item),))) for item in items]
         if not all(part.known for part in parts):
             return Found(cut=any(part.cut for part in parts))
-        return Found((tuple([part.single for part in parts]),), True, source.stations, source.cut)
+        return Found((tuple([part.single for part in parts]),), True, source.provenance, source.cut)
 
 
 def _evaluated(function: Callable[[str], Found], part: Found) -> Found:
     result = function(str(part.single))
-    return Found(result.values, result.exact, part.stations, part.cut)
+    return Found(result.values, result.exact, part.provenance, part.cut)
 
 
 def _applied(function: Callable[..., Any], parts: list[Found]) -> Found:
@@ -217,12 +217,12 @@ def _applied(function: Callable[..., Any], parts: list[Found]) -> Found:
     cut = any(part.cut for part in parts)
     if not parts or not all(part.known for part in parts):
         return Found(cut=cut)
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
+    provenance = tuple(dict.fromkeys(step for part in parts for step in part.provenance))
     try:
         value = frozen(function(*[part.single for part in parts]))
     except (TypeError, ValueError, ArithmeticError):
         return Found(cut=cut)
-    return Found((value,), True, stations, cut)
+    return Found((value,), True, provenance, cut)
 
 
 def _range(*arguments: object) -> tuple[int, ...]:

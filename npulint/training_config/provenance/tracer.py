@@ -12,7 +12,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station, Traced
+from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.assignments import Assignments
 from npulint.training_config.provenance.conditions import Conditions
@@ -74,7 +74,7 @@ class Tracer:
         found = self._asked(value, At(module, block, line))
         if not found.values:
             return found.traced()
-        return found.written(Station(module.path, span or Span.at(line), name)).traced()
+        return found.written(ProvenanceStep(module.path, span or Span.at(line), name)).traced()
 
     def runs(self, module: Module, block: int) -> bool | None:
         """Whether the conditions around `block` within its function hold in this start; None when undetermined."""
@@ -115,9 +115,9 @@ class Tracer:
         if at.depth > _DEPTH or self._steps > _STEPS:
             return CUT
         if isinstance(value, Ref):
-            place = Station(at.module.path, Span.at(at.line), value.name)
+            place = ProvenanceStep(at.module.path, Span.at(at.line), value.name)
             found = self._name(value.name, at)
-            return found.through(place) if found.stations else found
+            return found.through(place) if found.provenance else found
         if isinstance(value, CallResult):
             return self._results.of(value.call, at.deeper())
         if isinstance(value, Op):
@@ -202,15 +202,15 @@ class Tracer:
             return self.variable(index) or UNKNOWN
         if not isinstance(index, str | int):
             return UNKNOWN
-        place = Station(at.module.path, Span.at(at.line), written(value))
+        place = ProvenanceStep(at.module.path, Span.at(at.line), written(value))
         found = self.member(holder, index, at)
         if found is None:
             whole = self.found(holder, at)
             single = whole.single
             if isinstance(single, tuple) and not isinstance(single, ValuePairs) and isinstance(index, int):
                 inside = -len(single) <= index < len(single)
-                found = Found((single[index],), True, whole.stations) if inside else None
-        return found.through(place) if found is not None and found.stations else found or UNKNOWN
+                found = Found((single[index],), True, whole.provenance) if inside else None
+        return found.through(place) if found is not None and found.provenance else found or UNKNOWN
 
     # -- names
 
@@ -291,7 +291,9 @@ class Tracer:
             leaves = self._configs.decided(at.module, tuple(_SEGMENT.findall(name)), at.block, at.line)
         else:
             leaves = self._configs.lookup(at.module, name, at.block, at.line)
-        parts = [Found((leaf.value,), True, (Station(leaf.path, leaf.span, ".".join(leaf.key)),)) for leaf in leaves]
+        parts = [
+            Found((leaf.value,), True, (ProvenanceStep(leaf.path, leaf.span, ".".join(leaf.key)),)) for leaf in leaves
+        ]
         return joined(parts) if parts else None
 
     # -- objects and the environment
@@ -322,8 +324,8 @@ def _unknown(parts: list[Found]) -> Found:
 
 
 def _whole(parts: list[Found], value: object) -> Found:
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
-    return Found((value,), True, stations, any(part.cut for part in parts))
+    provenance = tuple(dict.fromkeys(step for part in parts for step in part.provenance))
+    return Found((value,), True, provenance, any(part.cut for part in parts))
 
 
 def _first(parts: list[Found], stop: bool) -> Found:
