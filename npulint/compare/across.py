@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_both
 from npulint.compare.kinds import KindSummary, KnownKinds, of_kinds
 from npulint.compare.values import shown_plain
+from npulint.data.recipe import RecipeCall
 from npulint.facts.recipe import TrainingSetting
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.steps.model import CodeStep
+from npulint.training_config.steps.model import CodeStep, Home
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which most programs have exactly one operation."""
@@ -76,13 +77,12 @@ def _of_schedules(
 
 def scheduled(config: TrainingConfig) -> bool:
     """Whether anything in a program changes the learning rate during training."""
-    return any(step.part == "schedule" for home, steps in config.homes.items() if config.runs(home) for step in steps)
+    return any(step.part == "schedule" for step in config.all_steps())
 
 
 def _compared(part: str, what: str, argument: str, one: KnownKinds, other: KnownKinds) -> Difference:
     values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
-    same = canonical(values[0]) == canonical(values[1])
-    return Difference(part, "none" if same else "changed", what, argument, one.mark, other.mark)
+    return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, one.mark, other.mark)
 
 
 def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
@@ -111,48 +111,41 @@ def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
     """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
     made = Counter(step.target for steps in config.homes.values() for step in steps if step.target is not None)
     return [
-        _summary(step, tracer, _is_made_once(step, made))
-        for home, steps in config.homes.items()
-        if config.runs(home)
-        for step in steps
+        _summary(step, step.known, tracer, _is_made_once(step, made))
+        for step in config.all_steps()
         if step.known is not None and step.known.neutral and step.counts and not step.evaluates
     ]
 
 
-def _is_made_once(step: CodeStep, made: Counter[tuple[str, int]]) -> bool:
+def _is_made_once(step: CodeStep, made: Counter[Home]) -> bool:
     """Whether the code creates the operation once, judging by the loops and calls around it."""
-    module = step.module
-    if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
-        return False
-    return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
+    path, function = step.home
+    looped = any(one.kind == "loop" for one in step.scope.ancestors)
+    return not looped and max(made[path, around] for around in (function, step.module.class_of(function))) <= 1
 
 
-def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
-    known = step.known
-    assert known is not None
+def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
+    whole = SideValue(known.neutral, step.scope.path, step.span)
     passed: dict[str, object] = {}
-    marks: dict[str, SideValue] = defaultdict(lambda: SideValue("", step.module.path, step.span))
+    marks: dict[str, SideValue] = defaultdict(lambda: whole)
     missing = {argument.name for argument in step.arguments}
     for argument in step.arguments:
-        traced = tracer.trace(step.module, argument.value, argument.block, argument.line, argument.span or step.span)
+        traced = tracer.trace(argument.expr, argument.span or step.span)
         if traced.known:
             passed[argument.name] = traced.value
-            place = traced.provenance[0] if traced.provenance else None
-            marks[argument.name] = SideValue(
-                traced.text,
-                place.path if place else step.module.path,
-                place.span if place else step.span,
-                traced.provenance,
-            )
-    defaults = {} if step.open else known.effective({})
+            marks[argument.name] = SideValue.traced(traced, step.scope.path, step.span)
+    defaults = {} if step.is_open else known.effective({})
     values = {name: value for name, value in defaults.items() if name not in missing} | passed
     neutral = known.neutral_values(values)
     back = {other: name for name, other in known.neutral_names.items()}
     return KindSummary(
         known.neutral,
         step.part,
-        SideValue(known.neutral, step.module.path, step.span),
-        {name: KnownKinds(value, _shown(marks[_origin(back, name)], value)) for name, value in neutral.items()},
+        whole,
+        {
+            name: KnownKinds(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
+            for name, value in neutral.items()
+        },
         {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
         once,
     )
@@ -161,7 +154,3 @@ def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
 def _origin(back: dict[str, str], neutral: str) -> str:
     """The framework's parameter for a neutral name: ``betas`` for ``beta1``."""
     return back.get(neutral, neutral).partition("[")[0]
-
-
-def _shown(mark: SideValue, value: object) -> SideValue:
-    return SideValue(shown_plain(value), mark.path, mark.span, mark.provenance)

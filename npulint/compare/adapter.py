@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.assemble.blocks import BlockCursor
+from npulint.assemble.cursors import Scope
 from npulint.assemble.programs import Program
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_both, of_one
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
@@ -33,12 +33,11 @@ def _settings(
         left, right = _value(one), _value(other)
         if one is not None and other is not None:
             if left is not None and right is not None:
-                change = "none" if left == right else "changed"
-                yield Difference(parts[name], change, name, "", _mark(one, left), _mark(other, right))
+                yield of_both(parts[name], left == right, name, "", _mark(one, left), _mark(other, right))
         elif other is None and one is not None:
-            yield Difference(parts[name], "removed", name, "", _mark(one, left))
+            yield of_one(parts[name], "removed", name, "", _mark(one, left))
         elif other is not None:
-            yield Difference(parts[name], "added", name, "", None, _mark(other, right), adapter=not ported)
+            yield of_one(parts[name], "added", name, "", _mark(other, right), adapter=not ported)
 
 
 def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[str, Fact]:
@@ -53,7 +52,7 @@ def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[st
 def _is_off(fact: Fact, tracer: Tracer) -> bool:
     """Whether the options passed at this start rule out that the setting is made."""
     place = fact.scope
-    return isinstance(place, BlockCursor) and tracer.runs(place.module, place.block) is False
+    return isinstance(place, Scope) and tracer.runs(place) is False
 
 
 def _value(fact: Fact | None) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.launches.project_launches import Launch
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_both
 from npulint.facts.model import Fact
 
 _PARTS = {
@@ -38,8 +38,7 @@ def of_launchers(
             SideValue(size, launch.fact.path, launch.fact.span)
             for size, launch in zip(sizes, (first, second), strict=True)
         ]
-        change = "none" if sizes[0] == sizes[1] else "changed"
-        yield Difference("ranks", change, "processes", "", marks[0], marks[1])
+        yield of_both("ranks", sizes[0] == sizes[1], "processes", "", *marks)
 
 
 def _set(context: Context, launch: Launch) -> dict[str, Fact]:
@@ -58,14 +57,5 @@ def _size(launch: Launch) -> str:
 
 
 def _compared(part: str, name: str, one: Fact, other: Fact) -> Difference:
-    texts = [str(fact.get("value")) for fact in (one, other)]
-    change = "none" if texts[0] == texts[1] else "changed"
-    return Difference(
-        part,
-        change,
-        name,
-        "",
-        SideValue(texts[0], one.path, one.span),
-        SideValue(texts[1], other.path, other.span),
-        named=True,
-    )
+    sides = [SideValue(str(fact.get("value")), fact.path, fact.span) for fact in (one, other)]
+    return of_both(part, sides[0].text == sides[1].text, name, "", *sides, named=True)

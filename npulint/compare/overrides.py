@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.training_config.program import Home, TrainingConfig
-from npulint.training_config.steps.code_context import home_of
-from npulint.training_config.steps.model import MODULE
+from npulint.assemble.cursors import scope_named
+from npulint.training_config.program import TrainingConfig
+from npulint.training_config.steps.model import MODULE, Home, home_of
 
 
 def overridden(own: TrainingConfig, other: TrainingConfig, matched: Mapping[Home, Home]) -> dict[Home, Home]:
     """The methods that only `own` defines, with the methods that the other program inherits instead."""
     alone = (home for home in own.homes if home[1] != MODULE and home not in matched)
-    return {home: base for home in alone if (base := inherited(own, home, other, matched)) is not None}
+    return {home: base for home in alone if (base := _inherited(own, home, other, matched)) is not None}
 
 
-def inherited(own: TrainingConfig, home: Home, other: TrainingConfig, classes: Mapping[Home, Home]) -> Home | None:
+def _inherited(own: TrainingConfig, home: Home, other: TrainingConfig, classes: Mapping[Home, Home]) -> Home | None:
     """The function that the counterpart of a method's class (`classes` maps classes) inherits in the `other` program;
     None if there is none."""
-    module = own.context.project.modules[home[0]]
-    around = module.class_of(home[1])
-    owner = classes.get((home[0], around)) if around >= 0 else None
-    name = module.blocks[home[1]].name.rpartition(".")[2]
-    if owner is None or module.blocks[home[1]].parent != around:
+    method = own.scope(home)
+    around = method.parent
+    matched = classes.get((around.path, around.block)) if around is not None and around.kind == "class" else None
+    if matched is None:
         return None
-    theirs = other.context.project.modules[owner[0]]
-    if theirs.definition(owner[1], name) >= 0:
+    owner, name = other.scope(matched), method.record.name.rpartition(".")[2]
+    if owner.definition(name) is not None:
         return None
-    names = other.context.names
-    found = names.function(names.member(f"{theirs.name}:{theirs.qualname(owner[1])}()", name))
-    return None if found is None else (found[0].path, found[1])
+    found = scope_named(other.context, other.context.names.member(f"{owner.module.name}:{owner.qualname}()", name))
+    return None if found is None else (found.path, found.block)
 
 
 def calls_base(config: TrainingConfig, home: Home) -> bool:
     """Whether a method calls the method that it overrides."""
-    module = config.context.project.modules[home[0]]
-    return any(home_of(module, module.code.calls[index].block) == home[1] for index in module.calls_of("super"))
+    return any(home_of(site.scope) == home for site in config.scope(home).calls_named("super"))

@@ -10,13 +10,12 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
-from npulint.compare.components import of_components
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_settings
+from npulint.compare.settings import of_components, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs

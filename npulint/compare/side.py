@@ -7,8 +7,8 @@ from collections.abc import Callable
 import msgspec
 
 from npulint.compare.running import Running
-from npulint.training_config.program import Home, TrainingConfig
-from npulint.training_config.steps.model import CodeStep
+from npulint.training_config.program import TrainingConfig
+from npulint.training_config.steps.model import CodeStep, Home
 
 
 class Side(msgspec.Struct, frozen=True, eq=False):
@@ -23,7 +23,7 @@ class Side(msgspec.Struct, frozen=True, eq=False):
 
     def known(self, step: CodeStep) -> bool:
         """Whether the function of a step has a counterpart that contains steps."""
-        return self.knows(home(step))
+        return self.knows(step.home)
 
     def knows(self, place: Home) -> bool:
         """Whether a function has a counterpart."""
@@ -31,10 +31,5 @@ class Side(msgspec.Struct, frozen=True, eq=False):
 
     def opposite(self, step: CodeStep) -> list[CodeStep]:
         """The steps of the counterpart of the step's function."""
-        other = self.counterpart(home(step))
+        other = self.counterpart(step.home)
         return [] if other is None else self.other.homes.get(other, [])
-
-
-def home(step: CodeStep) -> Home:
-    """The function that a step belongs to."""
-    return step.module.path, step.home

@@ -11,15 +11,11 @@ from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
-from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
-from npulint.facts.code import Const, Op
 from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
-_NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
-_SIDES = 2
 _CROSSED = frozenset(("clipping", "schedule", "average"))
 
 
@@ -28,7 +24,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
-        if matters(left, right, pairing, function_of(left)):
+        if matters(left, right, pairing, left.function):
             yield _whole("reordered", left, right)
         elif over := _overtaken(left, right, pairing):
             yield _whole("reordered", *over)
@@ -37,7 +33,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
     """The first pair of the same function that a moved step has overtaken and whose order matters."""
     for one, other in pairing.pairs:
-        here = one.home == left.home and one.module is left.module and other.home == right.home
+        here = one.home == left.home and other.home == right.home
         ordered = one.kind not in _LITERAL and one.part in _CROSSED
         if here and ordered and (left.order < one.order) != (right.order < other.order):
             return one, other
@@ -51,7 +47,7 @@ def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
         yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
         # Objects are compared where they are created, not where they are used.
-        if not left.name.endswith("()") and (left.counts or right.counts):
+        if not left.is_applied and (left.counts or right.counts):
             yield _whole("changed", left, right)
     else:
         yield from _same(left, right, comparer)
@@ -124,22 +120,19 @@ def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, 
 
 def _is_cut(argument: Argument | None) -> bool:
     """Whether an argument is a slice: ``images[:20]``."""
-    value = None if argument is None else argument.value
-    return isinstance(value, Op) and value.op == "[]" and value.operands[1] == UNKNOWN_VALUE
+    subscript = None if argument is None else argument.expr.subscript
+    return subscript is not None and subscript[1].is_unknown
 
 
 def _names_other_split(first: Argument | None, second: Argument | None) -> bool:
     """Whether the arguments are texts that name different splits of a data set."""
-    values = [argument.value for argument in (first, second) if argument is not None]
-    texts = [v.value for v in values if isinstance(v, Const) and isinstance(v.value, str)]
-    return len(texts) == _SIDES and texts[0] != texts[1] and all(map(SPLIT.search, texts))
+    texts = [argument.expr.text if argument is not None else "" for argument in (first, second)]
+    return texts[0] != texts[1] and all(map(SPLIT.search, texts))
 
 
 def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
     """Two formulas of different shapes: compares their values, if determined."""
-    one = ComparedValue(left.module, left.whole, left.span)
-    other = ComparedValue(right.module, right.whole, right.span)
-    answer = comparer.compare(one, other).answer
+    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
     if answer == SAME:
         return _whole("none", left, right)
     return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
@@ -164,17 +157,17 @@ def _compared(
 ) -> ValueAnswer | None:
     """The comparison of an argument; None where one side omits it and its default is not known."""
     one, other = _compared_value(left, first, second), _compared_value(right, second, first)
-    role = (second or first or _NOTHING).role
+    role = next((argument.role for argument in (second, first) if argument is not None), "")
     return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
 
 
 def _compared_value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
     if argument is not None:
-        return ComparedValue(step.module, argument, step.span, how=argument.how)
-    if step.open or instead is None or step.known is None:
+        return ComparedValue(argument, step.span)
+    if step.is_open or instead is None or step.known is None:
         return None
     defaults = step.known.effective({})
-    return ComparedValue(step.module, None, step.span, defaults[instead.name]) if instead.name in defaults else None
+    return ComparedValue(None, step.span, defaults[instead.name]) if instead.name in defaults else None
 
 
 def _argument(
@@ -196,7 +189,7 @@ def _argument(
         argument="" if literal and left.kind != "named" else name,
         reference=_mark(left, first, answer.reference, answer.reference_provenance if sure else ()),
         migrated=_mark(right, second, answer.migrated, answer.migrated_provenance if sure else ()),
-        function=function_of(right),
+        function=right.function,
         certain=sure,
         named=literal or any(len(way) > 1 for way in (answer.reference_provenance, answer.migrated_provenance)),
         evaluates=left.evaluates and right.evaluates,
@@ -204,10 +197,8 @@ def _argument(
 
 
 def _mark(step: CodeStep, argument: Argument | None, text: str, provenance: tuple[ProvenanceStep, ...]) -> SideValue:
-    if provenance:
-        return SideValue(text, provenance[0].path, provenance[0].span, provenance)
     own = argument.span if argument is not None else None
-    return SideValue(text, step.module.path, own or step.span)
+    return SideValue(text, step.scope.path, own or step.span).defined_by(provenance)
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
@@ -215,13 +206,8 @@ def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=SideValue(left.text or left.shown, left.module.path, left.span),
-        migrated=SideValue(right.text or right.shown, right.module.path, right.span),
-        function=function_of(right),
+        reference=SideValue(left.text or left.shown, left.scope.path, left.span),
+        migrated=SideValue(right.text or right.shown, right.scope.path, right.span),
+        function=right.function,
         evaluates=left.evaluates and right.evaluates,
     )
-
-
-def function_of(step: CodeStep) -> str:
-    """The name of the function that a step belongs to; empty for module-level code."""
-    return step.module.blocks[step.home].name if step.home else ""

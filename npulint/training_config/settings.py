@@ -7,15 +7,14 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import AssignmentSite, Expr, Scope, scope_at
 from npulint.assemble.launches.options import Option
 from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import TrainingSetting, ProvenanceStep, Traced
+from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.lazy_regex import lazy_compile
+from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.provenance.launch_values import defined
-from npulint.training_config.provenance.leaves import Configs
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.provenance.written import entry_spot
@@ -31,6 +30,7 @@ _PATH = lazy_compile(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|
 _NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
 _FEW = 32  # entries of a tuple; longer ones are data
 _DEEP = 8
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "neg"))
 _MOST = 400  # constants of one module
 
 
@@ -43,7 +43,7 @@ def settings(
     tracer = Tracer(context, launch, configs, entry)
     found = [*_options(tracer), *_leaves(entry, launch, configs)]
     for path in sorted(tracer.start.modules):
-        found += _constants(tracer, context.project.modules[path])
+        found += _constants(tracer, scope_at(context, context.project.modules[path], 0))
     return _settled(found)
 
 
@@ -78,79 +78,72 @@ def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Itera
                 yield TrainingSetting(part, name, leaf.path, leaf.span, _without_folders(part, traced))
 
 
-def _constants(tracer: Tracer, module: Module) -> Iterator[TrainingSetting]:
+def _constants(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
     """Configuration-like literals of modules and classes: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``, ``self.lr =
     0.1`` in a configuration class, entries of a dictionary of settings."""
-    configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
-    idle = unread(tracer.context, module, tracer.start.modules)
+    configuration = bool(_CONFIGURATION.search(module.module.name.rpartition(".")[2]))
+    idle = unread(tracer.context, module.module, tracer.start.modules)
     count = 0
-    for bind in module.code.assignments:
-        name = _setting_of(module, bind, configuration)
+    for bind in module.assignments:
+        name = _setting_of(bind, configuration)
         if not name or name in idle or count > _MOST:
             continue
         count += 1
         for what, value, span in _entries(name, bind):
             part = setting_part(what.rpartition(".")[2])
             if part and _is_plain(value):
-                traced = tracer.trace(module, value, bind.block, bind.line, span, what)
+                traced = tracer.trace(value, span, what)
                 if traced.known and _is_setting(traced.value):
                     yield TrainingSetting(part, what, module.path, span, _without_folders(part, traced))
 
 
-def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
+def _setting_of(bind: AssignmentSite, configuration: bool) -> str:
     """The name that a configuration-like assignment sets, without its object; else empty."""
-    if module.function_of(bind.block) < 0:
-        return _of_level(module, bind, configuration)
+    module = bind.scope.module
+    if bind.scope.function is None:
+        return _of_level(bind, configuration)
     head, _, last = bind.target.partition(".")
-    owner = module.owner_of_self(head, bind.block)
+    owner = module.owner_of_self(head, bind.scope.block)
     if last and owner >= 0 and "." not in last and _CONFIGURATION.search(module.blocks[owner].name):
         return last
     return ""
 
 
-def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
+def _of_level(bind: AssignmentSite, configuration: bool) -> str:
     """As `_setting_of` outside functions, where names of classes and variables also indicate settings."""
     dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
     head, _, rest = dotted.partition(".")
     if rest:
         return rest if _CONFIGURATION.search(head) or head.strip("_") in ("C", "c") else ""
-    owner = module.class_of(bind.block)
-    around = module.blocks[owner].name if owner >= 0 else ""
+    owner = bind.scope.owner
+    around = owner.record.name if owner is not None else ""
     if configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head):
         return head
-    once = len(module.names.get(module.scope[bind.block], {}).get(head, ())) == 1
-    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # may also be an accumulator
+    once = len(bind.scope.namespace.assigned(head)) == 1
+    counter = bind.value.is_literal and bind.value.literal in (0, "")  # may also be an accumulator
     return head if once and not counter and setting_part(head) not in ("", "setting") else ""
 
 
-def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
+def _entries(name: str, bind: AssignmentSite) -> Iterator[tuple[str, Expr, Span]]:
     """A literal by its name, or the entries of a dictionary by theirs, with spans."""
-    whole = Span.of(bind)
-    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, whole, 0)]
+    waiting: list[tuple[str, Expr, Span, int]] = [(name, bind.value, bind.span, 0)]
     while waiting:
         what, part, span, depth = waiting.pop(0)
-        if not isinstance(part, Table):
+        if not part.is_dict:
             yield what, part, span
-        elif depth < _DEEP:
-            for key, inner in zip(part.keys, part.values, strict=True):
-                if isinstance(key, Const):
-                    base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
-                    place = entry_spot(part, inner, 0)
-                    waiting.append((f"{base}{key.value}", inner, place if place.line else span, depth + 1))
+        for key, inner in part.entries if depth < _DEEP else ():
+            if key is not None and key.is_literal:
+                base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
+                place = entry_spot(part, inner) or span
+                waiting.append((f"{base}{key.literal}", inner, place, depth + 1))
 
 
-def _is_plain(value: Value) -> bool:
+def _is_plain(value: Expr) -> bool:
     """Whether a value is written as a literal or as arithmetic on literals."""
-    waiting: list[Value] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, SequenceDisplay):
-            waiting += part.items
-        elif isinstance(part, Op) and part.op in ("+", "-", "*", "/", "//", "**", "neg"):
-            waiting += part.operands
-        elif not isinstance(part, Const) and not (isinstance(part, Ref) and "." not in part.name):
-            return False
-    return True
+    return all(
+        (one.written and "." not in one.written) or one.is_literal or one.is_display or one.operator in _ARITHMETIC
+        for one in value.nested
+    )
 
 
 def _is_setting(value: object) -> bool:
