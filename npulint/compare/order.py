@@ -46,7 +46,7 @@ def _around(step: CodeStep) -> Around | None:
     place = step.span
     best: Span | None = None
     binds = (bind for bind in step.module.code.assignments if bind.block == step.scope.block)
-    for span in map(Span.of, (*step.module.code.calls, *binds)):
+    for span in (*map(Span.of, step.module.code.calls), *map(Span.of, binds)):
         if span != place and _contains(span, place) and (best is None or _contains(best, span)):
             best = span
     return None if best is None else (step.module.path, best)

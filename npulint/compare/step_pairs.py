@@ -312,8 +312,8 @@ def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     (one or two) calls of a part."""
     found = _alone([s for s in gone if s.is_applied], [s for s in new if s.is_applied], _object, _object)
     _take_out(found, gone, new)
-    expressions = [[step for step in side if step.kind == "expression"] for side in (gone, new)]
-    found += _alone(*expressions, _target, _target)
+    left, right = ([step for step in side if step.kind == "expression"] for side in (gone, new))
+    found += _alone(left, right, _target, _target)
     for part in dict.fromkeys(step.part for step in gone):
         if part == "operation":
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+from npulint.assemble.cursors import Scope
 from npulint.compare.difference import Difference, SideValue, of_both, of_one
 from npulint.compare.insignificant_differences import branches, is_significant
 from npulint.compare.repeats import split_off, without_moved, without_repeats
@@ -122,9 +123,9 @@ def _own(config: TrainingConfig, place: Home) -> tuple[Home, ...]:
 def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
     """The steps by function and part. Steps for the loss scale are grouped by branch too; queries of ranks once per
     file."""
-    groups: dict[tuple[Home, str, str, int], list[CodeStep]] = defaultdict(list)
+    groups: dict[tuple[Home, str, str, Scope | None], list[CodeStep]] = defaultdict(list)
     for step in steps:
-        branch = next(reversed(branches(step)), -1) if step.part == "loss_scale" else -1
+        branch = next(reversed(branches(step)), None) if step.part == "loss_scale" else None
         what = step.name if step.part == "half_cast" else ""
         place = step.home if step.part != "ranks" else (step.scope.path, MODULE)
         groups[place, step.part, what, branch].append(step)

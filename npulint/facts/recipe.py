@@ -57,8 +57,8 @@ class ProvenanceStep(msgspec.Struct, frozen=True):
 
 class Traced(msgspec.Struct, frozen=True):
     """The statically determined value of an expression. `known`: `value` is the only possible one. `text` is for
-    display (alternatives joined by `` / ``, ``?`` if undetermined). `provenance` leads from the definition to the use; to
-    change the value, edit the first."""
+    display (alternatives joined by `` / ``, ``?`` if undetermined). `provenance` leads from the definition to the use:
+    to change the value, edit the first."""
 
     known: bool = False
     value: object = None

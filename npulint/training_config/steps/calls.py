@@ -30,10 +30,9 @@ def _known(site: CallSite, name: str, framework: str) -> CodeStep | None:
     if known is None or known.same_as.rstrip("()") == _ANY_MODULE:
         return None
     if known.transparent:
-        cast = "." + cast_of(site, known)
-        return (
-            CodeStep("call", f"?{cast}", cast, "half_cast", site.scope, site.span, site=site) if cast != "." else None
-        )
+        cast = cast_of(site, known)
+        step = CodeStep("call", f"?.{cast}", f".{cast}", "half_cast", site.scope, site.span, site=site)
+        return step if cast else None
     arguments = () if known.same_as.endswith("()") else tuple(of_vocabulary(site, known))
     if known.part in _READING:
         arguments += tuple(of_splits(site, [argument.name for argument in arguments], known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.assemble.cursors import Expr
 from npulint.assemble.walker import walker
 
-_DEEP = 7
+_DEEP = 6
 _LONG = 60
 _WORDS = frozenset(("and", "or", "in", "not in", "is", "is not"))
 _BINDING = {"**": 5, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3}
@@ -18,10 +18,13 @@ def shown(expr: Expr) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
-@walker(_DEEP, lambda: "…")
 def _text(expr: Expr) -> str:
-    if expr.is_literal:
-        return repr(expr.literal)
+    return repr(expr.literal) if expr.is_literal else expr.written or _nested(expr)
+
+
+@walker(_DEEP, lambda: "…")
+def _nested(expr: Expr) -> str:
+    """The text of an expression that is put together from others."""
     if expr.is_display:
         return f"[{', '.join(_text(item) for item in expr.items)}]"
     if expr.function is not None:
@@ -30,7 +33,7 @@ def _text(expr: Expr) -> str:
         return f"{_text(expr.call.callee)}({'…' if expr.call.arguments else ''})"
     if expr.operator:
         return _operation(expr)
-    return "{…}" if expr.is_dict else expr.written or "…"
+    return "{…}" if expr.is_dict else "…"
 
 
 def _part(op: str, part: Expr, place: int) -> str:

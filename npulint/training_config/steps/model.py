@@ -88,8 +88,8 @@ class CodeStep(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def evaluates(self) -> bool:
-        """Whether it is only for evaluation."""
-        return evaluates(self.scope)
+        """Whether it is only for evaluation; a loop never is, the calls in it may be."""
+        return self.kind != "loop" and evaluates(self.scope)
 
     @property
     def is_open(self) -> bool:
