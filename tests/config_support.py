@@ -48,7 +48,8 @@ class Laid:
     def files(self, entry: str, script: str = "") -> list[str]:
         """The names of the configuration files that a start loads."""
         launch = self.launch(entry, script) if script else None
-        return [os.path.relpath(file.path, self.root) for file in self.configs.of_program(self.path(entry), launch)]
+        view = self.configs.under(self.path(entry), launch)
+        return [os.path.relpath(file.path, self.root) for file in view.program()]
 
     def values(self, module: str, name: str, entry: str = "", script: str = "") -> list[object]:
         """What a name in a module may be by configuration files."""

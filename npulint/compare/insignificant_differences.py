@@ -37,7 +37,7 @@ _SHAPING = frozenset(
 def is_significant(step: CodeStep, side: Side) -> bool:
     """Whether an unmatched step counts as a difference."""
     if step.kind == "expression":
-        calculated = step.part in _CALCULATED and side.known(step) and side.running.may(step)
+        calculated = step.part in _CALCULATED and side.knows(step.home) and side.running.may(step)
         return calculated and not _is_alternative(step, side)
     if step.kind not in _SIGNIFICANT_KINDS or not step.counts:
         return False
@@ -164,7 +164,7 @@ def _are_opposite(one: Scope, other: Scope) -> bool:
 
 def _never_runs(step: CodeStep, side: Side) -> bool:
     """No compared start reaches it, and it is not meant for other starts."""
-    resumes = step.part == "checkpoint" and side.change == "removed" and side.known(step)
+    resumes = step.part == "checkpoint" and side.change == "removed" and side.knows(step.home)
     return not (resumes or step.part in _WITH_MORE or side.running.may(step))
 
 

@@ -21,7 +21,6 @@ from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.unmatched_steps import of_unmatched
 from npulint.compare.values import Comparer
-from npulint.facts.recipe import TrainingSetting
 from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
@@ -44,38 +43,27 @@ def compared(
 ) -> list[Difference]:
     """The differences of two training configs, and (`change` none) the compared equal values. The first start
     determines the values of expressions; settings are compared for each start."""
-    start = starts[0]
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
     first, second = left[0], right[0]
     if reference.program.attrs["framework"] != migrated.program.attrs["framework"]:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
-        return deduplicated(of_frameworks(*kinds, *_set(reference, migrated, start), rates))
-    pairer = Pairer(reference, migrated, matched)
-    pairing = pairer.pairing()
+        return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
+    blocks, origins = matched.blocks, matched.reference_blocks
+    removed = Side("removed", reference, migrated, matched.modules, blocks, Running(reference, left))
+    added = Side("added", migrated, reference, matched.reference_modules, origins, Running(migrated, right))
+    pairing = Pairer(removed, added, blocks).pairing()
     found: list[Difference] = []
-    for one in starts:
-        both = _set(reference, migrated, one)
+    for one, *tracers in zip(starts, left, right, strict=True):
+        both = settings(tracers[0]), settings(tracers[1])
         found += [*of_settings(*both), *of_components(*both)]
         found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
     found += of_adapter(reference.program, migrated.program, first, second)
     found += of_pairs(pairing, Comparer(first, second))
-    removed = Side("removed", reference, migrated, pairer.counterpart, Running(reference, left))
-    added = Side("added", migrated, reference, pairer.origin, Running(migrated, right))
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     return deduplicated(unify_mechanisms(found, reference, migrated, first, second))
-
-
-def _set(
-    reference: TrainingConfig, migrated: TrainingConfig, start: Start
-) -> tuple[list[TrainingSetting], list[TrainingSetting]]:
-    """The settings of both sides."""
-    return (
-        settings(reference.context, reference.program.entry, start.reference, start.reference_configs),
-        settings(migrated.context, migrated.program.entry, start.migrated, start.migrated_configs),
-    )
 
 
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:

@@ -1,33 +1,47 @@
-"""One of two compared programs, as needed to judge its unmatched steps."""
+"""One of two compared programs, as seen from the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
-import msgspec
-
+from npulint.compare.overrides import overridden
 from npulint.compare.running import Running
 from npulint.training_config.program import TrainingConfig
-from npulint.training_config.steps.model import CodeStep, Home
+from npulint.training_config.steps.model import MODULE, CodeStep, Home
 
 
-class Side(msgspec.Struct, frozen=True, eq=False):
-    """A program: whether its unmatched steps are removed or added, its training config and that of the other program,
-    the counterparts of its functions, and which of its code runs."""
+class Side:
+    """A program: whether its unmatched steps are removed or added (`change`), its training config and that of the other
+    program, its matched `modules` and `blocks`, and which of its code runs."""
 
-    change: str
-    config: TrainingConfig
-    other: TrainingConfig
-    counterpart: Callable[[Home], Home | None]
-    running: Running
+    def __init__(
+        self,
+        change: str,
+        config: TrainingConfig,
+        other: TrainingConfig,
+        modules: Mapping[str, str],
+        blocks: Mapping[Home, Home],
+        running: Running,
+    ) -> None:
+        self.change = change
+        self.config = config
+        self.other = other
+        self._modules = modules
+        self._blocks = blocks
+        self.running = running
+        self.joined: dict[Home, Home] = {}  # functions that are matched by their steps
+        self.inherited = overridden(config, other, blocks)
 
-    def known(self, step: CodeStep) -> bool:
-        """Whether the function of a step has a counterpart that contains steps."""
-        return self.knows(step.home)
+    def counterpart(self, home: Home) -> Home | None:
+        """The function of the other program that matches a function."""
+        found = self._blocks.get(home)
+        if found is None and home[1] == MODULE and home[0] in self._modules:
+            found = (self._modules[home[0]], MODULE)
+        return found if found in self.other.homes else self.joined.get(home, found)
 
-    def knows(self, place: Home) -> bool:
+    def knows(self, home: Home) -> bool:
         """Whether a function has a counterpart."""
-        return self.counterpart(place) is not None
+        return self.counterpart(home) is not None
 
     def opposite(self, step: CodeStep) -> list[CodeStep]:
         """The steps of the counterpart of the step's function."""

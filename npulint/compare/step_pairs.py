@@ -9,12 +9,11 @@ import msgspec
 
 from npulint.assemble.cursors import Expr
 from npulint.compare.align import align
-from npulint.compare.matching.matches import Matches
-from npulint.compare.overrides import calls_base, overridden
+from npulint.compare.overrides import calls_base
+from npulint.compare.side import Side
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.literals import skeleton
-from npulint.training_config.steps.model import MODULE, CodeStep, Home
+from npulint.training_config.steps.model import CodeStep, Home
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
@@ -42,44 +41,21 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
     neighbours: dict[int, CodeStep]
 
 
-class _Side:
-    """One program as seen from the other: the counterparts of its functions."""
-
-    def __init__(
-        self, own: TrainingConfig, other: TrainingConfig, modules: Mapping[str, str], blocks: Mapping[Home, Home]
-    ) -> None:
-        self.own = own
-        self.other = other
-        self._modules = modules
-        self._blocks = blocks
-        self.joined: dict[Home, Home] = {}
-        self.inherited = overridden(own, other, blocks)
-
-    def counterpart(self, home: Home) -> Home | None:
-        """The function of the other program that matches a function."""
-        found = self._blocks.get(home)
-        if found is None and home[1] == MODULE and home[0] in self._modules:
-            found = (self._modules[home[0]], MODULE)
-        return found if found in self.other.homes else self.joined.get(home, found)
-
-
 class Pairer:
     """Pairs the steps of matched functions, then remaining steps anywhere in the programs."""
 
-    def __init__(self, reference: TrainingConfig, migrated: TrainingConfig, matched: Matches) -> None:
-        self._left = _Side(reference, migrated, matched.modules, matched.blocks)
-        self._right = _Side(migrated, reference, matched.reference_modules, matched.reference_blocks)
-        self._blocks = matched.blocks
+    def __init__(self, left: Side, right: Side, blocks: Mapping[Home, Home]) -> None:
+        self._left = left
+        self._right = right
+        self._blocks = blocks
         self._result = Pairing([], [], [], [], {})
-        self.counterpart = self._left.counterpart
-        self.origin = self._right.counterpart
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or unmatched."""
-        reference, migrated = self._left.own, self._right.own
+        reference, migrated = self._left.config, self._right.config
         met: set[Home] = set()
         for home, steps in reference.homes.items():
-            other = self.counterpart(home)
+            other = self._left.counterpart(home)
             if other is not None and other in migrated.homes:
                 met.add(other)
                 if reference.runs(home) or migrated.runs(other):
@@ -92,18 +68,18 @@ class Pairer:
         self._rejoin()
         return self._result
 
-    def _overrides(self, home: Home, side: _Side) -> bool:
+    def _overrides(self, home: Home, side: Side) -> bool:
         """Align a method that only one side defines with the inherited one of the other side; returns whether there is
         one."""
         base = side.inherited.get(home)
         if base is None or base not in side.other.homes:
             return False
         side.joined[home] = base
-        steps, theirs, added = side.own.homes[home], side.other.homes[base], side is self._right
+        steps, theirs, added = side.config.homes[home], side.other.homes[base], side is self._right
         left = self._result.removed if added else self._result.added
         kept = len(left)
         self._align(*((theirs, steps) if added else (steps, theirs)))
-        if calls_base(side.own, home):
+        if calls_base(side.config, home):
             del left[kept:]
         return True
 
@@ -160,23 +136,9 @@ class Pairer:
         the same with other arguments."""
         first = [(self.exact(step), _written(step)) for step in left]
         second = [(self.migrated_exact(step), _written(step)) for step in right]
-        gone: list[CodeStep] = []
-        new: list[CodeStep] = []
-        for a, b in (*align(first, second), (-1, -1)):
-            if a is not None and b is not None:
-                if gone or new:
-                    yield from self._by_name(gone, new)
-                    gone, new = [], []
-                if a >= 0:
-                    yield left[a], right[b]
-            elif a is not None:
-                gone.append(left[a])
-            elif b is not None:
-                new.append(right[b])
-
-    def _by_name(self, gone: list[CodeStep], new: list[CodeStep]) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
-        for a, b in align([self.key(step) for step in gone], [self.migrated_key(step) for step in new]):
-            yield None if a is None else gone[a], None if b is None else new[b]
+        coarser = list(map(self.key, left)), list(map(self.migrated_key, right))
+        for a, b in align(first, second, coarser):
+            yield None if a is None else left[a], None if b is None else right[b]
 
     def _like(self) -> list[tuple[Home, Home]]:
         """Functions whose unmatched steps largely agree: split functions, or module-level code that moved into a
@@ -203,7 +165,7 @@ class Pairer:
 
     def _join(self, left: Home, right: Home, gone: int, new: int) -> None:
         """Match two functions most of whose steps are still unmatched."""
-        ours, theirs = self._left.own.homes[left], self._right.own.homes[right]
+        ours, theirs = self._left.config.homes[left], self._right.config.homes[right]
         if _MOST * len(ours) <= gone and _MOST * len(theirs) <= new:
             self._left.joined[left] = right
             self._right.joined[right] = left

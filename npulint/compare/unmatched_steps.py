@@ -35,11 +35,11 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):
-        for group in _grouped([step for step in without_repeats(steps) if side.known(step)]):
+        for group in _grouped([step for step in without_repeats(steps) if side.knows(step.home)]):
             for step, count, names in _reported(group):
                 near = pairing.neighbours.get(id(step))
                 yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
-        yield from _unmatched_calls(side, [step for step in steps if not side.known(step)], steps)
+        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], steps)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
@@ -86,7 +86,7 @@ def _is_sure(step: CodeStep, side: Side) -> bool:
 
 def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
     """Unmatched functions, reported once per file; those called by a reported step are covered by it."""
-    called = _called_by(side.config, [step for step in all_of_them if side.known(step)])
+    called = _called_by(side.config, [step for step in all_of_them if side.knows(step.home)])
     files: dict[str, list[CodeStep]] = defaultdict(list)
     for step in steps:
         aside = step.is_global and step.kind == "own"

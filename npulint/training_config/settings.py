@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.assemble.context import Context
 from npulint.assemble.cursors import AssignmentSite, Expr, Scope, scope_at
 from npulint.assemble.launches.options import Option
-from npulint.assemble.launches.project_launches import Launch
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.provenance.launch_values import defined
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
 from npulint.training_config.provenance.tracer import Tracer
@@ -34,14 +31,12 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "neg"))
 _MOST = 400  # constants of one module
 
 
-def settings(
-    context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
-) -> list[TrainingSetting]:
-    """The options of the script at `entry`, the values of its configuration files and its configuration-like constants,
-    as far as they affect numbers, with their values when `launch` starts it. A name with several values counts as
-    unknown."""
-    tracer = Tracer(context, launch, configs, entry)
-    found = [*_options(tracer), *_leaves(entry, launch, configs)]
+def settings(tracer: Tracer) -> list[TrainingSetting]:
+    """The options of the program that a tracer follows, the values of its configuration files and its constants that
+    look like configuration, as far as they affect numbers, with their values in this start. A name with several values
+    counts as unknown."""
+    context = tracer.context
+    found = [*_options(tracer), *_leaves(tracer)]
     for path in sorted(tracer.start.modules):
         found += _constants(tracer, scope_at(context, context.project.modules[path], 0))
     return _settled(found)
@@ -69,9 +64,9 @@ def _shown(option: Option) -> str:
     return f"--{longest[0]}" if longest else f"-{option.flags[0]}"
 
 
-def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[TrainingSetting]:
+def _leaves(tracer: Tracer) -> Iterator[TrainingSetting]:
     """The values of the configuration files that the program loads."""
-    for file in configs.of_program(entry, launch) if configs is not None else ():
+    for file in tracer.configs.program() if tracer.configs is not None else ():
         for name, part, leaf in named(file.values):
             if part:
                 traced = Traced(True, leaf.value, show(leaf.value), (ProvenanceStep(leaf.path, leaf.span, name),))

@@ -66,14 +66,9 @@ class Configs:
 
     # -- programs -------------------------------------------------------------------------------
 
-    def of_program(self, entry: str, launch: Launch | None = None) -> list[ConfigFile]:
-        """The configuration files that a start of the script at `entry` loads or receives, by path. Values that the
-        launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
-        view = self if (entry, launch) == (self._entry, self._launch) else self.under(entry, launch)
-        return list(view.program())
-
     def program(self) -> tuple[ConfigFile, ...]:
-        """The files of this object's start; without a start those of all programs."""
+        """The configuration files that the start loads or receives, by path; without a start those of all programs.
+        Values that the launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
         if self._program is None:
             found = dict.fromkeys(path for path in self._loaded() if path)
             chosen = choices(self._launch)

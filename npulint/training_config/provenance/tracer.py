@@ -5,6 +5,7 @@ options decide them, and every value keeps the places through which it came."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -41,14 +42,7 @@ _T = TypeVar("_T")
 _DEPTH = 24  # expressions within one another
 _STEPS = 1500  # expressions visited per query
 _CONSTANTS = ("tensorflow.", "torch.", "numpy.", "torch_npu.", "npu_bridge.", "npu_device.", "apex.", "keras.", "cv2.")
-_NUMBERS = {
-    "math.pi": 3.141592653589793,
-    "numpy.pi": 3.141592653589793,
-    "math.e": 2.718281828459045,
-    "numpy.e": 2.718281828459045,
-    "math.inf": float("inf"),
-    "numpy.inf": float("inf"),
-}
+_NUMBERS = {f"{module}.{name}": getattr(math, name) for module in ("math", "numpy") for name in ("pi", "e", "inf")}
 
 
 class Tracer:
@@ -60,7 +54,7 @@ class Tracer:
         self.context = context
         self.start = Start(context, launch, entry)
         self.passed = Passed(context, self.start.modules)
-        self._configs = configs.under(self.start.entry, launch) if configs is not None else None
+        self.configs = configs.under(self.start.entry, launch) if configs is not None else None
         self._variables = Variables(self)
         self._options = OptionValues(self, self._variables)
         self._holders = Holders(self, self._variables)
@@ -256,9 +250,9 @@ class Tracer:
 
     def _configured(self, expr: Expr, surely: bool = False) -> Found | None:
         """The value of a name in the configuration files that the program loads."""
-        if self._configs is None:
+        if self.configs is None:
             return None
-        leaves = self._configs.decided(expr) if surely else self._configs.lookup(expr)
+        leaves = self.configs.decided(expr) if surely else self.configs.lookup(expr)
         parts = [Found((one.value,), True, (ProvenanceStep(one.path, one.span, one.name),)) for one in leaves]
         return joined(parts) if parts else None
 
