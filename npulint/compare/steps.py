@@ -11,7 +11,6 @@ from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
-from npulint.facts.recipe import ProvenanceStep
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
@@ -57,17 +56,17 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
     """The differences between the arguments of two steps that do the same."""
     reported = False
     for name, first, second in _arguments(left, right):
-        role = _role(left, first, right, second)
-        answer = _answer(left, first, right, second, role, comparer)
+        one = _Compared(left, right, name, first, second)
+        role, answer = one.role, one.answer(comparer)
         if answer is None:
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
         if answer.answer != SAME:
             reported = True
-            yield _argument(left, first, right, second, name, role, answer)
+            yield one.difference(role, answer, "changed")
         elif role != left.part:
-            yield _argument(left, first, right, second, name, role, answer, "none")
+            yield one.difference(role, answer, "none")
     if not reported and (left.counts or right.counts):
         yield _whole("none", left, right)
 
@@ -88,56 +87,6 @@ def _neutral(step: CodeStep) -> CodeStep:
     )
 
 
-def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None) -> str:
-    """The part of the training config that an argument belongs to."""
-    if _names_other_split(first, second):
-        return "split"
-    return next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
-
-
-def _answer(
-    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, role: str, comparer: Comparer
-) -> ValueAnswer | None:
-    """The comparison of an argument, if it is worth reporting: an undetermined one only where something is calculated
-    or passed on one side alone, and then only for important parts or if its default is different."""
-    if not (left.counts or right.counts or role in STRONG):
-        return None
-    answer = _compared(left, first, right, second, comparer)
-    if answer is None or answer.answer != UNKNOWN:
-        return ValueAnswer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
-    weighty = role in STRONG or first is None or second is None
-    if role == "evaluation" and _is_cut(first) != _is_cut(second):
-        return answer  # a slice limits the samples
-    return answer if weighty and answer.shaped else None
-
-
-def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: ValueAnswer) -> bool:
-    """Whether an operation only produces integers of another width: adapters lack operators for some."""
-    name = next((one.name for one in (second, first) if one is not None), "")
-    typed = name == "dtype" and step.part == "operation"
-    return typed and is_whole(answer.reference) and is_whole(answer.migrated)
-
-
-def _is_cut(argument: Argument | None) -> bool:
-    """Whether an argument is a slice: ``images[:20]``."""
-    subscript = None if argument is None else argument.expr.subscript
-    return subscript is not None and subscript[1].is_unknown
-
-
-def _names_other_split(first: Argument | None, second: Argument | None) -> bool:
-    """Whether the arguments are texts that name different splits of a data set."""
-    texts = [argument.expr.text if argument is not None else "" for argument in (first, second)]
-    return texts[0] != texts[1] and all(map(SPLIT.search, texts))
-
-
-def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
-    """Two formulas of different shapes: compares their values, if determined."""
-    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
-    if answer == SAME:
-        return _whole("none", left, right)
-    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
-
-
 def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument | None, Argument | None]]:
     """The corresponding arguments of two steps: by name; for project functions with renamed parameters, by position."""
     first = {argument.name: argument for argument in left.arguments}
@@ -152,53 +101,93 @@ def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument 
         yield name, first.get(name), second.get(name)
 
 
-def _compared(
-    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, comparer: Comparer
-) -> ValueAnswer | None:
-    """The comparison of an argument; None where one side omits it and its default is not known."""
-    one, other = _compared_value(left, first, second), _compared_value(right, second, first)
-    role = next((argument.role for argument in (second, first) if argument is not None), "")
-    return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
+class _Compared(msgspec.Struct, frozen=True):
+    """An argument of two paired steps; None where a step does not pass it."""
+
+    left: CodeStep
+    right: CodeStep
+    name: str
+    first: Argument | None
+    second: Argument | None
+
+    @property
+    def _given(self) -> list[Argument]:
+        """What is passed, on the migrated side first."""
+        return [one for one in (self.second, self.first) if one is not None]
+
+    @property
+    def role(self) -> str:
+        """The part of the training config that the argument belongs to."""
+        texts = [one.expr.text for one in self._given]
+        if len(set(texts)) > 1 and all(map(SPLIT.search, texts)):
+            return "split"  # texts that name different splits of a data set
+        return next((one.role for one in self._given if one.role), "") or self.left.part or self.right.part
+
+    def answer(self, comparer: Comparer) -> ValueAnswer | None:
+        """The comparison, if it is worth reporting: an undetermined one only where something is calculated or passed on
+        one side alone, and then only for important parts or if its default is different."""
+        if not (self.left.counts or self.right.counts or self.role in STRONG):
+            return None
+        one, other = _value(self.left, self.first, self.second), _value(self.right, self.second, self.first)
+        if one is None or other is None:
+            return None
+        answer = comparer.compare(one, other, self._given[0].role not in ("", self.left.part))
+        if answer.answer != UNKNOWN:
+            return ValueAnswer(SAME) if self._are_whole(answer) else answer
+        if self.role == "evaluation" and _is_cut(self.first) != _is_cut(self.second):
+            return answer  # a slice limits the samples
+        weighty = self.role in STRONG or len(self._given) == 1
+        return answer if weighty and answer.shaped else None
+
+    def _are_whole(self, answer: ValueAnswer) -> bool:
+        """Whether an operation only produces integers of another width: adapters lack operators for some."""
+        typed = self._given[0].name == "dtype" and self.left.part == "operation"
+        return typed and is_whole(answer.reference) and is_whole(answer.migrated)
+
+    def difference(self, role: str, answer: ValueAnswer, change: str) -> Difference:
+        """The compared argument as a difference."""
+        literal = self.left.kind in _LITERAL
+        sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
+        ways = answer.reference_provenance, answer.migrated_provenance
+        return Difference(
+            role,
+            change,
+            self.left.shown,
+            "" if literal and self.left.kind != "named" else self.name,
+            _side(self.left, self.first, answer.reference).defined_by(ways[0] if sure else ()),
+            _side(self.right, self.second, answer.migrated).defined_by(ways[1] if sure else ()),
+            function=self.right.function,
+            certain=sure,
+            named=literal or any(len(way) > 1 for way in ways),
+            evaluates=self.left.evaluates and self.right.evaluates,
+        )
 
 
-def _compared_value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
+def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
+    """An argument or its default; None where that is not known."""
     if argument is not None:
         return ComparedValue(argument, step.span)
-    if step.is_open or instead is None or step.known is None:
-        return None
-    defaults = step.known.effective({})
-    return ComparedValue(None, step.span, defaults[instead.name]) if instead.name in defaults else None
+    defaults = {} if step.is_open or step.known is None else step.known.effective({})
+    name = instead.name if instead is not None else ""
+    return ComparedValue(None, step.span, defaults[name]) if name in defaults else None
 
 
-def _argument(
-    left: CodeStep,
-    first: Argument | None,
-    right: CodeStep,
-    second: Argument | None,
-    name: str,
-    role: str,
-    answer: ValueAnswer,
-    change: str = "changed",
-) -> Difference:
-    literal = left.kind in _LITERAL
-    sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
-    return Difference(
-        part=role,
-        change=change,
-        what=left.shown,
-        argument="" if literal and left.kind != "named" else name,
-        reference=_mark(left, first, answer.reference, answer.reference_provenance if sure else ()),
-        migrated=_mark(right, second, answer.migrated, answer.migrated_provenance if sure else ()),
-        function=right.function,
-        certain=sure,
-        named=literal or any(len(way) > 1 for way in (answer.reference_provenance, answer.migrated_provenance)),
-        evaluates=left.evaluates and right.evaluates,
-    )
+def _is_cut(argument: Argument | None) -> bool:
+    """Whether an argument is a slice: ``images[:20]``."""
+    subscript = None if argument is None else argument.expr.subscript
+    return subscript is not None and subscript[1].is_unknown
 
 
-def _mark(step: CodeStep, argument: Argument | None, text: str, provenance: tuple[ProvenanceStep, ...]) -> SideValue:
-    own = argument.span if argument is not None else None
-    return SideValue(text, step.scope.path, own or step.span).defined_by(provenance)
+def _side(step: CodeStep, argument: Argument | None, text: str) -> SideValue:
+    return SideValue(text, step.scope.path, (argument.span if argument is not None else None) or step.span)
+
+
+def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
+    """Two formulas of different shapes: compares their values, if determined."""
+    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
+    if answer == SAME:
+        return _whole("none", left, right)
+    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
@@ -206,8 +195,8 @@ def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=SideValue(left.text or left.shown, left.scope.path, left.span),
-        migrated=SideValue(right.text or right.shown, right.scope.path, right.span),
+        reference=_side(left, None, left.text or left.shown),
+        migrated=_side(right, None, right.text or right.shown),
         function=right.function,
         evaluates=left.evaluates and right.evaluates,
     )

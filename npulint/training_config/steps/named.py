@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.cursors import AssignmentSite, Expr, Scope
-from npulint.facts.code import Table
+from npulint.facts.code import Const, Table
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.steps.counters import counters
 from npulint.training_config.steps.literals import is_filling, is_literal, is_relevant
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import AVERAGE, group_part, named_part
@@ -29,13 +28,15 @@ _SWITCHES = {
     "trainable": "frozen",
 }
 """Attributes and environment variables whose assignment has a side effect."""
+_SIZES = frozenset(("size", "len", "numel", "nelement"))
+_BATCH = "items of the batch"  # the increment by the number of items in a batch, in any spelling
 _OF_GROUPS = frozenset(("weight_decay", "momentum"))
 _OUTER = ("module", "class", "global")
 
 
 def named_steps(module: Scope) -> Iterator[CodeStep]:
     """The steps of a module's named literals, unordered."""
-    increments = list(counters(module))
+    increments = list(_counters(module))
     counted = {_last(bind.target) for bind, _ in increments}
     for bind in module.assignments:
         if _ADAPTER in bind.target:
@@ -70,6 +71,25 @@ def _assigned(bind: AssignmentSite, counted: set[str]) -> CodeStep | None:
     if not part or begins or (part == "setting" and not _is_configuration(bind)):
         return None
     return _literal("bind", last, part, bind.value, bind.span)
+
+
+def _counters(module: Scope) -> Iterator[tuple[AssignmentSite, Expr]]:
+    """The assignments in loops that count, by one or by the batch size, and their increments."""
+    for bind in module.assignments:
+        added = bind.value.operands("+=")[-1:]
+        if added and bind.scope.loop is not None:
+            if isinstance(added[0].literal, int):
+                yield bind, added[0]
+            elif _is_size(added[0]):
+                yield bind, added[0].sibling(Const(_BATCH))
+
+
+def _is_size(expr: Expr) -> bool:
+    """Whether a value is a size: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
+    if expr.call is not None:
+        return expr.call.last in _SIZES
+    subscript = expr.subscript
+    return subscript is not None and subscript[0].written.endswith(".shape") and subscript[1].value == Const(0)
 
 
 def _entries(value: Expr, place: Span, owner: str) -> Iterator[CodeStep]:
