@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from npulint.compare.difference import Difference, SideValue, of_both
-from npulint.compare.kinds import KindSummary, KnownKinds, of_kinds
+from npulint.compare.kinds import KindSummary, PlacedValue, of_kinds
 from npulint.compare.values import shown_plain
 from npulint.data.recipe import RecipeCall
 from npulint.facts.recipe import TrainingSetting
@@ -80,7 +80,7 @@ def scheduled(config: TrainingConfig) -> bool:
     return any(step.part == "schedule" for step in config.all_steps())
 
 
-def _compared(part: str, what: str, argument: str, one: KnownKinds, other: KnownKinds) -> Difference:
+def _compared(part: str, what: str, argument: str, one: PlacedValue, other: PlacedValue) -> Difference:
     values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
     return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, one.mark, other.mark)
 
@@ -91,14 +91,14 @@ def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
     return found[0] if found and len({operation.name for operation in found}) == 1 else None
 
 
-def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> KnownKinds | None:
+def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> PlacedValue | None:
     """The number that a program uses for a part, if there is exactly one."""
     used = [
         value for operation in side for name, value in operation.values.items() if operation.roles.get(name) == part
     ]
     if not used:
         used = [
-            KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
+            PlacedValue(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
             for one in settings
             if one.part == part and one.traced.known
         ]
@@ -143,7 +143,7 @@ def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> K
         step.part,
         whole,
         {
-            name: KnownKinds(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
+            name: PlacedValue(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
             for name, value in neutral.items()
         },
         {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},

@@ -18,7 +18,7 @@ _SIZES = ("filters", "units", "output_dim")
 _UNSCALED = frozenset(("normalize",))  # may be done by arithmetic; pixel ranges 0…1 and 0…255 differ in their values
 
 
-class KnownKinds(msgspec.Struct, frozen=True, eq=False):
+class PlacedValue(msgspec.Struct, frozen=True, eq=False):
     """A known value with its place."""
 
     value: object
@@ -31,7 +31,7 @@ class KindSummary(msgspec.Struct, frozen=True, eq=False):
     name: str
     part: str
     mark: SideValue
-    values: dict[str, KnownKinds]
+    values: dict[str, PlacedValue]
     roles: dict[str, str]
     once: bool = True
 
@@ -107,7 +107,7 @@ def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) 
 
 
 def _listed(
-    part: str, name: str, argument: str, one: list[KnownKinds], other: list[KnownKinds]
+    part: str, name: str, argument: str, one: list[PlacedValue], other: list[PlacedValue]
 ) -> Iterator[Difference]:
     """Compares values of both sides as multisets; if there are several, the place of the difference is uncertain."""
     if sorted(map(_key, one)) == sorted(map(_key, other)):
@@ -118,9 +118,9 @@ def _listed(
     yield Difference(part, "changed", name, argument, marks[0], marks[1], certain=certain)
 
 
-def _different(values: Sequence[KnownKinds]) -> list[KnownKinds]:
+def _different(values: Sequence[PlacedValue]) -> list[PlacedValue]:
     return list({_key(value): value for value in reversed(values)}.values())[::-1]
 
 
-def _key(one: KnownKinds) -> str:
+def _key(one: PlacedValue) -> str:
     return repr(canonical(one.value))

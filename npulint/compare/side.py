@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from npulint.compare.overrides import overridden
+from npulint.assemble.cursors import scope_named
 from npulint.compare.running import Running
 from npulint.training_config.program import TrainingConfig
-from npulint.training_config.steps.model import MODULE, CodeStep, Home
+from npulint.training_config.steps.model import MODULE, CodeStep, Home, home_of
 
 
 class Side:
@@ -30,7 +30,7 @@ class Side:
         self._blocks = blocks
         self.running = running
         self.joined: dict[Home, Home] = {}  # functions that are matched by their steps
-        self.inherited = overridden(config, other, blocks)
+        self.inherited = _overridden(config, other, blocks)
 
     def counterpart(self, home: Home) -> Home | None:
         """The function of the other program that matches a function."""
@@ -47,3 +47,29 @@ class Side:
         """The steps of the counterpart of the step's function."""
         other = self.counterpart(step.home)
         return [] if other is None else self.other.homes.get(other, [])
+
+
+def _overridden(own: TrainingConfig, other: TrainingConfig, matched: Mapping[Home, Home]) -> dict[Home, Home]:
+    """The methods that only `own` defines, with the methods that the other program inherits instead."""
+    alone = (home for home in own.homes if home[1] != MODULE and home not in matched)
+    return {home: base for home in alone if (base := _inherited(own, home, other, matched)) is not None}
+
+
+def _inherited(own: TrainingConfig, home: Home, other: TrainingConfig, classes: Mapping[Home, Home]) -> Home | None:
+    """The function that the counterpart of a method's class (`classes` maps classes) inherits in the `other` program;
+    None if there is none."""
+    method = own.scope(home)
+    around = method.parent
+    matched = classes.get((around.path, around.block)) if around is not None and around.kind == "class" else None
+    if matched is None:
+        return None
+    owner, name = other.scope(matched), method.record.name.rpartition(".")[2]
+    if owner.definition(name) is not None:
+        return None
+    found = scope_named(other.context, other.context.names.member(f"{owner.module.name}:{owner.qualname}()", name))
+    return None if found is None else (found.path, found.block)
+
+
+def calls_base(config: TrainingConfig, home: Home) -> bool:
+    """Whether a method calls the method that it overrides."""
+    return any(home_of(site.scope) == home for site in config.scope(home).calls_named("super"))

@@ -9,8 +9,7 @@ import msgspec
 
 from npulint.assemble.cursors import Expr
 from npulint.compare.align import align
-from npulint.compare.overrides import calls_base
-from npulint.compare.side import Side
+from npulint.compare.side import Side, calls_base
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.literals import skeleton
 from npulint.training_config.steps.model import CodeStep, Home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
@@ -101,7 +102,7 @@ def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument 
         yield name, first.get(name), second.get(name)
 
 
-class _Compared(msgspec.Struct, frozen=True):
+class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
     """An argument of two paired steps; None where a step does not pass it."""
 
     left: CodeStep
@@ -110,12 +111,12 @@ class _Compared(msgspec.Struct, frozen=True):
     first: Argument | None
     second: Argument | None
 
-    @property
+    @cached_property
     def _given(self) -> list[Argument]:
         """What is passed, on the migrated side first."""
         return [one for one in (self.second, self.first) if one is not None]
 
-    @property
+    @cached_property
     def role(self) -> str:
         """The part of the training config that the argument belongs to."""
         texts = [one.expr.text for one in self._given]
