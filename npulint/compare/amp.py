@@ -114,22 +114,19 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     """Opt level against autocast: O1 casts per operator like autocast and differs in its operator lists only; other
     levels are different."""
     casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
-    if casts[0] is None or casts[1] is None:
-        return
-    levels = []
-    marks = []
+    sides, levels = [], []
     for step, tracer in zip(casts, (first, second), strict=True):
-        assert step is not None
-        mark = SideValue(step.shown, step.scope.path, step.span)
-        if step.name == _APEX:
-            argument = _argument_value(step, tracer, "opt_level")
-            if argument is None:
-                return
+        argument = _argument_value(step, tracer, "opt_level") if step is not None and step.name == _APEX else None
+        if step is None or (step.name == _APEX and argument is None):
+            return
+        side = SideValue(step.shown, step.scope.path, step.span)
+        if argument is not None:
             levels.append(argument[0])
-            mark = argument[1].shown_as(f"{step.shown}(opt_level={argument[1].text})")
-        marks.append(mark)
+            side = argument[1].shown_as(f"{step.shown}(opt_level={argument[1].text})")
+        sides.append((side, step))
+    (one, _), (other, cast) = sides
     alike = levels == [_LIKE_AUTOCAST]
-    yield of_both("autocast", False, casts[1].shown, "", *marks, adapter=alike, function=casts[1].function)
+    yield of_both("autocast", False, cast.shown, "", one, other, adapter=alike, function=cast.function)
 
 
 def _argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:

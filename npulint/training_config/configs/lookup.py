@@ -13,10 +13,10 @@ from npulint.assemble.launches.options import HOLDERS
 from npulint.assemble.launches.project_launches import Launch
 from npulint.discover.kinds import SourceFile, may_configure
 from npulint.facts.code import Const, Op, Ref, Value
-from npulint.facts.model import FileFacts, Problem
+from npulint.facts.model import Problem
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.config_merges import READS
-from npulint.training_config.configs.files import ConfigFiles, Read, read_source
+from npulint.training_config.configs.files import ConfigFiles
 from npulint.training_config.configs.overrides import choices, overridden
 from npulint.training_config.configs.roots import Root, Roots
 from npulint.training_config.configs.values import ConfigFile, ConfigValue
@@ -35,13 +35,12 @@ class Configs:
     def __init__(
         self,
         context: Context,
-        files: Iterable[SourceFile | FileFacts] | ConfigFiles,
+        files: Iterable[SourceFile] | ConfigFiles,
         entry: str = "",
         launch: Launch | None = None,
-        reader: Read = read_source,
     ) -> None:
         self._context = context
-        self._files = files if isinstance(files, ConfigFiles) else ConfigFiles(context, files, reader)
+        self._files = files if isinstance(files, ConfigFiles) else ConfigFiles(context, files)
         self._entry = entry or (launch.entry if launch is not None else "")
         self._launch = launch
         self._modules = self._closure(self._entry)

@@ -94,19 +94,19 @@ class Start:
         return option.module.path != self.entry and option.name in own
 
     def _converted(self, option: Option, launch: Launch, flag: str, text: str | None) -> Found:
-        named = dict(option.call.keywords).get("type")
+        keywords = dict(option.call.keywords)
+        named, nargs = keywords.get("type"), keywords.get("nargs")
         kind = named.name.rpartition(".")[2] if isinstance(named, Ref) else ""
         if text is None:
             return UNKNOWN
-        nargs = dict(option.call.keywords).get("nargs")
-        if nargs in (Const("+"), Const("*")) or (isinstance(nargs, Const) and isinstance(nargs.value, int)):
+        if isinstance(nargs, Const) and (nargs.value in ("+", "*") or isinstance(nargs.value, int)):
             return self._several(launch, flag, text, kind)
-        if option.kind == "unknown" and dict(option.call.keywords).get("nargs") == Const("?"):
-            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
-            return Found(tuple(known.values), known.exact)
         if option.kind in ("words", "parameter"):
             return _words(text, kind)
-        known = given(option, launch, flag, text)
+        if option.kind == "unknown" and nargs == Const("?"):
+            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
+        else:
+            known = given(option, launch, flag, text)
         return Found(tuple(known.values), known.exact)
 
     def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
