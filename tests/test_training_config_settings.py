@@ -1,4 +1,4 @@
-"""What is set by name: to which part of a recipe it belongs, and which value a start gives it."""
+"""What is set by name: to which part of a training config it belongs, and which value a start gives it."""
 
 from __future__ import annotations
 
