@@ -29,7 +29,7 @@ from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.temp_project import materialize
 from npulint.texts import say
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.repeatability import random_facts
 from npulint.training_config.starts import paired_starts, trained_scripts
 
@@ -167,15 +167,17 @@ class ProjectComparer:
 
     def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
         """The compared rows, different and equal, of two programs under these launch configurations."""
-        return compared(*self._recipes(left, right), self._matched, starts)
+        return compared(*self._training_configs(left, right), self._matched, starts)
 
-    def _recipes(self, left: Program, right: Program) -> tuple[Recipe, Recipe]:
+    def _training_configs(self, left: Program, right: Program) -> tuple[TrainingConfig, TrainingConfig]:
         """The training configs of two programs. A module that only one of them reaches and whose counterpart belongs to
         the other project counts as reached by both, since a computed name may load it."""
         ours, theirs = self._matched.reference_modules, self._matched.modules
         return (
-            Recipe(self._sides[0].whole.context, left, [ours[path] for path in right.paths if path in ours]),
-            Recipe(self._sides[1].whole.context, right, [theirs[path] for path in left.paths if path in theirs]),
+            TrainingConfig(self._sides[0].whole.context, left, [ours[path] for path in right.paths if path in ours]),
+            TrainingConfig(
+                self._sides[1].whole.context, right, [theirs[path] for path in left.paths if path in theirs]
+            ),
         )
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.read.files import load, read
 from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.configs.values import ConfigValue
+
+_END = 1 << 30
 
 
 class Laid:
@@ -43,10 +48,24 @@ class Laid:
     def files(self, entry: str, script: str = "") -> list[str]:
         """The names of the configuration files that a start loads."""
         launch = self.launch(entry, script) if script else None
-        return [os.path.relpath(file.path, self.root) for file in self.configs.of_program(self.path(entry), launch)]
+        view = self.configs.under(self.path(entry), launch)
+        return [os.path.relpath(file.path, self.root) for file in view.program()]
 
     def values(self, module: str, name: str, entry: str = "", script: str = "") -> list[object]:
         """What a name in a module may be by configuration files."""
         launch = self.launch(entry, script) if script else None
         view = self.configs.under(self.path(entry), launch) if entry else self.configs
-        return [one.value for one in view.lookup(self.module(module), name)]
+        return [one.value for one in self.lookup(view, module, name)]
+
+    def lookup(self, view: Configs, module: str, name: str) -> list[ConfigValue]:
+        """The values that a name has at the end of any scope of a module that binds it."""
+        home = self.module(module)
+        root = re.split(r"[.\[\]]", name)[0]
+        scopes = [block for block, params in home.params.items() if root in params]
+        scopes += [block for block, names in home.names.items() if root in names]
+        if root in ("self", "cls"):
+            scopes = [block for block in scopes if home.class_of(block) >= 0]
+        places = [scope_at(self.context, home, block).named(name, _END) for block in sorted(scopes) or [0]]
+        found = [one for place in places for one in view.decided(place)]
+        found = found or [one for place in places for one in view.lookup(place)]
+        return list(dict.fromkeys(found))

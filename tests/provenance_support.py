@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.project import Project
-from npulint.facts.code import Value
 from npulint.facts.model import FileFacts
 from npulint.facts.recipe import Traced
 from npulint.read.python import read_python
@@ -41,11 +41,10 @@ class Started:
         """What every keyword of ``ask`` is (or by its number, what a positional argument is)."""
         found: dict[str, Traced] = {}
         for module in self.context.project.modules.values():
-            for index in module.calls_of("ask"):
-                call = module.code.calls[index]
-                given: list[tuple[str, Value]] = [(str(at), value) for at, value in enumerate(call.args)]
-                for name, value in (*given, *call.keywords):
-                    found[name] = self.tracer.trace(module, value, call.block, call.line)
+            for site in scope_at(self.context, module, 0).calls_named("ask"):
+                given = {str(at): value for at, value in enumerate(site.args)}
+                for name, value in {**given, **site.keywords}.items():
+                    found[name] = self.tracer.trace(value)
         return found
 
     def values(self) -> dict[str, object]:
@@ -53,5 +52,5 @@ class Started:
         return {name: one.value if one.known else f"?{one.text}" for name, one in self.traced().items()}
 
     def way(self, name: str) -> list[str]:
-        """The stations of a keyword of ``ask`` as ``path:line name``."""
-        return [f"{one.path}:{one.span.line} {one.name}" for one in self.traced()[name].stations]
+        """The provenance of a keyword of ``ask`` as ``path:line name``."""
+        return [f"{one.path}:{one.span.line} {one.name}" for one in self.traced()[name].provenance]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.assemble.module import Module
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import module_scopes
+from npulint.assemble.project import Project
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 from npulint.training_config.steps.formatting import shown
@@ -84,5 +86,5 @@ def test_whole_numbers_of_another_width_are_the_same(one: str, other: str, diffe
 )
 def test_formulas_are_shown_as_they_are_meant(formula: str, text: str) -> None:
     code, _ = read_python(f"x = {formula}\n", "a.py")
-    module = Module(FileFacts("a.py", "python", code), "a")
-    assert shown(module, code.assignments[0].value) == text
+    (module,) = module_scopes(Context(Project("", [FileFacts("a.py", "python", code)])))
+    assert shown(module.assignments[0].value) == text

@@ -180,8 +180,6 @@ def test_a_split_file_keeps_its_functions() -> None:
     found = compared(REFERENCE, migrated)
     assert found["model.py:conv_block"] == "layers.py:conv_block" and found["model.py:head"] == "layers.py:head"
     assert found["model.py:Net.logits"] == "model.py:Net.logits"
-    homes = counterparts(side(REFERENCE), side(migrated)).homes
-    assert homes == {"train.py": ("train.py",), "model.py": ("model.py", "layers.py")}
 
 
 def test_merged_files_keep_their_functions() -> None:
@@ -189,8 +187,7 @@ def test_merged_files_keep_their_functions() -> None:
     found = compared(REFERENCE, {"all.py": both})
     assert {name.partition(":")[2] for name in found.values()} == {name.partition(":")[2] for name in ALL}
     merged = counterparts(side(REFERENCE), side({"all.py": both}))
-    assert len(merged.modules) == 1 and set(merged.homes.values()) == {("all.py",)}
-    assert set(merged.origins["all.py"]) == {"train.py", "model.py"}
+    assert len(merged.modules) == 1
 
 
 def test_a_method_may_become_a_function_and_a_function_a_method() -> None:
@@ -335,15 +332,6 @@ def test_lambdas_belong_together_where_they_are_equally_many() -> None:
     assert [found.blocks[("a.py", i)] for i in lambdas] == [("b.py", i) for i in lambdas]
     fewer = counterparts(one, side({"b.py": text.replace(".filter(lambda x: x > 1)", "")}))
     assert not {("a.py", i) for i in lambdas} & set(fewer.blocks)
-
-
-def test_likeness_goes_from_nothing_to_all() -> None:
-    left, right = side(REFERENCE), side(REFERENCE)
-    found = counterparts(left, right)
-    at = spots(left)
-    assert found.likeness(at["train.py", "train"], at["train.py", "train"]) == 1.0
-    assert found.likeness(at["train.py", "parse"], at["model.py", "head"]) < 0.3
-    assert found.likeness(("train.py", 999), ("train.py", 0)) == 0.0
 
 
 def test_modules_that_are_not_compared_have_no_part_in_it() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from npulint import compare_command
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import Scope
 from npulint.compare_command import compare
 from npulint.findings import RunResult
 from npulint.settings import Settings
-from npulint.training_config.steps.collect import Collector
+from npulint.training_config import program
 from npulint.training_config.steps.model import CodeStep
 from tests.growth import assert_linear, within
 
@@ -108,13 +108,13 @@ def test_the_steps_of_a_module_are_collected_once_for_all_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collected: Counter[str] = Counter()
-    steps = Collector.steps
+    steps = program.module_steps
 
-    def counted(collector: Collector, module: Module) -> list[CodeStep]:
+    def counted(module: Scope, framework: str) -> list[CodeStep]:
         collected[module.path] += 1
-        return steps(collector, module)
+        return steps(module, framework)
 
-    monkeypatch.setattr(Collector, "steps", counted)
+    monkeypatch.setattr(program, "module_steps", counted)
     _compared(_project(tmp_path / "gpu", 0.1, 20, 6), _project(tmp_path / "npu", 0.2, 20, 6))
     assert len(collected) == 40 and set(collected.values()) == {1}
 

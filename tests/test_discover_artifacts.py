@@ -14,7 +14,7 @@ from npulint.data.run_columns import FORMS
 from npulint.discover.artifacts import form_of, form_of_text, is_artifact_folder, is_unread_folder
 from npulint.facts.model import Problem
 from npulint.read.artifacts import read_artifact
-from npulint.texts.runs import TEXTS
+from npulint.texts import table
 from tests.growth import within
 
 TABLE = b"Name,Type,Accelerator Core,Duration(us),Block Dim\nx,Add,AI_CORE,1,1\n"
@@ -78,7 +78,7 @@ def test_form(name: str, head: bytes, form: str, tmp_path: Path) -> None:
 
 def test_every_form_has_a_name() -> None:
     forms = {*FORMS, *(form for _, _, form in CASES)} - {"", "spreadsheet"}
-    assert {f"runs.form.{form}" for form in forms} <= TEXTS.keys()
+    assert {f"runs.form.{form}" for form in forms} <= table("runs").keys()
 
 
 def test_packed_files_are_looked_into(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from npulint.facts.code import Ref
+from npulint.assemble.cursors import scope_at
 from npulint.training_config.provenance.tracer import Tracer
 from tests.config_support import Laid
 
@@ -59,7 +59,7 @@ def test_a_launcher_chooses_the_file(tmp_path: Path) -> None:
 
 def test_a_value_has_its_place(tmp_path: Path) -> None:
     laid = Laid(tmp_path, YOLO)
-    (value,) = laid.configs.under(laid.path("train.py")).lookup(laid.module("train.py"), "hyp.momentum")
+    (value,) = laid.lookup(laid.configs.under(laid.path("train.py")), "train.py", "hyp.momentum")
     assert (value.path, value.span.line, value.span.column, value.key) == (
         laid.path("data/hyp.scratch.yaml"),
         2,
@@ -118,7 +118,7 @@ def test_words_of_a_launcher_override_a_file(tmp_path: Path) -> None:
     laid = Laid(tmp_path, YACS)
     launch = laid.launch("tools/train_net.py", "run_1p.sh")
     view = laid.configs.under(laid.path("tools/train_net.py"), launch)
-    (value,) = view.lookup(laid.module("solver/build.py"), "cfg.SOLVER.MOMENTUM")
+    (value,) = laid.lookup(view, "solver/build.py", "cfg.SOLVER.MOMENTUM")
     assert (value.value, value.path, value.span.line) == (0.8, laid.path("run_1p.sh"), 1)
 
 
@@ -179,13 +179,9 @@ def test_a_configuration_of_mmcv(tmp_path: Path) -> None:
     assert laid.values("mmdet/apis.py", "cfg.optimizer.momentum", *start) == []
     assert laid.values("mmdet/apis.py", "cfg.total_epochs", *start) == [12]
     assert laid.values("mmdet/apis.py", "cfg.data.samples_per_gpu", *start) == [8]
-    view = laid.configs.under(laid.path("tools/train.py"), laid.launch("tools/train.py", "train_1p.sh"))
-    below = view.within(laid.module("mmdet/apis.py"), "cfg.data.train")
-    assert {key: one.value for key, one in below.items()} == {
-        ("type",): "CocoDataset",
-        ("pipeline", "0", "type"): "Resize",
-        ("pipeline", "0", "img_scale"): (300, 300),
-    }
+    assert laid.values("mmdet/apis.py", "cfg.data.train.type", *start) == ["CocoDataset"]
+    assert laid.values("mmdet/apis.py", "cfg.data.train.pipeline[0].type", *start) == ["Resize"]
+    assert laid.values("mmdet/apis.py", "cfg.data.train.pipeline[0].img_scale", *start) == [(300, 300)]
 
 
 BERT = {
@@ -323,9 +319,10 @@ if __name__ == "__main__":
     module = laid.module("train.py")
     line = text[: text.index("optimizer =")].count("\n") + 1
     block = next(number for number, one in enumerate(module.blocks) if one.name == "main")
-    found = laid.configs.under(laid.path("train.py")).lookup(module, "args.lr", block, line)
+    scope = scope_at(laid.context, module, block)
+    found = laid.configs.under(laid.path("train.py")).lookup(scope.named("args.lr", line))
     assert [one.value for one in found] == [0.05]
-    assert laid.configs.lookup(module, "args.epochs", block, line) == []
+    assert laid.configs.lookup(scope.named("args.epochs", line)) == []
 
 
 @pytest.mark.parametrize(("how", "found"), [("parser.set_defaults(**cfg)", []), ("", []), ("late", [0.05])])
@@ -507,11 +504,10 @@ def test_a_value_is_traced_to_its_file(tmp_path: Path) -> None:
     laid = Laid(tmp_path, SIMPLE_FILES)
     entry, launch = laid.path("train.py"), laid.launch("train.py", "a.sh")
     tracer = Tracer(laid.context, launch, laid.configs.under(entry, launch), entry)
-    module = laid.module("train.py")
-    call = next(one for one in module.code.calls if one.callee == Ref("torch.optim.SGD"))
-    traced = tracer.trace(module, dict(call.keywords)["lr"], call.block, call.line)
+    (site,) = scope_at(laid.context, laid.module("train.py"), 0).calls_named("SGD")
+    traced = tracer.trace(site.keywords["lr"])
     assert (traced.known, traced.value) == (True, 3)
-    assert traced.stations[0].path == laid.path("conf/other.yaml")
+    assert traced.provenance[0].path == laid.path("conf/other.yaml")
 
 
 def test_values_are_guessed_only_where_one_fits(tmp_path: Path) -> None:
@@ -590,6 +586,4 @@ def _circles(folder: Path) -> Laid:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_no_name_and_no_circle_ends_the_search(tmp_path: Path, name: str) -> None:
     laid = _circles(tmp_path)
-    module = laid.module("train.py")
-    for found in (laid.configs.lookup(module, name), *[list(laid.configs.within(module, name).values())]):
-        assert all(one.value in (1, 2, 3) for one in found)
+    assert all(one.value in (1, 2, 3) for one in laid.lookup(laid.configs, "train.py", name))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npulint.assemble.cursors import scope_at
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table
 from npulint.facts.recipe import Traced
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
@@ -320,10 +321,9 @@ def test_blocks_run_or_not() -> None:
     """
     for script, expected in (("", [False, True, None]), ("run.sh", [True, False, None])):
         started = Started({"train.py": source, "run.sh": "python train.py --amp"}, script=script)
-        module = started.context.project.modules["train.py"]
-        blocks = [module.code.calls[index].block for index in module.calls_of("ask")]
-        order = sorted(blocks, key=lambda block: module.blocks[block].line * 2 + (module.blocks[block].kind == "else"))
-        assert [started.tracer.runs(module, block) for block in order] == expected
+        module = scope_at(started.context, started.context.project.modules["train.py"], 0)
+        sites = sorted(module.calls_named("ask"), key=lambda site: site.line)
+        assert [started.tracer.runs(site.scope) for site in sites] == expected
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_any_program_is_answered(assignments: list[tuple[str, str]], asked: str)
     for one in Started({"train.py": source}).traced().values():
         assert isinstance(one, Traced)
         assert one.text
-        assert not one.known or one.stations
+        assert not one.known or one.provenance
 
 
 def test_deep_and_wide_expressions_are_given_up_quietly() -> None:
@@ -429,10 +429,10 @@ def test_deep_and_wide_expressions_are_given_up_quietly() -> None:
         deep = Op("+", (deep, Const(1)))
     wide = SequenceDisplay(tuple(Table((Const("k"),), (Ref(f"x{at}"),)) for at in range(5000)))
     started = Started({"train.py": "x = 1"})
-    module = started.context.project.modules["train.py"]
-    assert not started.tracer.trace(module, deep, 0, 9).known
-    assert not started.tracer.trace(module, wide, 0, 9).known
-    assert started.tracer.trace(module, Ref("x"), 0, 9).value == 1
+    module = scope_at(started.context, started.context.project.modules["train.py"], 0)
+    assert not started.tracer.trace(module.expr(deep, 9)).known
+    assert not started.tracer.trace(module.expr(wide, 9)).known
+    assert started.tracer.trace(module.named("x", 9)).value == 1
 
 
 def test_many_branches_do_not_explode() -> None:
@@ -463,9 +463,8 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
     )
     whole = Started({"train.py": source})
     together = whole.values()
-    module = whole.context.project.modules["train.py"]
-    call = module.code.calls[module.calls_of("ask")[0]]
-    for name, value in reversed(call.keywords):
-        alone = Tracer(whole.context, entry="train.py").trace(module, value, call.block, call.line)
+    (site,) = scope_at(whole.context, whole.context.project.modules["train.py"], 0).calls_named("ask")
+    for name, value in reversed(site.keywords.items()):
+        alone = Tracer(whole.context, entry="train.py").trace(value)
         assert alone.known
         assert alone.value == together[name]

@@ -1,4 +1,4 @@
-"""What is set by name: to which part of a recipe it belongs, and which value a start gives it."""
+"""What is set by name: to which part of a training config it belongs, and which value a start gives it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.facts.recipe import ITEM_OF, Ingredient
+from npulint.facts.recipe import ITEM_OF, TrainingSetting
+from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.setting_parts import _RULES
 from npulint.training_config.settings import setting_part, settings
 from tests.config_support import Laid
@@ -96,7 +97,7 @@ def test_every_name_has_a_part(name: str) -> None:
     assert setting_part(name) in {"", *ITEM_OF}
 
 
-def _shown(found: list[Ingredient]) -> dict[str, str]:
+def _shown(found: list[TrainingSetting]) -> dict[str, str]:
     return {one.what: f"{one.part} {one.traced.text}" for one in found}
 
 
@@ -131,7 +132,7 @@ _RUN = "python train.py /data -b 64 --pretrained /models/r50.pth"
 
 def test_options_constants_and_dictionaries() -> None:
     started = Started({"train.py": _TRAIN, "options.py": _OPTIONS, "run.sh": _RUN}, script="run.sh")
-    assert _shown(settings(started.context, "train.py", started.launch)) == {
+    assert _shown(settings(started.tracer)) == {
         "--batch_size": "batch_size 64",
         "--lr": "learning_rate 0.1",
         "--pretrained": "checkpoint r50.pth",
@@ -145,8 +146,8 @@ def test_options_constants_and_dictionaries() -> None:
 
 def test_settings_stand_where_they_are_written() -> None:
     started = Started({"train.py": _TRAIN, "options.py": _OPTIONS, "run.sh": _RUN}, script="run.sh")
-    found = {one.what: one for one in settings(started.context, "train.py", started.launch)}
-    first = {name: one.traced.stations[0] for name, one in found.items()}
+    found = {one.what: one for one in settings(started.tracer)}
+    first = {name: one.traced.provenance[0] for name, one in found.items()}
     assert (first["--batch_size"].path, first["--batch_size"].name) == ("run.sh", "-b 64")
     assert (first["--lr"].path, first["--lr"].span.line, first["--lr"].name) == ("train.py", 10, "--lr")
     assert (first["WARMUP_STEPS"].span.line, first["WARMUP_STEPS"].name) == (5, "WARMUP_STEPS")
@@ -162,14 +163,14 @@ def test_a_name_with_several_values_is_not_known() -> None:
         "c.py": "MOMENTUM = 1",
     }
     started = Started(files)
-    (found,) = settings(started.context, "train.py")
+    (found,) = settings(Tracer(started.context, entry="train.py"))
     assert (found.traced.known, found.traced.text) == (False, "0.9 / 0.5")
 
 
 def test_the_entrys_own_options_count() -> None:
     option = "import argparse, torch\np = argparse.ArgumentParser()\np.add_argument('--lr', type=float, default={})\n"
     files = {"train.py": "import test\n" + option.format(0.1), "test.py": option.format(0.2)}
-    assert _shown(settings(Started(files).context, "train.py")) == {"--lr": "learning_rate 0.1"}
+    assert _shown(settings(Started(files).tracer)) == {"--lr": "learning_rate 0.1"}
 
 
 def test_values_of_configuration_files(tmp_path: Path) -> None:
@@ -188,10 +189,10 @@ def test_values_of_configuration_files(tmp_path: Path) -> None:
         },
     )
     entry = laid.path("train.py")
-    plain = settings(laid.context, entry, None, laid.configs)
+    plain = settings(Tracer(laid.context, None, laid.configs, entry))
     assert _shown(plain) == {"train.lr": "learning_rate 0.1"}
     assert (plain[0].path, plain[0].span.line) == (laid.path("small.yaml"), 2)
-    launched = settings(laid.context, entry, laid.launch("train.py", "run.sh"), laid.configs)
+    launched = settings(Tracer(laid.context, laid.launch("train.py", "run.sh"), laid.configs, entry))
     assert _shown(launched) == {"train.lr": "learning_rate 0.4"}
 
 
@@ -208,7 +209,7 @@ def test_counters_and_two_options_of_one_name() -> None:
         p.add_argument('--no_shuffle', action='store_false', dest='shuffle')
     """
     plain = Started({"train.py": source})
-    assert _shown(settings(plain.context, "train.py")) == {"--shuffle": "shuffle True", "batch_size": "batch_size 16"}
+    assert _shown(settings(plain.tracer)) == {"--shuffle": "shuffle True", "batch_size": "batch_size 16"}
     started = Started({"train.py": source, "run.sh": "python train.py --no_shuffle"}, script="run.sh")
-    found = _shown(settings(started.context, "train.py", started.launch))
+    found = _shown(settings(started.tracer))
     assert found == {"--shuffle": "shuffle False", "batch_size": "batch_size 16"}

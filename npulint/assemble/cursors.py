@@ -13,7 +13,7 @@ import msgspec
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument, initialiser
+from npulint.assemble.flow import argument, element, initialiser
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
@@ -441,6 +441,11 @@ class Expr(msgspec.Struct, frozen=True):
             return []
         pairs = zip(self.value.keys, self.value.values, strict=True)
         return [(None if key is None else self.sibling(key), self.sibling(value)) for key, value in pairs]
+
+    def element(self, index: Scalar) -> Expr | None:
+        """The element of a list, tuple or dict display with this index or key; None for everything else."""
+        value = element(self.value, index) if isinstance(self.value, SequenceDisplay | Table) else None
+        return None if value is None else self.sibling(value)
 
     @property
     def is_dict(self) -> bool:

@@ -80,7 +80,7 @@ class Flow:
             return NOTHING
         parts = []
         for home, display, inner, at in self.shown(module, holder, block, line, depth):
-            found = _element(display, index)
+            found = element(display, index)
             parts.append(NOTHING if found is None else self.known(home, found, inner, at, depth))
         written = f"{holder.name}[" if isinstance(holder, Ref) else "?"
         for bind in (*module.dotted.get(f"{written}{index}]", ()), *module.dotted.get(f"{written}*]", ())):
@@ -268,9 +268,9 @@ class Flow:
         holder, key = value.operands
         found: list[Site] = []
         for home, display, inner, at in self.shown(module, holder, block, line, depth):
-            element = _element(display, key.value) if isinstance(key, Const) else None
-            if element is not None:
-                found += self.sites(home, element, inner, at, depth + 1)
+            made = element(display, key.value) if isinstance(key, Const) else None
+            if made is not None:
+                found += self.sites(home, made, inner, at, depth + 1)
         return found
 
     def _result_sites(self, module: Module, index: int, depth: int) -> list[Site]:
@@ -358,7 +358,8 @@ def argument(call: Call, name: str, position: int) -> Value | None:
     return None
 
 
-def _element(display: SequenceDisplay | Table, index: Scalar) -> Value | None:
+def element(display: SequenceDisplay | Table, index: Scalar) -> Value | None:
+    """The element of a list, tuple or dict display with a literal index or key; None if it has none."""
     if isinstance(display, SequenceDisplay):
         return (
             display.items[index]

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.context import Context
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+class Cursor(Protocol):
+    """Anything hashable that knows the project that it belongs to."""
+
+    @property
+    def context(self) -> Context: ...
 
 
 def walker(depth: int, otherwise: Callable[[], Any]) -> Callable[[_F], _F]:
@@ -15,7 +22,7 @@ def walker(depth: int, otherwise: Callable[[], Any]) -> Callable[[_F], _F]:
     comes back to a cursor that it is already asking about, the answer is `otherwise()`."""
 
     def decorate(function: _F) -> _F:
-        def walk(cursor: Scope | CallSite | Expr, *args: Any) -> Any:
+        def walk(cursor: Cursor, *args: Any) -> Any:
             active: set[object] = cursor.context.walks.setdefault(walk, set())
             if len(active) >= depth or cursor in active:
                 return otherwise()

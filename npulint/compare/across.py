@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare.kinds import KindSummary, KnownKinds, of_kinds
+from npulint.compare.difference import Difference, SideValue, of_both
+from npulint.compare.kinds import KindSummary, PlacedValue, of_kinds
 from npulint.compare.values import shown_plain
-from npulint.facts.recipe import Ingredient
-from npulint.training_config.program import Recipe
+from npulint.data.recipe import RecipeCall
+from npulint.facts.recipe import TrainingSetting
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.steps.model import CodeStep
+from npulint.training_config.steps.model import CodeStep, Home
 
 _KINDS = ("optimizer", "schedule", "loss", "clipping", "average", "loss_scale")
 """Parts of which most programs have exactly one operation."""
@@ -27,8 +28,8 @@ _NONE_IS_ZERO = frozenset(("weight_decay", "momentum"))
 def of_frameworks(
     reference: Sequence[KindSummary],
     migrated: Sequence[KindSummary],
-    first: Sequence[Ingredient],
-    second: Sequence[Ingredient],
+    first: Sequence[TrainingSetting],
+    second: Sequence[TrainingSetting],
     scheduled: tuple[bool, bool] = (True, True),
 ) -> Iterator[Difference]:
     """The differences between programs of two frameworks. `first` and `second` are the settings of the two sides,
@@ -74,15 +75,14 @@ def _of_schedules(
         yield Difference("schedule", "added", right.name, "", None, right.mark, certain=False)
 
 
-def scheduled(recipe: Recipe) -> bool:
+def scheduled(config: TrainingConfig) -> bool:
     """Whether anything in a program changes the learning rate during training."""
-    return any(step.part == "schedule" for home, steps in recipe.homes.items() if recipe.runs(home) for step in steps)
+    return any(step.part == "schedule" for step in config.all_steps())
 
 
-def _compared(part: str, what: str, argument: str, one: KnownKinds, other: KnownKinds) -> Difference:
+def _compared(part: str, what: str, argument: str, one: PlacedValue, other: PlacedValue) -> Difference:
     values = [0 if value is None and part in _NONE_IS_ZERO else value for value in (one.value, other.value)]
-    same = canonical(values[0]) == canonical(values[1])
-    return Difference(part, "none" if same else "changed", what, argument, one.mark, other.mark)
+    return of_both(part, canonical(values[0]) == canonical(values[1]), what, argument, one.mark, other.mark)
 
 
 def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
@@ -91,14 +91,14 @@ def _single(side: Sequence[KindSummary], part: str) -> KindSummary | None:
     return found[0] if found and len({operation.name for operation in found}) == 1 else None
 
 
-def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: str) -> KnownKinds | None:
+def _number(side: Sequence[KindSummary], settings: Sequence[TrainingSetting], part: str) -> PlacedValue | None:
     """The number that a program uses for a part, if there is exactly one."""
     used = [
         value for operation in side for name, value in operation.values.items() if operation.roles.get(name) == part
     ]
     if not used:
         used = [
-            KnownKinds(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.stations))
+            PlacedValue(one.traced.value, SideValue(one.traced.text, one.path, one.span, one.traced.provenance))
             for one in settings
             if one.part == part and one.traced.known
         ]
@@ -107,52 +107,45 @@ def _number(side: Sequence[KindSummary], settings: Sequence[Ingredient], part: s
     return used[0] if used and len({canonical(one.value) for one in used}) == 1 else None
 
 
-def operations(recipe: Recipe, tracer: Tracer) -> list[KindSummary]:
+def operations(config: TrainingConfig, tracer: Tracer) -> list[KindSummary]:
     """The operations of a program that have a framework-neutral name, except those used only for evaluation."""
-    made = Counter(step.target for steps in recipe.homes.values() for step in steps if step.target is not None)
+    made = Counter(step.target for steps in config.homes.values() for step in steps if step.target is not None)
     return [
-        _summary(step, tracer, _is_made_once(step, made))
-        for home, steps in recipe.homes.items()
-        if recipe.runs(home)
-        for step in steps
+        _summary(step, step.known, tracer, _is_made_once(step, made))
+        for step in config.all_steps()
         if step.known is not None and step.known.neutral and step.counts and not step.evaluates
     ]
 
 
-def _is_made_once(step: CodeStep, made: Counter[tuple[str, int]]) -> bool:
+def _is_made_once(step: CodeStep, made: Counter[Home]) -> bool:
     """Whether the code creates the operation once, judging by the loops and calls around it."""
-    module = step.module
-    if any(module.blocks[block].kind == "loop" for block in module.ancestors(step.block)):
-        return False
-    return max(made[module.path, home] for home in (step.home, module.class_of(step.home))) <= 1
+    path, function = step.home
+    looped = any(one.kind == "loop" for one in step.scope.ancestors)
+    return not looped and max(made[path, around] for around in (function, step.module.class_of(function))) <= 1
 
 
-def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
-    known = step.known
-    assert known is not None
+def _summary(step: CodeStep, known: RecipeCall, tracer: Tracer, once: bool) -> KindSummary:
+    whole = SideValue(known.neutral, step.scope.path, step.span)
     passed: dict[str, object] = {}
-    marks: dict[str, SideValue] = defaultdict(lambda: SideValue("", step.module.path, step.span))
+    marks: dict[str, SideValue] = defaultdict(lambda: whole)
     missing = {argument.name for argument in step.arguments}
     for argument in step.arguments:
-        traced = tracer.trace(step.module, argument.value, argument.block, argument.line, argument.span or step.span)
+        traced = tracer.trace(argument.expr, argument.span or step.span)
         if traced.known:
             passed[argument.name] = traced.value
-            place = traced.stations[0] if traced.stations else None
-            marks[argument.name] = SideValue(
-                traced.text,
-                place.path if place else step.module.path,
-                place.span if place else step.span,
-                traced.stations,
-            )
-    defaults = {} if step.open else known.effective({})
+            marks[argument.name] = SideValue.traced(traced, step.scope.path, step.span)
+    defaults = {} if step.is_open else known.effective({})
     values = {name: value for name, value in defaults.items() if name not in missing} | passed
     neutral = known.neutral_values(values)
     back = {other: name for name, other in known.neutral_names.items()}
     return KindSummary(
         known.neutral,
         step.part,
-        SideValue(known.neutral, step.module.path, step.span),
-        {name: KnownKinds(value, _shown(marks[_origin(back, name)], value)) for name, value in neutral.items()},
+        whole,
+        {
+            name: PlacedValue(value, marks[_origin(back, name)].shown_as(shown_plain(value)))
+            for name, value in neutral.items()
+        },
         {name: known.roles[_origin(back, name)] for name in neutral if _origin(back, name) in known.roles},
         once,
     )
@@ -161,7 +154,3 @@ def _summary(step: CodeStep, tracer: Tracer, once: bool) -> KindSummary:
 def _origin(back: dict[str, str], neutral: str) -> str:
     """The framework's parameter for a neutral name: ``betas`` for ``beta1``."""
     return back.get(neutral, neutral).partition("[")[0]
-
-
-def _shown(mark: SideValue, value: object) -> SideValue:
-    return SideValue(shown_plain(value), mark.path, mark.span, mark.stations)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.assemble.blocks import BlockCursor
+from npulint.assemble.cursors import Scope
 from npulint.assemble.programs import Program
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_both
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
@@ -20,25 +20,18 @@ def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tra
     missing from a reference that does not use the NPU are part of any migration and not reported."""
     ported = reference.fact.npu
     parts = setting_parts()
-    yield from _settings(_by_name(reference, parts, first), _by_name(migrated, parts, second), parts, ported)
+    settings = _by_name(reference, parts, first), _by_name(migrated, parts, second)
+    for name in dict.fromkeys((*settings[0], *settings[1])):
+        one, other = (side.get(name) for side in settings)
+        left, right = _side(one), _side(other)
+        if left is not None and right is not None:
+            if _value(one) is not None and _value(other) is not None:
+                yield of_both(parts[name], _value(one) == _value(other), name, "", left, right)
+        else:
+            change, adapter = ("removed", False) if right is None else ("added", not ported)
+            yield Difference(parts[name], change, name, "", left, right, adapter=adapter)
     if ported:
         yield from _lists(reference, migrated)
-
-
-def _settings(
-    first: dict[str, Fact], second: dict[str, Fact], parts: dict[str, str], ported: bool
-) -> Iterator[Difference]:
-    for name in dict.fromkeys((*first, *second)):
-        one, other = first.get(name), second.get(name)
-        left, right = _value(one), _value(other)
-        if one is not None and other is not None:
-            if left is not None and right is not None:
-                change = "none" if left == right else "changed"
-                yield Difference(parts[name], change, name, "", _mark(one, left), _mark(other, right))
-        elif other is None and one is not None:
-            yield Difference(parts[name], "removed", name, "", _mark(one, left))
-        elif other is not None:
-            yield Difference(parts[name], "added", name, "", None, _mark(other, right), adapter=not ported)
 
 
 def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[str, Fact]:
@@ -53,35 +46,31 @@ def _by_name(program: Program, parts: dict[str, str], tracer: Tracer) -> dict[st
 def _is_off(fact: Fact, tracer: Tracer) -> bool:
     """Whether the options passed at this start rule out that the setting is made."""
     place = fact.scope
-    return isinstance(place, BlockCursor) and tracer.runs(place.module, place.block) is False
+    return isinstance(place, Scope) and tracer.runs(place) is False
 
 
 def _value(fact: Fact | None) -> object:
+    """The value of a setting; None if unknown."""
     value = None if fact is None else fact.get("value")
     return value.single if isinstance(value, PossibleValues) else value
 
 
+def _side(fact: Fact | None) -> SideValue | None:
+    value = _value(fact)
+    return None if fact is None else SideValue("?" if value is None else str(value), fact.path, fact.span)
+
+
 def _lists(reference: Program, migrated: Program) -> Iterator[Difference]:
+    """The differences between the mixed precision lists."""
     first, second = _entries(reference), _entries(migrated)
+    near = next((side.shown_as("") for side in second.values()), None)
     for key in dict.fromkeys((*first, *second)):
-        one, other = first.get(key), second.get(key)
-        change = "none" if one and other else "removed" if one else "added"
-        near = next(iter(second.values()), None)
-        yield Difference(
-            "mix_list",
-            change,
-            ": ".join(key),
-            "",
-            None if one is None else _mark(one, one.name),
-            None if other is None else _mark(other, other.name),
-            near=None if near is None else _mark(near, ""),
-        )
+        change = "none" if key in first and key in second else "removed" if key in first else "added"
+        yield Difference("mix_list", change, ": ".join(key), "", first.get(key), second.get(key), near=near)
 
 
-def _entries(program: Program) -> dict[tuple[str, str], Fact]:
-    entries = program.index.of_kind(_LIST)
-    return {(f"{fact.get('list')} {fact.get('action')}", fact.name): fact for fact in entries}
-
-
-def _mark(fact: Fact, value: object) -> SideValue:
-    return SideValue("?" if value is None else str(value), fact.path, fact.span)
+def _entries(program: Program) -> dict[tuple[str, str], SideValue]:
+    return {
+        (f"{fact.get('list')} {fact.get('action')}", fact.name): SideValue(fact.name, fact.path, fact.span)
+        for fact in program.index.of_kind(_LIST)
+    }

@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from npulint.compare.difference import Difference, SideValue
-from npulint.compare.steps import function_of
+from npulint.compare.difference import Difference, SideValue, of_both
 from npulint.compare.values import shown_plain
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import CodeStep
 
@@ -35,7 +33,7 @@ class _Scale(msgspec.Struct, frozen=True):
 
 
 def unify_mechanisms(
-    found: Sequence[Difference], reference: Recipe, migrated: Recipe, first: Tracer, second: Tracer
+    found: Sequence[Difference], reference: TrainingConfig, migrated: TrainingConfig, first: Tracer, second: Tracer
 ) -> list[Difference]:
     """`found`; if one program uses native mixed precision and the other apex, the differences of the individual calls
     are replaced by one for the loss scale and one for the opt level. If only one program contains a mechanism and its
@@ -52,16 +50,10 @@ def unify_mechanisms(
     return [one for one in found if not _is_of_calls(one, _spots(idle), any)]
 
 
-def _calls(recipe: Recipe) -> list[CodeStep]:
+def _calls(config: TrainingConfig) -> list[CodeStep]:
     """The mixed precision calls of a program: those of the entry script first, those only for evaluation last."""
-    found = [
-        step
-        for home, steps in recipe.homes.items()
-        if recipe.runs(home)
-        for step in steps
-        if step.kind == "call" and step.name in _NATIVE | _OF_APEX
-    ]
-    return sorted(found, key=lambda step: (step.evaluates, step.module.path != recipe.program.entry))
+    found = [step for step in config.all_steps() if step.kind == "call" and step.name in _NATIVE | _OF_APEX]
+    return sorted(found, key=lambda step: (step.evaluates, step.scope.path != config.program.entry))
 
 
 def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
@@ -69,14 +61,14 @@ def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
     taken = [step for step in steps if step.name in (_SCALER, _APEX)]
     names = {step.name for step in taken}
     if len(names) > 1:
-        names = {step.name for step in taken if tracer.runs(step.module, step.block) is True} or names
+        names = {step.name for step in taken if tracer.runs(step.scope) is True} or names
     if len(names) != 1:
         return "both" if names else ""
     return "native" if _SCALER in names else "apex"
 
 
 def _spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
-    return {(step.module.path, step.span) for step in steps}
+    return {(step.scope.path, step.span) for step in steps}
 
 
 def _is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
@@ -91,10 +83,8 @@ def _scaled(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: 
     if one is None or other is None:
         return
     same = (one.dynamic, one.value) == (other.dynamic, other.value)
-    function = function_of(next(step for step in right if step.name in (_SCALER, _APEX)))
-    yield Difference(
-        "loss_scale", "none" if same else "changed", "loss_scale", "", one.mark, other.mark, function=function
-    )
+    function = next(step for step in right if step.name in (_SCALER, _APEX)).function
+    yield of_both("loss_scale", same, "loss_scale", "", one.mark, other.mark, function=function)
 
 
 def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
@@ -117,45 +107,36 @@ def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     kind = "dynamic" if dynamic else "static"
-    return _Scale(dynamic, float(value), msgspec.structs.replace(mark, text=f"{kind}, {shown_plain(value)}"))
+    return _Scale(dynamic, float(value), mark.shown_as(f"{kind}, {shown_plain(value)}"))
 
 
 def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tracer) -> Iterator[Difference]:
     """Opt level against autocast: O1 casts per operator like autocast and differs in its operator lists only; other
     levels are different."""
     casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
-    if casts[0] is None or casts[1] is None:
-        return
-    levels = []
-    marks = []
+    sides, levels = [], []
     for step, tracer in zip(casts, (first, second), strict=True):
-        assert step is not None
-        mark = SideValue(step.shown, step.module.path, step.span)
-        if step.name == _APEX:
-            argument = _argument_value(step, tracer, "opt_level")
-            if argument is None:
-                return
+        argument = _argument_value(step, tracer, "opt_level") if step is not None and step.name == _APEX else None
+        if step is None or (step.name == _APEX and argument is None):
+            return
+        side = SideValue(step.shown, step.scope.path, step.span)
+        if argument is not None:
             levels.append(argument[0])
-            mark = msgspec.structs.replace(argument[1], text=f"{step.shown}(opt_level={argument[1].text})")
-        marks.append(mark)
+            side = argument[1].shown_as(f"{step.shown}(opt_level={argument[1].text})")
+        sides.append((side, step))
+    (one, _), (other, cast) = sides
     alike = levels == [_LIKE_AUTOCAST]
-    yield Difference(
-        "autocast", "changed", casts[1].shown, "", marks[0], marks[1], adapter=alike, function=function_of(casts[1])
-    )
+    yield of_both("autocast", False, cast.shown, "", one, other, adapter=alike, function=cast.function)
 
 
 def _argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
     """The value of an argument or its default, with its place; None if undetermined."""
-    known = step.known
     for argument in step.arguments:
         if argument.name == name:
             span = argument.span or step.span
-            traced = tracer.trace(step.module, argument.value, argument.block, argument.line, span)
-            if not traced.known:
-                return None
-            place = next(iter(traced.stations), Station(step.module.path, span, ""))
-            return traced.value, SideValue(traced.text, place.path, place.span, traced.stations)
-    if known is None or step.open or name not in known.effective({}):
+            traced = tracer.trace(argument.expr, span)
+            return (traced.value, SideValue.traced(traced, step.scope.path, span)) if traced.known else None
+    defaults = {} if step.known is None or step.is_open else step.known.effective({})
+    if name not in defaults:
         return None
-    value = known.effective({})[name]
-    return value, SideValue(shown_plain(value), step.module.path, step.span)
+    return defaults[name], SideValue(shown_plain(defaults[name]), step.scope.path, step.span)

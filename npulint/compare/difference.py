@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep, Traced
 
 
 class SideValue(msgspec.Struct, frozen=True):
@@ -15,7 +17,20 @@ class SideValue(msgspec.Struct, frozen=True):
     text: str
     path: str
     span: Span
-    stations: tuple[Station, ...] = ()
+    provenance: tuple[ProvenanceStep, ...] = ()
+
+    @classmethod
+    def traced(cls, traced: Traced, path: str, span: Span) -> SideValue:
+        """A traced value that is used at a place."""
+        return cls(traced.text, path, span).defined_by(traced.provenance)
+
+    def defined_by(self, provenance: tuple[ProvenanceStep, ...]) -> SideValue:
+        """The same value at the place where its provenance begins."""
+        return SideValue(self.text, provenance[0].path, provenance[0].span, provenance) if provenance else self
+
+    def shown_as(self, text: str) -> SideValue:
+        """The same place with another text."""
+        return msgspec.structs.replace(self, text=text)
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -42,3 +57,16 @@ class Difference(msgspec.Struct, frozen=True):
     def place(self) -> SideValue | None:
         """The place to report: in the migrated program if it has one."""
         return self.migrated or self.near or self.reference
+
+
+def of_both(
+    part: str, same: bool, what: str, argument: str, reference: SideValue, migrated: SideValue, **others: Any
+) -> Difference:
+    """A compared value that both sides have."""
+    return Difference(part, "none" if same else "changed", what, argument, reference, migrated, **others)
+
+
+def of_one(part: str, change: str, what: str, argument: str, value: SideValue, **others: Any) -> Difference:
+    """A thing that only one side has: the reference if it is removed, the migrated program if it is added."""
+    sides = (value, None) if change == "removed" else (None, value)
+    return Difference(part, change, what, argument, *sides, **others)

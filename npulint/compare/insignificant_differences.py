@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import Scope
 from npulint.compare.devices import is_insignificant
-from npulint.compare.side import Side, home
-from npulint.compare.steps import function_of
-from npulint.facts.code import Const, Ref
-from npulint.training_config.program import Home, Recipe
-from npulint.training_config.steps.code_context import home_of
-from npulint.training_config.steps.model import MODULE, CodeStep
+from npulint.compare.side import Side
+from npulint.training_config.program import TrainingConfig
+from npulint.training_config.steps.model import MODULE, CodeStep, Home, home_of
 from npulint.training_config.steps.purposes import METRIC
 
 _SIGNIFICANT_KINDS = (
@@ -40,22 +37,21 @@ _SHAPING = frozenset(
 def is_significant(step: CodeStep, side: Side) -> bool:
     """Whether an unmatched step counts as a difference."""
     if step.kind == "expression":
-        calculated = step.part in _CALCULATED and side.known(step) and side.running.may(step)
+        calculated = step.part in _CALCULATED and side.knows(step.home) and side.running.may(step)
         return calculated and not _is_alternative(step, side)
     if step.kind not in _SIGNIFICANT_KINDS or not step.counts:
         return False
     return not any(applies(step, side) for applies in _REASONS)
 
 
-def branches(step: CodeStep) -> list[int]:
-    """The conditional branches around a step, within its function."""
-    around = step.module.ancestors(step.block)
-    return [block for block in around if block > step.home and step.module.blocks[block].kind in ("if", "else")]
+def branches(step: CodeStep, *kinds: str) -> list[Scope]:
+    """The conditional branches (and blocks of further `kinds`) around a step, within its function."""
+    return [one for one in step.scope.ancestors if one.block > step.home[1] and one.kind in ("if", "else", *kinds)]
 
 
 def _measures(step: CodeStep, side: Side) -> bool:
     """It computes a metric of model quality."""
-    return step.part == "operation" and (step.evaluates or bool(METRIC.search(function_of(step).lower())))
+    return step.part == "operation" and (step.evaluates or bool(METRIC.search(step.function.lower())))
 
 
 def _counts_hits(step: CodeStep, side: Side) -> bool:
@@ -80,7 +76,7 @@ def _casts_otherwise(step: CodeStep, side: Side) -> bool:
     """It is a cast, but not between float16 and float32."""
     if step.part != "half_cast" or step.kind != "call":
         return False
-    types = [argument.value.name for argument in step.arguments if isinstance(argument.value, Ref)]
+    types = [argument.expr.written for argument in step.arguments if argument.expr.written]
     last = step.shown.rpartition(".")[2]
     return last not in ("half", "float", "bfloat16") and not any("16" in name or "half" in name for name in types)
 
@@ -89,28 +85,26 @@ def _is_of_adapter(step: CodeStep, side: Side) -> bool:
     """It identifies devices in the adapter's way, or in that of the other library."""
     if step.part not in ("reduction", "ranks"):
         return False
-    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.recipe, side.other)
+    return (step.known is not None and step.known.adapter) or is_insignificant(step, side.config, side.other)
 
 
 def _is_handed_over(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function passes on or returns the called function itself: ``map(f)`` equals ``map(lambda
     x: f(x))``."""
-    other = side.counterpart(home(step)) if step.kind == "own" else None
+    other = side.counterpart(step.home) if step.kind == "own" else None
     if other is None:
         return False
-    module = side.other.context.project.modules[other[0]]
-    calls = (call for call in module.code.calls if home_of(module, call.block) == other[1])
-    names = {step.shown, step.module.callee_name(step.call)} if step.call >= 0 else {step.shown}
-    passed = [value for call in calls for value in call.args if isinstance(value, Ref)]
-    returned = (one.value for one in module.code.returns if home_of(module, one.block) == other[1])
-    passed += [value for value in returned if isinstance(value, Ref)]
-    return any(value.name.rpartition(".")[2] in names for value in passed)
+    scope = side.other.scope(other)
+    names = {step.shown, step.site.last if step.site is not None else ""}
+    passed = (value for site in scope.all_calls if home_of(site.scope) == other for value in site.args)
+    returned = (value for value in scope.all_returns if home_of(value.scope) == other)
+    return any(value.written.rpartition(".")[2] in names for value in (*passed, *returned) if value.written)
 
 
 def _is_body(step: CodeStep, side: Side) -> bool:
     """It calls a function whose code is module-level code in the other program."""
     other = side.counterpart(step.target) if step.target is not None else None
-    return step.kind == "own" and other is not None and other[1] == MODULE and step.home == MODULE
+    return step.kind == "own" and other is not None and other[1] == MODULE and step.is_global
 
 
 def _is_branch(step: CodeStep, side: Side) -> bool:
@@ -119,41 +113,32 @@ def _is_branch(step: CodeStep, side: Side) -> bool:
     steps = side.opposite(step)
     if step.part == "reduction":
         return any(one.part == step.part for one in steps)
-    conditional = any(
-        step.module.blocks[b].kind in ("if", "else", "try", "except")
-        for b in step.module.ancestors(step.block)
-        if b > step.home
-    )
-    if not conditional and step.part not in _ONCE:
+    if not branches(step, "try", "except") and step.part not in _ONCE:
         return False
     return any(one.kind == step.kind and _as_written(one) == _as_written(step) for one in steps)
 
 
 def _as_written(step: CodeStep) -> object:
     """A comparable form of a step as written: callee, receiver, names and constants of the arguments."""
-    if step.call < 0:
+    if step.site is None:
         return step.name
-    call = step.module.code.calls[step.call]
-    by_name = call.callee.name if isinstance(call.callee, Ref) and step.name.startswith("?") else step.name
-    arguments = (*call.args, *(value for _, value in call.keywords))
-    return by_name, tuple(value if isinstance(value, Const | Ref) else None for value in arguments)
+    by_name = step.site.written if step.site.written and step.name.startswith("?") else step.name
+    return by_name, tuple(value.value if value.is_literal or value.written else None for value in step.site.arguments)
 
 
 def _is_unresolved(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function has more unresolved calls of that name."""
-    other = side.counterpart(home(step))
-    if other is None or step.call < 0:
+    other = side.counterpart(step.home)
+    if other is None or step.site is None:
         return False
-    wanted = step.module.callee_name(step.call)
-    return _unknown(side.other, other, wanted) > _unknown(side.recipe, home(step), wanted)
+    return _unknown(side.other, other, step.site.last) > _unknown(side.config, step.home, step.site.last)
 
 
-def _unknown(recipe: Recipe, place: Home, name: str) -> int:
+def _unknown(config: TrainingConfig, place: Home, name: str) -> int:
     """The number of calls by a name in a function that are not steps."""
-    module = recipe.context.project.modules[place[0]]
-    calls_of_steps = {step.call for step in recipe.homes.get(place, ())}
-    calls = (index for index in module.calls_of(name) if index not in calls_of_steps)
-    return sum(home_of(module, module.code.calls[index].block) == place[1] for index in calls)
+    known = {step.site for step in config.homes.get(place, ())}
+    sites = (site for site in config.scope(place).calls_named(name) if site not in known)
+    return sum(home_of(site.scope) == place for site in sites)
 
 
 def _is_alternative(step: CodeStep, side: Side) -> bool:
@@ -162,8 +147,8 @@ def _is_alternative(step: CodeStep, side: Side) -> bool:
         return False
     around = branches(step)
     return any(
-        _does_same(one, step) and any(_are_opposite(step.module, a, b) for a in around for b in branches(one))
-        for one in side.recipe.homes[home(step)]
+        _does_same(one, step) and any(_are_opposite(a, b) for a in around for b in branches(one))
+        for one in side.config.homes[step.home]
     )
 
 
@@ -172,14 +157,14 @@ def _does_same(one: CodeStep, other: CodeStep) -> bool:
     return one.kind == other.kind and one.part == other.part and same
 
 
-def _are_opposite(module: Module, one: int, other: int) -> bool:
-    first, second = module.blocks[one], module.blocks[other]
+def _are_opposite(one: Scope, other: Scope) -> bool:
+    first, second = one.record, other.record
     return first.kind != second.kind and first.parent == second.parent and first.test == second.test
 
 
 def _never_runs(step: CodeStep, side: Side) -> bool:
     """No compared start reaches it, and it is not meant for other starts."""
-    resumes = step.part == "checkpoint" and side.change == "removed" and side.known(step)
+    resumes = step.part == "checkpoint" and side.change == "removed" and side.knows(step.home)
     return not (resumes or step.part in _WITH_MORE or side.running.may(step))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_one
 from npulint.compare.values import shown_plain
 from npulint.data.recipe import neutral_parameters
 from npulint.training_config.provenance.plain import canonical
@@ -18,7 +18,7 @@ _SIZES = ("filters", "units", "output_dim")
 _UNSCALED = frozenset(("normalize",))  # may be done by arithmetic; pixel ranges 0…1 and 0…255 differ in their values
 
 
-class KnownKinds(msgspec.Struct, frozen=True, eq=False):
+class PlacedValue(msgspec.Struct, frozen=True, eq=False):
     """A known value with its place."""
 
     value: object
@@ -31,7 +31,7 @@ class KindSummary(msgspec.Struct, frozen=True, eq=False):
     name: str
     part: str
     mark: SideValue
-    values: dict[str, KnownKinds]
+    values: dict[str, PlacedValue]
     roles: dict[str, str]
     once: bool = True
 
@@ -59,9 +59,9 @@ def _of_part(
         elif name in _UNSCALED:
             continue
         elif one and layers[1] is not None:
-            yield Difference(part, "removed", name, "", one[0].mark, near=layers[1], certain=False, count=len(one))
+            yield of_one(part, "removed", name, "", one[0].mark, near=layers[1], certain=False, count=len(one))
         elif other and layers[0] is not None:
-            yield Difference(part, "added", name, "", None, other[0].mark, certain=False, count=len(other))
+            yield of_one(part, "added", name, "", other[0].mark, certain=False, count=len(other))
 
 
 def _by_name(side: Sequence[KindSummary], part: str) -> dict[str, list[KindSummary]]:
@@ -76,7 +76,7 @@ def _of_layers(name: str, one: list[KindSummary], other: list[KindSummary]) -> I
     """Compares the number of layers, if the code determines it, and their sizes in any order."""
     if not all(layer.once for layer in (*one, *other)):
         return
-    marks = [msgspec.structs.replace(side[0].mark, text=str(len(side))) for side in (one, other)]
+    marks = [side[0].mark.shown_as(str(len(side))) for side in (one, other)]
     if len(one) != len(other):
         yield Difference("layer", "changed", name, "number", marks[0], marks[1], certain=False)
         return
@@ -107,23 +107,20 @@ def _of_transforms(name: str, one: list[KindSummary], other: list[KindSummary]) 
 
 
 def _listed(
-    part: str, name: str, argument: str, one: list[KnownKinds], other: list[KnownKinds]
+    part: str, name: str, argument: str, one: list[PlacedValue], other: list[PlacedValue]
 ) -> Iterator[Difference]:
     """Compares values of both sides as multisets; if there are several, the place of the difference is uncertain."""
     if sorted(map(_key, one)) == sorted(map(_key, other)):
         yield Difference(part, "none", name, argument, one[0].mark, other[0].mark)
         return
-    marks = [
-        msgspec.structs.replace(side[0].mark, text=", ".join(shown_plain(value.value) for value in side))
-        for side in (one, other)
-    ]
+    marks = [side[0].mark.shown_as(", ".join(shown_plain(value.value) for value in side)) for side in (one, other)]
     certain = len(one) == len(other) == 1
     yield Difference(part, "changed", name, argument, marks[0], marks[1], certain=certain)
 
 
-def _different(values: Sequence[KnownKinds]) -> list[KnownKinds]:
+def _different(values: Sequence[PlacedValue]) -> list[PlacedValue]:
     return list({_key(value): value for value in reversed(values)}.values())[::-1]
 
 
-def _key(one: KnownKinds) -> str:
+def _key(one: PlacedValue) -> str:
     return repr(canonical(one.value))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.context import Context
 from npulint.assemble.launches.project_launches import Launch
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_both
 from npulint.facts.model import Fact
 
 _PARTS = {
@@ -29,20 +29,17 @@ def of_launchers(
     """The differences between two launchers: environment variables that decide numbers, and process counts."""
     if first is None or second is None:
         return
-    left, right = _set(reference, first), _set(migrated, second)
+    left, right = _variables(reference, first), _variables(migrated, second)
     for name in left.keys() & right.keys():
-        yield _compared(_PARTS[name], name, left[name], right[name])
-    sizes = [_size(launch) for launch in (first, second)]
-    if sizes[0] and sizes[1] and not {"WORLD_SIZE", "RANK_SIZE"} & left.keys() & right.keys():
-        marks = [
-            SideValue(size, launch.fact.path, launch.fact.span)
-            for size, launch in zip(sizes, (first, second), strict=True)
-        ]
-        change = "none" if sizes[0] == sizes[1] else "changed"
-        yield Difference("ranks", change, "processes", "", marks[0], marks[1])
+        sides = [SideValue(str(fact.get("value")), fact.path, fact.span) for fact in (left[name], right[name])]
+        yield of_both(_PARTS[name], sides[0].text == sides[1].text, name, "", *sides, named=True)
+    sizes = [SideValue(_size(launch), launch.fact.path, launch.fact.span) for launch in (first, second)]
+    known = all(size.text for size in sizes)
+    if known and not {"WORLD_SIZE", "RANK_SIZE"} & left.keys() & right.keys():
+        yield of_both("ranks", sizes[0].text == sizes[1].text, "processes", "", *sizes)
 
 
-def _set(context: Context, launch: Launch) -> dict[str, Fact]:
+def _variables(context: Context, launch: Launch) -> dict[str, Fact]:
     """The variables that the launcher sets to known values; the last value counts."""
     files = [file for file in context.project.files if file.path == launch.fact.path]
     found: dict[str, Fact] = {}
@@ -54,17 +51,3 @@ def _set(context: Context, launch: Launch) -> dict[str, Fact]:
 
 def _size(launch: Launch) -> str:
     return launch.fact.size if launch.fact.size.isdigit() else ""
-
-
-def _compared(part: str, name: str, one: Fact, other: Fact) -> Difference:
-    texts = [str(fact.get("value")) for fact in (one, other)]
-    change = "none" if texts[0] == texts[1] else "changed"
-    return Difference(
-        part,
-        change,
-        name,
-        "",
-        SideValue(texts[0], one.path, one.span),
-        SideValue(texts[1], other.path, other.span),
-        named=True,
-    )

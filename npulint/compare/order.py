@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from npulint.assemble.module import Module
 from npulint.compare.step_pairs import Pairing
-from npulint.facts.code import Assignment, Call
 from npulint.facts.model import Span
 from npulint.training_config.steps.model import CodeStep
 
@@ -27,7 +23,7 @@ def _has_place(step: CodeStep, function: str) -> bool:
     """Whether the position of a step is significant: for layers it is where they are applied, not created."""
     if step.kind not in ("call", "own"):
         return False
-    applied = step.name.endswith("()")
+    applied = step.is_applied
     if step.part in _MADE and not applied and step.shown[:1].isupper():
         return False  # a data set that is created, not transformed
     return step.part in _ORDERED or applied or (step.part in ("layer", "dropout") and not function.endswith("__init__"))
@@ -49,15 +45,11 @@ def _around(step: CodeStep) -> Around | None:
     """The innermost call, else the assignment, that contains a step; None if there is none."""
     place = step.span
     best: Span | None = None
-    for one in (*step.module.code.calls, *_assignments(step.module, step.block)):
-        span = Span.of(one)
+    binds = (bind for bind in step.module.code.assignments if bind.block == step.scope.block)
+    for span in (*map(Span.of, step.module.code.calls), *map(Span.of, binds)):
         if span != place and _contains(span, place) and (best is None or _contains(best, span)):
             best = span
     return None if best is None else (step.module.path, best)
-
-
-def _assignments(module: Module, block: int) -> Iterator[Call | Assignment]:
-    return (bind for bind in module.code.assignments if bind.block == block)
 
 
 def _contains(outer: Span, inner: Span) -> bool:

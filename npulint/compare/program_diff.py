@@ -10,21 +10,19 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
-from npulint.compare.components import of_components
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_settings
+from npulint.compare.settings import of_components, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.unmatched_steps import of_unmatched
 from npulint.compare.values import Comparer
-from npulint.facts.recipe import Ingredient
 from npulint.training_config.configs.lookup import Configs
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.settings import settings
 
@@ -40,39 +38,32 @@ class Start(msgspec.Struct, frozen=True, eq=False):
     migrated_configs: Configs | None = None
 
 
-def compared(reference: Recipe, migrated: Recipe, matched: Matches, starts: Sequence[Start]) -> list[Difference]:
+def compared(
+    reference: TrainingConfig, migrated: TrainingConfig, matched: Matches, starts: Sequence[Start]
+) -> list[Difference]:
     """The differences of two training configs, and (`change` none) the compared equal values. The first start
     determines the values of expressions; settings are compared for each start."""
-    start = starts[0]
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
     first, second = left[0], right[0]
     if reference.program.fact.framework != migrated.program.fact.framework:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
-        return deduplicated(of_frameworks(*kinds, *_set(reference, migrated, start), rates))
-    pairer = Pairer(reference, migrated, matched)
-    pairing = pairer.pairing()
+        return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
+    blocks, origins = matched.blocks, matched.reference_blocks
+    removed = Side("removed", reference, migrated, matched.modules, blocks, Running(reference, left))
+    added = Side("added", migrated, reference, matched.reference_modules, origins, Running(migrated, right))
+    pairing = Pairer(removed, added, blocks).pairing()
     found: list[Difference] = []
-    for one in starts:
-        both = _set(reference, migrated, one)
+    for one, *tracers in zip(starts, left, right, strict=True):
+        both = settings(tracers[0]), settings(tracers[1])
         found += [*of_settings(*both), *of_components(*both)]
         found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
     found += of_adapter(reference.program, migrated.program, first, second)
     found += of_pairs(pairing, Comparer(first, second))
-    removed = Side("removed", reference, migrated, pairer.counterpart, Running(reference, left))
-    added = Side("added", migrated, reference, pairer.origin, Running(migrated, right))
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     return deduplicated(unify_mechanisms(found, reference, migrated, first, second))
-
-
-def _set(reference: Recipe, migrated: Recipe, start: Start) -> tuple[list[Ingredient], list[Ingredient]]:
-    """The settings of both sides."""
-    return (
-        settings(reference.context, reference.program.entry, start.reference, start.reference_configs),
-        settings(migrated.context, migrated.program.entry, start.migrated, start.migrated_configs),
-    )
 
 
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:

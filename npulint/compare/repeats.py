@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from npulint.facts.code import CallResult
-from npulint.training_config.program import Home
-from npulint.training_config.steps.model import CodeStep
+from npulint.compare.step_pairs import Pairing
+from npulint.training_config.steps.model import CodeStep, Home
 
-_APPLIED = "()"
+_MOST = 0.6  # fraction of the steps of a function
+
+
+def split_off(pairing: Pairing, *known: Callable[[Home], bool]) -> frozenset[Home]:
+    """Unmatched functions whose steps are mostly matched: they were extracted from a function, and a call of them
+    replaces inline code. `known` says, for the reference and for the migrated program, which functions have
+    counterparts."""
+    found: set[Home] = set()
+    for side, (has_counterpart, unmatched) in enumerate(zip(known, (pairing.removed, pairing.added), strict=True)):
+        paired = Counter(pair[side].home for pair in (*pairing.pairs, *pairing.swapped))
+        alone = Counter(step.home for step in unmatched)
+        most = (home for home, count in paired.items() if count >= _MOST * (count + alone[home]))
+        found.update(home for home in most if not has_counterpart(home))
+    return frozenset(found)
 
 
 def without_repeats(steps: Sequence[CodeStep]) -> list[CodeStep]:
     """The steps without ranks and sizes that are arguments of others (``shard(hvd.size(), hvd.rank())``), and without
     the applications of layers that are among them."""
-    arguments: set[tuple[str, int]] = set()
-    for step in steps:
-        if step.call >= 0 and step.part != "ranks":
-            call = step.module.code.calls[step.call]
-            values = (*call.args, *(value for _, value in call.keywords))
-            arguments |= {(step.module.path, value.call) for value in values if isinstance(value, CallResult)}
-    made = {(step.module.path, step.name + _APPLIED) for step in steps if step.kind == "call"}
-    return [step for step in steps if not _is_argument(step, arguments) and (step.module.path, step.name) not in made]
+    using = [step.site for step in steps if step.site is not None and step.part != "ranks"]
+    arguments = {value.call for site in using for value in site.arguments}
+    made = {(step.scope.path, f"{step.name}()") for step in steps if step.kind == "call"}
+    rest = [step for step in steps if step.part != "ranks" or step.site is None or step.site not in arguments]
+    return [step for step in rest if (step.scope.path, step.name) not in made]
 
 
 def without_moved(
@@ -36,7 +46,3 @@ def without_moved(
     }
     left, right = {one for one, _ in moved}, {other for _, other in moved}
     return [step for step in gone if step.target not in left], [step for step in new if step.target not in right]
-
-
-def _is_argument(step: CodeStep, arguments: set[tuple[str, int]]) -> bool:
-    return step.part == "ranks" and (step.module.path, step.call) in arguments

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_one
 from npulint.compare.side import Side
-from npulint.compare.steps import function_of
-from npulint.facts.code import Const
 from npulint.training_config.steps.formatting import shown
 from npulint.training_config.steps.model import Argument, CodeStep
 
@@ -21,7 +19,7 @@ def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[D
     function."""
     for side, steps in unmatched:
         for step in steps:
-            other = side.counterpart((step.module.path, step.home))
+            other = side.counterpart(step.home)
             if other is None or step.evaluates or not step.counts:
                 continue
             theirs = [*side.other.homes.get(other, ())]
@@ -32,7 +30,7 @@ def of_roles(unmatched: Sequence[tuple[Side, Sequence[CodeStep]]]) -> Iterator[D
 
 
 def _has_own_role(argument: Argument, step: CodeStep) -> bool:
-    off = isinstance(argument.value, Const) and argument.value.value in _OFF
+    off = argument.expr.is_literal and argument.expr.literal in _OFF
     return argument.role in _ROLES and argument.role != step.part and not off
 
 
@@ -41,14 +39,6 @@ def _has(step: CodeStep, role: str) -> bool:
 
 
 def _difference(side: Side, step: CodeStep, argument: Argument) -> Difference:
-    mark = SideValue(shown(step.module, argument.value), step.module.path, argument.span or step.span)
-    return Difference(
-        part=argument.role,
-        change=side.change,
-        what=step.shown,
-        argument=argument.name,
-        reference=mark if side.change == "removed" else None,
-        migrated=mark if side.change == "added" else None,
-        certain=side.running.may(step),
-        function=function_of(step),
-    )
+    value = SideValue(shown(argument.expr), step.scope.path, argument.span or step.span)
+    sure = side.running.may(step)
+    return of_one(argument.role, side.change, step.shown, argument.name, value, certain=sure, function=step.function)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from npulint.assemble.call_graph import Reached
+from npulint.assemble.cursors import Scope, scope_at
 from npulint.assemble.module import Module
-from npulint.facts.code import Op, Ref
-from npulint.training_config.program import Recipe
+from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.model import MODULE, CodeStep
 
@@ -20,31 +20,31 @@ _OF_OBJECTS = frozenset(("getattr", "vars"))
 class Running:
     """Finds code that none of the starts runs. Each of the `tracers` follows values in one start."""
 
-    def __init__(self, recipe: Recipe, tracers: Sequence[Tracer]) -> None:
-        self._recipe = recipe
+    def __init__(self, config: TrainingConfig, tracers: Sequence[Tracer]) -> None:
+        self._config = config
         self._tracers = tracers
         self._known = lru_cache(maxsize=None)(self._block)
 
     def may(self, step: CodeStep) -> bool:
         """Whether some start may reach a step."""
-        if step.module.path not in self._loaded:
-            return False
-        return self._is_named(step.module, step.home) and self._known(step.module, step.block)
+        return step.scope.path in self._loaded and self._is_named(step) and self._known(step.module, step.scope.block)
 
     def _block(self, module: Module, block: int) -> bool:
         """Whether the conditions around a block, and around its enclosing functions, may let it run."""
         record = module.blocks[block]
-        if record.kind in ("if", "else") and all(one.runs(module, block) is False for one in self._tracers):
+        if record.kind in ("if", "else") and all(
+            one.runs(scope_at(self._config.context, module, block)) is False for one in self._tracers
+        ):
             return False
         return record.parent < 0 or self._known(module, record.parent)
 
     @cached_property
     def _loaded(self) -> set[str]:
         """The modules loaded by import statements that may run, and those that no import statement names."""
-        project = self._recipe.context.project
-        mine = [path for path in self._recipe.paths if path in project.modules]
+        project = self._config.context.project
+        mine = [path for path in self._config.paths if path in project.modules]
         named = {path for user in mine for path in project.uses(user) if path != user}
-        queue = [path for path in mine if path not in named or path == self._recipe.program.entry]
+        queue = [path for path in mine if path not in named or path == self._config.program.entry]
         found = set(queue)
         while queue:
             module = project.modules[queue.pop()]
@@ -57,34 +57,33 @@ class Running:
     @cached_property
     def _named(self) -> set[tuple[str, int]]:
         """The functions and classes named in code that some start runs, or that computed names may refer to."""
-        recipe = self._recipe
-        project, start = recipe.context.project, (recipe.paths, recipe.program.entry)
+        config = self._config
+        project, start = config.context.project, (config.paths, config.program.entry)
         found = Reached(project, self._known).by_name(*start)
-        if any(_computes_names(project.modules[path]) for path in recipe.paths):
-            whole = recipe.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
-            every = ((path, at) for path in recipe.paths for at in range(len(project.modules[path].blocks)))
+        if any(_computes_names(config.scope((path, MODULE))) for path in config.paths):
+            whole = config.context.memoize(Reached, lambda: Reached(project)).by_name(*start)
+            every = ((path, at) for path in config.paths for at in range(len(project.modules[path].blocks)))
             found |= {place for place in every if place not in whole}
         return found
 
-    def _is_named(self, module: Module, home: int) -> bool:
-        """Whether a function, and the class around it, may be reached."""
-        if home == MODULE or not self._recipe.program.entry:
+    def _is_named(self, step: CodeStep) -> bool:
+        """Whether the function of a step, and the class around it, may be reached."""
+        if step.is_global or not self._config.program.entry:
             return True
-        owner = module.class_of(home)
-        return (module.path, home) in self._named and (owner < 0 or (module.path, owner) in self._named)
+        path, function = step.home
+        owner = step.module.class_of(function)
+        return step.home in self._named and (owner < 0 or (path, owner) in self._named)
 
 
-def _computes_names(module: Module) -> bool:
+def _computes_names(module: Scope) -> bool:
     """Whether a module looks up names of modules at run time: ``getattr(models, name)``, ``globals()[name]``."""
-    imported = {record.alias or record.name or record.module.partition(".")[0] for record in module.code.imports}
-    for call in module.code.calls:
-        if isinstance(call.callee, Ref) and call.callee.name in _LOOKING_UP:
-            first = call.args[0] if call.args else None
-            of_object = call.callee.name in _OF_OBJECTS and first is not None
-            if not of_object or (isinstance(first, Ref) and first.name.partition(".")[0] in imported):
+    imports = module.module.code.imports
+    imported = {record.alias or record.name or record.module.partition(".")[0] for record in imports}
+    for site in module.calls_named(*_LOOKING_UP):
+        if site.written in _LOOKING_UP:
+            first = site.args[0] if site.record.args else None
+            of_object = site.written in _OF_OBJECTS and first is not None
+            if not of_object or (first is not None and first.written.partition(".")[0] in imported):
                 return True
-    return any(
-        value.operands[0].name.endswith("__dict__")
-        for bind in module.code.assignments
-        if isinstance(value := bind.value, Op) and value.op == "[]" and isinstance(value.operands[0], Ref)
-    )
+    subscripts = (bind.value.subscript for bind in module.assignments)
+    return any(one is not None and one[0].written.endswith("__dict__") for one in subscripts)

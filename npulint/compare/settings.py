@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.compare.difference import Difference, SideValue
-from npulint.facts.recipe import Ingredient
+from npulint.compare.difference import Difference, SideValue, of_both, of_one
+from npulint.facts.recipe import TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.steps.components import TYPE
@@ -13,25 +13,19 @@ from npulint.training_config.steps.naming import refined_part
 from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
+_TYPE = f".{TYPE}"
 
 
-def of_settings(reference: Sequence[Ingredient], migrated: Sequence[Ingredient]) -> Iterator[Difference]:
+def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
     """Compares settings of the same name whose values are both known. A setting that only one side has is not reported:
     its use is."""
     theirs = {one.what: one for one in migrated}
     for one in {one.what: one for one in reference}.values():
         other = theirs.get(one.what)
-        if other is None or not (one.traced.known and other.traced.known):
-            continue
-        same = are_equal(one.traced.value, other.traced.value, one.what)
-        yield Difference(
-            part=refined_part(other.part if one.part == "setting" else one.part, one.what),
-            change="none" if same else "changed",
-            what=one.what,
-            reference=_mark(one),
-            migrated=_mark(other),
-            named=True,
-        )
+        if other is not None and one.traced.known and other.traced.known:
+            same = are_equal(one.traced.value, other.traced.value, one.what)
+            part = refined_part(other.part if one.part == "setting" else one.part, one.what)
+            yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
 
 
 def are_equal(one: object, other: object, what: str) -> bool:
@@ -40,7 +34,7 @@ def are_equal(one: object, other: object, what: str) -> bool:
         return True
     if not isinstance(one, str) or not isinstance(other, str):
         return False
-    if what.endswith(f".{TYPE}"):
+    if what.endswith(_TYPE):
         first, second = component(one), component(other)
         return first is not None and second is not None and first.same_as == second.same_as
     return bool(_FUSED.match(one) or _FUSED.match(other)) and _plain(one) == _plain(other)
@@ -50,8 +44,36 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _mark(one: Ingredient) -> SideValue:
-    way = one.traced.stations
-    if way:
-        return SideValue(one.traced.text, way[0].path, way[0].span, way)
-    return SideValue(one.traced.text, one.path, one.span)
+def _side(one: TrainingSetting) -> SideValue:
+    return SideValue.traced(one.traced, one.path, one.span)
+
+
+def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
+    """The differences between lists of components (``{type: RandomFlip, prob: 0.5}``) that both sides have: components
+    that only one side's list has, and lists in a different order."""
+    left, right = _lists(reference), _lists(migrated)
+    for name, members in left.items():
+        others = right.get(name)
+        if others is None:
+            continue
+        for change, own, theirs in (("removed", members, others), ("added", others, members)):
+            for what, one in own.items():
+                if what not in theirs:
+                    yield of_one(one.part, change, what, "", _side(one), named=True)
+        first = [what for what in members if what in others]
+        second = [what for what in others if what in members]
+        if first != second and members[first[0]].part == "transform":
+            what = next(what for what, instead in zip(first, second, strict=True) if what != instead)
+            one, other = members[what], others[what]
+            yield Difference(one.part, "reordered", what, "", _side(one), _side(other), named=True)
+
+
+def _lists(settings: Sequence[TrainingSetting]) -> dict[str, dict[str, TrainingSetting]]:
+    """The members of each list by name; a list is identified by the name of the setting that holds it."""
+    found: dict[str, dict[str, TrainingSetting]] = {}
+    for one in settings:
+        if one.what.endswith(_TYPE) and one.traced.known:
+            name, _, member = one.what.removesuffix(_TYPE).rpartition(".")
+            if member.partition("#")[0] == one.traced.value:
+                found.setdefault(name, {})[member] = one
+    return found

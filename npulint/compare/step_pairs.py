@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from npulint.assemble.cursors import Expr
 from npulint.compare.align import align
-from npulint.compare.matching.matches import Matches
-from npulint.compare.overrides import calls_base, overridden
-from npulint.facts.code import Ref, Value
+from npulint.compare.side import Side, calls_base
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.program import Home, Recipe
 from npulint.training_config.steps.literals import skeleton
-from npulint.training_config.steps.model import MODULE, CodeStep
+from npulint.training_config.steps.model import CodeStep, Home
 
 _LITERAL = frozenset(("bind", "default", "entry"))
 _FEW = 2
@@ -45,81 +43,63 @@ class Pairing(msgspec.Struct, frozen=True, eq=False):
 class Pairer:
     """Pairs the steps of matched functions, then remaining steps anywhere in the programs."""
 
-    def __init__(self, reference: Recipe, migrated: Recipe, matched: Matches) -> None:
-        self._reference = reference
-        self._migrated = migrated
-        self._matched = matched
+    def __init__(self, left: Side, right: Side, blocks: Mapping[Home, Home]) -> None:
+        self._left = left
+        self._right = right
+        self._blocks = blocks
         self._result = Pairing([], [], [], [], {})
-        self._joined: dict[Home, Home] = {}
-        self._joined_reference: dict[Home, Home] = {}
-        self._inherited = overridden(reference, migrated, matched.blocks)
-        self._inherited_reference = overridden(migrated, reference, matched.reference_blocks)
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or unmatched."""
+        reference, migrated = self._left.config, self._right.config
         met: set[Home] = set()
-        for home, steps in self._reference.homes.items():
-            other = self.counterpart(home)
-            if other is not None and other in self._migrated.homes:
+        for home, steps in reference.homes.items():
+            other = self._left.counterpart(home)
+            if other is not None and other in migrated.homes:
                 met.add(other)
-                if self._reference.runs(home) or self._migrated.runs(other):
-                    self._align(steps, self._migrated.homes[other])
-            elif self._reference.runs(home) and not self._overrides(home, False):
+                if reference.runs(home) or migrated.runs(other):
+                    self._align(steps, migrated.homes[other])
+            elif reference.runs(home) and not self._overrides(home, self._left):
                 self._result.removed.extend(steps)
-        for home, steps in self._migrated.homes.items():
-            if home not in met and self._migrated.runs(home) and not self._overrides(home, True):
+        for home, steps in migrated.homes.items():
+            if home not in met and migrated.runs(home) and not self._overrides(home, self._right):
                 self._result.added.extend(steps)
         self._rejoin()
         return self._result
 
-    def _overrides(self, home: Home, migrated: bool) -> bool:
+    def _overrides(self, home: Home, side: Side) -> bool:
         """Align a method that only one side defines with the inherited one of the other side; returns whether there is
         one."""
-        own, other = self._reference, self._migrated
-        joined, bases = self._joined, self._inherited
-        if migrated:
-            own, other = other, own
-            joined, bases = self._joined_reference, self._inherited_reference
-        base = bases.get(home)
-        if base is None or base not in other.homes:
+        base = side.inherited.get(home)
+        if base is None or base not in side.other.homes:
             return False
-        joined[home] = base
-        steps, theirs = own.homes[home], other.homes[base]
-        left = self._result.removed if migrated else self._result.added
+        side.joined[home] = base
+        steps, theirs, added = side.config.homes[home], side.other.homes[base], side is self._right
+        left = self._result.removed if added else self._result.added
         kept = len(left)
-        self._align(*((theirs, steps) if migrated else (steps, theirs)))
-        if calls_base(own, home):
+        self._align(*((theirs, steps) if added else (steps, theirs)))
+        if calls_base(side.config, home):
             del left[kept:]
         return True
-
-    def counterpart(self, home: Home) -> Home | None:
-        """The migrated function that matches a reference function."""
-        found = self._matched.blocks.get(home) or _module(home, self._matched.modules)
-        return found if found in self._migrated.homes else self._joined.get(home, found)
-
-    def origin(self, home: Home) -> Home | None:
-        """The reference function that matches a migrated function."""
-        found = self._matched.reference_blocks.get(home) or _module(home, self._matched.reference_modules)
-        return found if found in self._reference.homes else self._joined_reference.get(home, found)
 
     def key(self, step: CodeStep) -> Hashable:
         """A key that is equal for a step of the reference and its possible counterparts."""
         if step.target is None:
             return _key(step)
-        target = self._matched.blocks.get(step.target) or self._inherited.get(step.target, step.target)
-        return ("own", target, step.name.endswith("()"))
+        target = self._blocks.get(step.target) or self._left.inherited.get(step.target, step.target)
+        return ("own", target, step.is_applied)
 
     def migrated_key(self, step: CodeStep) -> Hashable:
         """The key of a step of the migrated program, in terms of the reference."""
         if step.target is None:
             return _key(step)
-        base = self._inherited_reference.get(step.target)
-        target = step.target if base is None else self._matched.blocks.get(base, base)
-        return ("own", target, step.name.endswith("()"))
+        base = self._right.inherited.get(step.target)
+        target = step.target if base is None else self._blocks.get(base, base)
+        return ("own", target, step.is_applied)
 
     def exact(self, step: CodeStep) -> Hashable:
         """A stricter key: functions passed as arguments must match too."""
-        return self.key(step), tuple(self._matched.blocks.get(one, one) for one in step.handed)
+        return self.key(step), tuple(self._blocks.get(one, one) for one in step.handed)
 
     def migrated_exact(self, step: CodeStep) -> Hashable:
         """The stricter key of a step of the migrated program."""
@@ -155,23 +135,9 @@ class Pairer:
         the same with other arguments."""
         first = [(self.exact(step), _written(step)) for step in left]
         second = [(self.migrated_exact(step), _written(step)) for step in right]
-        gone: list[CodeStep] = []
-        new: list[CodeStep] = []
-        for a, b in (*align(first, second), (-1, -1)):
-            if a is not None and b is not None:
-                if gone or new:
-                    yield from self._by_name(gone, new)
-                    gone, new = [], []
-                if a >= 0:
-                    yield left[a], right[b]
-            elif a is not None:
-                gone.append(left[a])
-            elif b is not None:
-                new.append(right[b])
-
-    def _by_name(self, gone: list[CodeStep], new: list[CodeStep]) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
-        for a, b in align([self.key(step) for step in gone], [self.migrated_key(step) for step in new]):
-            yield None if a is None else gone[a], None if b is None else new[b]
+        coarser = list(map(self.key, left)), list(map(self.migrated_key, right))
+        for a, b in align(first, second, coarser):
+            yield None if a is None else left[a], None if b is None else right[b]
 
     def _like(self) -> list[tuple[Home, Home]]:
         """Functions whose unmatched steps largely agree: split functions, or module-level code that moved into a
@@ -198,16 +164,17 @@ class Pairer:
 
     def _join(self, left: Home, right: Home, gone: int, new: int) -> None:
         """Match two functions most of whose steps are still unmatched."""
-        if _MOST * len(self._reference.homes[left]) <= gone and _MOST * len(self._migrated.homes[right]) <= new:
-            self._joined[left] = right
-            self._joined_reference[right] = left
+        ours, theirs = self._left.config.homes[left], self._right.config.homes[right]
+        if _MOST * len(ours) <= gone and _MOST * len(theirs) <= new:
+            self._left.joined[left] = right
+            self._right.joined[right] = left
 
     def _rejoin(self) -> None:
         """Pair unmatched steps of different functions: moved code, split or merged functions."""
         result = self._result
         for left, right in self._like():
-            gone = [step for step in result.removed if _home(step) == left]
-            new = [step for step in result.added if _home(step) == right]
+            gone = [step for step in result.removed if step.home == left]
+            new = [step for step in result.added if step.home == right]
             _take_out(list(zip(gone, gone, strict=True)), result.removed, result.added)
             _take_out(list(zip(new, new, strict=True)), result.removed, result.added)
             self._join(left, right, len(gone), len(new))
@@ -220,15 +187,11 @@ class Pairer:
         result.pairs.extend(called)
 
 
-def _home(step: CodeStep) -> Home:
-    return step.module.path, step.home
-
-
 def _by_home(steps: Sequence[CodeStep], key: Callable[[CodeStep], Hashable]) -> dict[Home, Counter[Hashable]]:
     found: dict[Home, Counter[Hashable]] = defaultdict(Counter)
     for step in steps:
         if step.kind in ("call", "own"):
-            found[_home(step)][key(step)] += 1
+            found[step.home][key(step)] += 1
     return found
 
 
@@ -239,12 +202,6 @@ def _is_much(count: int, gone: Counter[Hashable], new: Counter[Hashable], plain:
     if any(key not in plain for key in gone.keys() & new.keys()):
         return count >= _HALF * min(sizes)
     return count >= _MOST_OF_BOTH * max(sizes)
-
-
-def _module(home: Home, modules: dict[str, str]) -> Home | None:
-    """The module-level counterpart, where only that of the file is known."""
-    other = modules.get(home[0]) if home[1] == MODULE else None
-    return None if other is None else (other, MODULE)
 
 
 def _key(step: CodeStep) -> Hashable:
@@ -299,26 +256,25 @@ def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
 def _written(step: CodeStep) -> Hashable:
     """A comparable form of the arguments as written, ignoring names except those of types; of an applied layer its
     name."""
-    if step.call >= 0 and not step.arguments:
-        return step.module.callee_name(step.call)
-    written = {argument.name: _type(argument.value) or skeleton(argument.value) for argument in step.arguments}
+    if step.site is not None and not step.arguments:
+        return step.site.last
+    written = {argument.name: _type(argument.expr) or skeleton(argument.value) for argument in step.arguments}
     return tuple((name, written[name]) for name in sorted(written))
 
 
-def _type(value: Value) -> str:
+def _type(expr: Expr) -> str:
     """The element type that a name refers to: ``float32`` of ``tf.float32``."""
-    last = value.name.rpartition(".")[2] if isinstance(value, Ref) else ""
+    last = expr.written.rpartition(".")[2]
     return last if _TYPES.fullmatch(last) else ""
 
 
 def _in_place_of(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
     """Pairs of steps that replace each other under other names: arithmetic assigned to the same name, and equally few
     (one or two) calls of a part."""
-    applied = [s for s in gone if s.name.endswith("()")], [s for s in new if s.name.endswith("()")]
-    found = _alone(*applied, _object, _object)
+    found = _alone([s for s in gone if s.is_applied], [s for s in new if s.is_applied], _object, _object)
     _take_out(found, gone, new)
-    expressions = [step for step in gone if step.kind == "expression"], [s for s in new if s.kind == "expression"]
-    found += _alone(*expressions, _target, _target)
+    left, right = ([step for step in side if step.kind == "expression"] for side in (gone, new))
+    found += _alone(left, right, _target, _target)
     for part in dict.fromkeys(step.part for step in gone):
         if part == "operation":
             continue
@@ -346,14 +302,13 @@ def _chosen(gone: list[CodeStep], new: list[CodeStep]) -> _Pairs:
 
 
 def _is_chosen(step: CodeStep) -> bool:
-    callee = step.module.code.calls[step.call].callee
-    root = callee.name.partition(".")[0] if isinstance(callee, Ref) else ""
+    root = step.site.written.partition(".")[0] if step.site is not None else ""
     records = step.module.code.imports
     return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
 
 
 def _object(step: CodeStep) -> Hashable:
-    return step.part, step.module.callee_name(step.call)
+    return step.part, step.site.last if step.site is not None else ""
 
 
 def _target(step: CodeStep) -> Hashable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
@@ -11,15 +12,10 @@ from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
-from npulint.facts.code import UNKNOWN as UNKNOWN_VALUE
-from npulint.facts.code import Const, Op
-from npulint.facts.recipe import Station
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
-_NOTHING = Argument("", UNKNOWN_VALUE, 0, 0)
-_SIDES = 2
 _CROSSED = frozenset(("clipping", "schedule", "average"))
 
 
@@ -28,7 +24,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.swapped:
-        if matters(left, right, pairing, function_of(left)):
+        if matters(left, right, pairing, left.function):
             yield _whole("reordered", left, right)
         elif over := _overtaken(left, right, pairing):
             yield _whole("reordered", *over)
@@ -37,7 +33,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
 def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeStep, CodeStep] | None:
     """The first pair of the same function that a moved step has overtaken and whose order matters."""
     for one, other in pairing.pairs:
-        here = one.home == left.home and one.module is left.module and other.home == right.home
+        here = one.home == left.home and other.home == right.home
         ordered = one.kind not in _LITERAL and one.part in _CROSSED
         if here and ordered and (left.order < one.order) != (right.order < other.order):
             return one, other
@@ -51,7 +47,7 @@ def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
         yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
         # Objects are compared where they are created, not where they are used.
-        if not left.name.endswith("()") and (left.counts or right.counts):
+        if not left.is_applied and (left.counts or right.counts):
             yield _whole("changed", left, right)
     else:
         yield from _same(left, right, comparer)
@@ -61,17 +57,17 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
     """The differences between the arguments of two steps that do the same."""
     reported = False
     for name, first, second in _arguments(left, right):
-        role = _role(left, first, right, second)
-        answer = _answer(left, first, right, second, role, comparer)
+        one = _Compared(left, right, name, first, second)
+        role, answer = one.role, one.answer(comparer)
         if answer is None:
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
         if answer.answer != SAME:
             reported = True
-            yield _argument(left, first, right, second, name, role, answer)
+            yield one.difference(role, answer, "changed")
         elif role != left.part:
-            yield _argument(left, first, right, second, name, role, answer, "none")
+            yield one.difference(role, answer, "none")
     if not reported and (left.counts or right.counts):
         yield _whole("none", left, right)
 
@@ -92,59 +88,6 @@ def _neutral(step: CodeStep) -> CodeStep:
     )
 
 
-def _role(left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None) -> str:
-    """The part of the training config that an argument belongs to."""
-    if _names_other_split(first, second):
-        return "split"
-    return next((a.role for a in (second, first) if a is not None and a.role), "") or left.part or right.part
-
-
-def _answer(
-    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, role: str, comparer: Comparer
-) -> ValueAnswer | None:
-    """The comparison of an argument, if it is worth reporting: an undetermined one only where something is calculated
-    or passed on one side alone, and then only for important parts or if its default is different."""
-    if not (left.counts or right.counts or role in STRONG):
-        return None
-    answer = _compared(left, first, right, second, comparer)
-    if answer is None or answer.answer != UNKNOWN:
-        return ValueAnswer(SAME) if answer is not None and _are_whole(left, first, second, answer) else answer
-    weighty = role in STRONG or first is None or second is None
-    if role == "evaluation" and _is_cut(first) != _is_cut(second):
-        return answer  # a slice limits the samples
-    return answer if weighty and answer.shaped else None
-
-
-def _are_whole(step: CodeStep, first: Argument | None, second: Argument | None, answer: ValueAnswer) -> bool:
-    """Whether an operation only produces integers of another width: adapters lack operators for some."""
-    name = next((one.name for one in (second, first) if one is not None), "")
-    typed = name == "dtype" and step.part == "operation"
-    return typed and is_whole(answer.reference) and is_whole(answer.migrated)
-
-
-def _is_cut(argument: Argument | None) -> bool:
-    """Whether an argument is a slice: ``images[:20]``."""
-    value = None if argument is None else argument.value
-    return isinstance(value, Op) and value.op == "[]" and value.operands[1] == UNKNOWN_VALUE
-
-
-def _names_other_split(first: Argument | None, second: Argument | None) -> bool:
-    """Whether the arguments are texts that name different splits of a data set."""
-    values = [argument.value for argument in (first, second) if argument is not None]
-    texts = [v.value for v in values if isinstance(v, Const) and isinstance(v.value, str)]
-    return len(texts) == _SIDES and texts[0] != texts[1] and all(map(SPLIT.search, texts))
-
-
-def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
-    """Two formulas of different shapes: compares their values, if determined."""
-    one = ComparedValue(left.module, left.whole, left.span)
-    other = ComparedValue(right.module, right.whole, right.span)
-    answer = comparer.compare(one, other).answer
-    if answer == SAME:
-        return _whole("none", left, right)
-    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
-
-
 def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument | None, Argument | None]]:
     """The corresponding arguments of two steps: by name; for project functions with renamed parameters, by position."""
     first = {argument.name: argument for argument in left.arguments}
@@ -159,55 +102,93 @@ def _arguments(left: CodeStep, right: CodeStep) -> Iterator[tuple[str, Argument 
         yield name, first.get(name), second.get(name)
 
 
-def _compared(
-    left: CodeStep, first: Argument | None, right: CodeStep, second: Argument | None, comparer: Comparer
-) -> ValueAnswer | None:
-    """The comparison of an argument; None where one side omits it and its default is not known."""
-    one, other = _compared_value(left, first, second), _compared_value(right, second, first)
-    role = (second or first or _NOTHING).role
-    return None if one is None or other is None else comparer.compare(one, other, role not in ("", left.part))
+class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """An argument of two paired steps; None where a step does not pass it."""
+
+    left: CodeStep
+    right: CodeStep
+    name: str
+    first: Argument | None
+    second: Argument | None
+
+    @cached_property
+    def _given(self) -> list[Argument]:
+        """What is passed, on the migrated side first."""
+        return [one for one in (self.second, self.first) if one is not None]
+
+    @cached_property
+    def role(self) -> str:
+        """The part of the training config that the argument belongs to."""
+        texts = [one.expr.text for one in self._given]
+        if len(set(texts)) > 1 and all(map(SPLIT.search, texts)):
+            return "split"  # texts that name different splits of a data set
+        return next((one.role for one in self._given if one.role), "") or self.left.part or self.right.part
+
+    def answer(self, comparer: Comparer) -> ValueAnswer | None:
+        """The comparison, if it is worth reporting: an undetermined one only where something is calculated or passed on
+        one side alone, and then only for important parts or if its default is different."""
+        if not (self.left.counts or self.right.counts or self.role in STRONG):
+            return None
+        one, other = _value(self.left, self.first, self.second), _value(self.right, self.second, self.first)
+        if one is None or other is None:
+            return None
+        answer = comparer.compare(one, other, self._given[0].role not in ("", self.left.part))
+        if answer.answer != UNKNOWN:
+            return ValueAnswer(SAME) if self._are_whole(answer) else answer
+        if self.role == "evaluation" and _is_cut(self.first) != _is_cut(self.second):
+            return answer  # a slice limits the samples
+        weighty = self.role in STRONG or len(self._given) == 1
+        return answer if weighty and answer.shaped else None
+
+    def _are_whole(self, answer: ValueAnswer) -> bool:
+        """Whether an operation only produces integers of another width: adapters lack operators for some."""
+        typed = self._given[0].name == "dtype" and self.left.part == "operation"
+        return typed and is_whole(answer.reference) and is_whole(answer.migrated)
+
+    def difference(self, role: str, answer: ValueAnswer, change: str) -> Difference:
+        """The compared argument as a difference."""
+        literal = self.left.kind in _LITERAL
+        sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
+        ways = answer.reference_provenance, answer.migrated_provenance
+        return Difference(
+            role,
+            change,
+            self.left.shown,
+            "" if literal and self.left.kind != "named" else self.name,
+            _side(self.left, self.first, answer.reference).defined_by(ways[0] if sure else ()),
+            _side(self.right, self.second, answer.migrated).defined_by(ways[1] if sure else ()),
+            function=self.right.function,
+            certain=sure,
+            named=literal or any(len(way) > 1 for way in ways),
+            evaluates=self.left.evaluates and self.right.evaluates,
+        )
 
 
-def _compared_value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
+def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
+    """An argument or its default; None where that is not known."""
     if argument is not None:
-        return ComparedValue(step.module, argument, step.span, how=argument.how)
-    if step.open or instead is None or step.known is None:
-        return None
-    defaults = step.known.effective({})
-    return ComparedValue(step.module, None, step.span, defaults[instead.name]) if instead.name in defaults else None
+        return ComparedValue(argument, step.span)
+    defaults = {} if step.is_open or step.known is None else step.known.effective({})
+    name = instead.name if instead is not None else ""
+    return ComparedValue(None, step.span, defaults[name]) if name in defaults else None
 
 
-def _argument(
-    left: CodeStep,
-    first: Argument | None,
-    right: CodeStep,
-    second: Argument | None,
-    name: str,
-    role: str,
-    answer: ValueAnswer,
-    change: str = "changed",
-) -> Difference:
-    literal = left.kind in _LITERAL
-    sure = answer.answer != UNKNOWN  # else it is uncertain which of the places makes the difference
-    return Difference(
-        part=role,
-        change=change,
-        what=left.shown,
-        argument="" if literal and left.kind != "named" else name,
-        reference=_mark(left, first, answer.reference, answer.reference_stations if sure else ()),
-        migrated=_mark(right, second, answer.migrated, answer.migrated_stations if sure else ()),
-        function=function_of(right),
-        certain=sure,
-        named=literal or any(len(way) > 1 for way in (answer.reference_stations, answer.migrated_stations)),
-        evaluates=left.evaluates and right.evaluates,
-    )
+def _is_cut(argument: Argument | None) -> bool:
+    """Whether an argument is a slice: ``images[:20]``."""
+    subscript = None if argument is None else argument.expr.subscript
+    return subscript is not None and subscript[1].is_unknown
 
 
-def _mark(step: CodeStep, argument: Argument | None, text: str, stations: tuple[Station, ...]) -> SideValue:
-    if stations:
-        return SideValue(text, stations[0].path, stations[0].span, stations)
-    own = argument.span if argument is not None else None
-    return SideValue(text, step.module.path, own or step.span)
+def _side(step: CodeStep, argument: Argument | None, text: str) -> SideValue:
+    return SideValue(text, step.scope.path, (argument.span if argument is not None else None) or step.span)
+
+
+def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
+    """Two formulas of different shapes: compares their values, if determined."""
+    answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
+    if answer == SAME:
+        return _whole("none", left, right)
+    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
@@ -215,13 +196,8 @@ def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=SideValue(left.text or left.shown, left.module.path, left.span),
-        migrated=SideValue(right.text or right.shown, right.module.path, right.span),
-        function=function_of(right),
+        reference=_side(left, None, left.text or left.shown),
+        migrated=_side(right, None, right.text or right.shown),
+        function=right.function,
         evaluates=left.evaluates and right.evaluates,
     )
-
-
-def function_of(step: CodeStep) -> str:
-    """The name of the function that a step belongs to; empty for module-level code."""
-    return step.module.blocks[step.home].name if step.home else ""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from npulint.compare.difference import Difference, SideValue
+from npulint.assemble.cursors import Scope
+from npulint.compare.difference import Difference, SideValue, of_both, of_one
 from npulint.compare.insignificant_differences import branches, is_significant
-from npulint.compare.repeats import without_moved, without_repeats
-from npulint.compare.side import Side, home
-from npulint.compare.split import split_off
+from npulint.compare.repeats import split_off, without_moved, without_repeats
+from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairing
-from npulint.compare.steps import function_of
-from npulint.training_config.program import ASIDE, LEADING, Home, Recipe
-from npulint.training_config.steps.model import MODULE, CodeStep
+from npulint.training_config.program import ASIDE, LEADING, TrainingConfig
+from npulint.training_config.steps.model import MODULE, CodeStep, Home
 
 _MANY = 4  # steps of one part and function; so many are reported together
 _TOGETHER = frozenset(
@@ -36,21 +35,21 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for side, steps in ((removed, gone), (added, new)):
-        for group in _grouped([step for step in without_repeats(steps) if side.known(step)]):
+        for group in _grouped([step for step in without_repeats(steps) if side.knows(step.home)]):
             for step, count, names in _reported(group):
                 near = pairing.neighbours.get(id(step))
                 yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
-        yield from _unmatched_calls(side, [step for step in steps if not side.known(step)], steps)
+        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], steps)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
     """Groups of operations, or of many layers or transformations, of matched functions that were replaced by others;
     removed from the lists."""
-    here = {(home(group[0]), group[0].part): group for group in _grouped(new)}
+    here = {(group[0].home, group[0].part): group for group in _grouped(new)}
     found = []
     for group in _grouped(gone):
         part = group[0].part
-        now = here.get((removed.counterpart(home(group[0])) or ("", -1), part), [])
+        now = here.get((removed.counterpart(group[0].home) or ("", -1), part), [])
         if now and (part == "operation" or (part in _REPLACED and min(len(group), len(now)) >= _MANY)):
             found.append((group, now))
     taken = {id(step) for pair in found for group in pair for step in group}
@@ -61,15 +60,16 @@ def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[
 
 def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
     names = [_listed(list(dict.fromkeys(step.shown for step in group))) for group in (was, now)]
-    return Difference(
-        part=was[0].part,
-        change="changed",
-        what=names[0],
-        reference=SideValue(names[0], was[0].module.path, was[0].span),
-        migrated=SideValue(names[1], now[0].module.path, now[0].span),
+    sides = [SideValue(name, group[0].scope.path, group[0].span) for name, group in zip(names, (was, now), strict=True)]
+    return of_both(
+        was[0].part,
+        False,
+        names[0],
+        "",
+        *sides,
         certain=was[0].part != "operation",
         count=max(len(was), len(now)),
-        function=function_of(now[0]),
+        function=now[0].function,
     )
 
 
@@ -86,50 +86,48 @@ def _is_sure(step: CodeStep, side: Side) -> bool:
 
 def _unmatched_calls(side: Side, steps: Sequence[CodeStep], all_of_them: Sequence[CodeStep]) -> Iterator[Difference]:
     """Unmatched functions, reported once per file; those called by a reported step are covered by it."""
-    called = _called_by(side.recipe, [step for step in all_of_them if side.known(step)])
+    called = _called_by(side.config, [step for step in all_of_them if side.knows(step.home)])
     files: dict[str, list[CodeStep]] = defaultdict(list)
     for step in steps:
-        aside = step.home == MODULE and step.kind == "own"
-        if not called(home(step)) and not step.evaluates and not aside and not ASIDE.search(function_of(step).lower()):
-            files[step.module.path].append(step)
+        aside = step.is_global and step.kind == "own"
+        if not called(step.home) and not step.evaluates and not aside and not ASIDE.search(step.function.lower()):
+            files[step.scope.path].append(step)
     for group in files.values():
         part = next((part for part in LEADING if any(step.part == part for step in group)), group[0].part)
-        names = list(dict.fromkeys(function_of(step) or step.shown for step in group))
+        names = list(dict.fromkeys(step.function or step.shown for step in group))
         if part not in LEADING:  # the operations are more informative than an arbitrary function name
             group = [step for step in group if step.part == part]
             names = list(dict.fromkeys(step.shown for step in group))
         yield _difference(side.change, group[0], len(group), _listed(names), None, part, certain=False)
 
 
-def _called_by(recipe: Recipe, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
+def _called_by(config: TrainingConfig, steps: Sequence[CodeStep]) -> Callable[[Home], bool]:
     """A predicate: whether a function, or a method of a class, is called by these steps."""
     found: set[Home] = set()
     queue = [step.target for step in steps if step.target is not None]
     while queue:
         target = queue.pop()
-        if target in found:
-            continue
-        found.add(target)
-        module = recipe.context.project.modules[target[0]]
-        for place, inner in recipe.homes.items():
-            if place == target or (place[0] == target[0] and module.class_of(place[1]) == target[1]):
-                queue += [step.target for step in inner if step.target is not None]
+        if target not in found:
+            found.add(target)
+            inner = (step for place, own in config.homes.items() if target in _own(config, place) for step in own)
+            queue += [step.target for step in inner if step.target is not None]
+    return lambda place: not found.isdisjoint(_own(config, place))
 
-    def called(place: Home) -> bool:
-        module = recipe.context.project.modules[place[0]]
-        return place in found or (place[1] != MODULE and (place[0], module.class_of(place[1])) in found)
 
-    return called
+def _own(config: TrainingConfig, place: Home) -> tuple[Home, ...]:
+    """A function, and the class around it."""
+    owner = config.scope(place).owner if place[1] != MODULE else None
+    return (place,) if owner is None else (place, (owner.path, owner.block))
 
 
 def _grouped(steps: Sequence[CodeStep]) -> list[list[CodeStep]]:
     """The steps by function and part. Steps for the loss scale are grouped by branch too; queries of ranks once per
     file."""
-    groups: dict[tuple[Home, str, str, int], list[CodeStep]] = defaultdict(list)
+    groups: dict[tuple[Home, str, str, Scope | None], list[CodeStep]] = defaultdict(list)
     for step in steps:
-        branch = next(reversed(branches(step)), -1) if step.part == "loss_scale" else -1
+        branch = next(reversed(branches(step)), None) if step.part == "loss_scale" else None
         what = step.name if step.part == "half_cast" else ""
-        place = home(step) if step.part != "ranks" else (step.module.path, MODULE)
+        place = step.home if step.part != "ranks" else (step.scope.path, MODULE)
         groups[place, step.part, what, branch].append(step)
     return list(groups.values())
 
@@ -148,17 +146,16 @@ def _listed(names: list[str]) -> str:
 def _difference(
     change: str, step: CodeStep, count: int, names: str, near: CodeStep | None, part: str = "", certain: bool = True
 ) -> Difference:
-    mark = SideValue(names, step.module.path, step.span)
-    return Difference(
-        part=part or step.part,
-        change=change,
-        what=step.shown if step.text else names,
-        reference=mark if change == "removed" else None,
-        migrated=mark if change == "added" else None,
-        near=None if near is None else SideValue("", near.module.path, near.span),
+    return of_one(
+        part or step.part,
+        change,
+        step.shown if step.text else names,
+        "",
+        SideValue(names, step.scope.path, step.span),
+        near=None if near is None else SideValue("", near.scope.path, near.span),
         certain=certain,
         adapter=step.known is not None and step.known.adapter,
         count=count,
-        function=function_of(step),
+        function=step.function,
         evaluates=step.evaluates,
     )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import msgspec
 
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.walker import walker
 from npulint.data.recipe import converted, recipe_call
-from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Value
+from npulint.facts.code import Op, Ref, SequenceDisplay, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station, Traced
+from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.training_config.provenance.plain import ValuePairs, canonical
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.expressions import ordered
@@ -21,19 +22,32 @@ from npulint.training_config.steps.naming import SPLIT
 
 SAME, DIFFERS, UNKNOWN = "same", "differs", "unknown"
 _RANK = {SAME: 0, UNKNOWN: 1, DIFFERS: 2}
-_DEEP = 8
+_DEEP = 9
 _JOINING = frozenset(("join", "glob", "Path", "format"))
 
 
 class ComparedValue(msgspec.Struct, frozen=True, eq=False):
-    """A value of one side: the `argument` as written, or the plain `value` (a default) if none is written. `how`
-    converts it for the comparison, `span` is the place of the step."""
+    """A value of one side: the `argument` as written, or the plain `value` (a default) if none is written. `span` is
+    the place of the step."""
 
-    module: Module
     argument: Argument | None
     span: Span
     value: object = None
-    how: str = ""
+
+    @property
+    def how(self) -> str:
+        """How the value is converted for the comparison."""
+        return self.argument.how if self.argument is not None else ""
+
+    def traced(self, tracer: Tracer) -> Traced:
+        """The value in the start that the tracer follows."""
+        if self.argument is None:
+            return Traced(True, self.value, shown_plain(self.value))
+        return tracer.trace(self.argument.expr, self.argument.span or self.span)
+
+    def text(self, traced: Traced) -> str:
+        """The value if it is known, else as it is written."""
+        return traced.text if traced.known or self.argument is None else shown(self.argument.expr)
 
 
 class ValueAnswer(msgspec.Struct, frozen=True):
@@ -43,8 +57,8 @@ class ValueAnswer(msgspec.Struct, frozen=True):
     answer: str
     reference: str = ""
     migrated: str = ""
-    reference_stations: tuple[Station, ...] = ()
-    migrated_stations: tuple[Station, ...] = ()
+    reference_provenance: tuple[ProvenanceStep, ...] = ()
+    migrated_provenance: tuple[ProvenanceStep, ...] = ()
     shaped: bool = False
 
 
@@ -58,126 +72,106 @@ class Comparer:
     def compare(self, left: ComparedValue, right: ComparedValue, closely: bool = False) -> ValueAnswer:
         """Compare two values. Values written alike are the same unless compared `closely`: then they are evaluated, as
         their names may be bound elsewhere."""
-        written = UNKNOWN
+        written, calculated = UNKNOWN, False
         if left.argument is not None and right.argument is not None and left.how == right.how:
-            written = self._written(left, left.argument.value, right, right.argument.value, 0)
+            one, other = left.argument.expr, right.argument.expr
+            written = _written(one, other, self)
+            calculated = bool(one.operator and other.operator)
             if written == SAME and not closely:
                 return ValueAnswer(SAME)
-            if written == DIFFERS:  # this is the place to change
-                first, second = _traced(self._reference, left), _traced(self._migrated, right)
-                calculated = isinstance(left.argument.value, Op) and isinstance(right.argument.value, Op)
-                if calculated and first.known and second.known and canonical(first.value) == canonical(second.value):
-                    return ValueAnswer(SAME)
-                return ValueAnswer(DIFFERS, _text(left, first), _text(right, second))
-        first, second = _traced(self._reference, left), _traced(self._migrated, right)
+        first, second = left.traced(self._reference), right.traced(self._migrated)
+        texts = left.text(first), right.text(second)
+        if written == DIFFERS:  # this is the place to change
+            same = calculated and first.known and second.known and canonical(first.value) == canonical(second.value)
+            return ValueAnswer(SAME) if same else ValueAnswer(DIFFERS, *texts)
         if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
-        if written == UNKNOWN:
-            answer = _answer(UNKNOWN, left, first, right, second)
-            return msgspec.structs.replace(answer, shaped=_is_shaped(left, right) or _is_shaped(right, left))
-        return _answer(written, left, first, right, second)
+        shaped = written == UNKNOWN and (_is_shaped(left, right) or _is_shaped(right, left))
+        return ValueAnswer(written, *texts, first.provenance, second.provenance, shaped)
 
-    def _written(self, left: ComparedValue, a: Value, right: ComparedValue, b: Value, depth: int) -> str:
-        """Compare two expressions as written; equal names count as equal, because their values are compared where they
-        are assigned."""
-        if isinstance(a, Const) and isinstance(b, Const):
-            return SAME if canonical(a.value) == canonical(b.value) else DIFFERS
-        if isinstance(a, Ref) and isinstance(b, Ref):
-            return SAME if a.name == b.name else UNKNOWN
-        if depth >= _DEEP or type(a) is not type(b):
-            return UNKNOWN
-        if isinstance(a, CallResult) and isinstance(b, CallResult):
-            return SAME if self._are_one_rank(left, a, right, b) else _called(left.module, a, right.module, b)
-        if isinstance(a, Function):
-            return SAME
-        if isinstance(a, SequenceDisplay) and isinstance(b, SequenceDisplay):
-            return self._parts(left, a.items, right, b.items, depth)
-        if isinstance(a, Op) and isinstance(b, Op) and a.op == b.op:
-            as_written = self._parts(left, a.operands, right, b.operands, depth)
-            return as_written if as_written == SAME else self._parts(left, ordered(a), right, ordered(b), depth)
-        return UNKNOWN
-
-    def _are_one_rank(self, left: ComparedValue, a: CallResult, right: ComparedValue, b: CallResult) -> bool:
-        """Whether two calls ask for the same rank or world size, each in its own library."""
-        names = (self._reference.names.of_call(left.module, a.call), self._migrated.names.of_call(right.module, b.call))
-        first, second = (recipe_call(name) for name in names)
-        if first is None or second is None:
-            return False
-        return first.part == second.part == "ranks" and first.same_as == second.same_as
-
-    def _parts(
-        self, left: ComparedValue, first: tuple[Value, ...], right: ComparedValue, second: tuple[Value, ...], depth: int
-    ) -> str:
-        if len(first) != len(second):
-            return UNKNOWN
-        answers = (self._part(left, a, right, b, depth) for a, b in zip(first, second, strict=True))
-        return max(answers, key=lambda answer: _RANK[answer], default=SAME)
-
-    def _part(self, left: ComparedValue, a: Value, right: ComparedValue, b: Value, depth: int) -> str:
-        """Compare a subexpression: evaluated where the written form does not decide."""
-        written = self._written(left, a, right, b, depth + 1)
-        if written != UNKNOWN or left.argument is None or right.argument is None:
-            return written
-        first = self._reference.trace(left.module, a, left.argument.block, left.argument.line)
-        second = self._migrated.trace(right.module, b, right.argument.block, right.argument.line)
+    def evaluated(self, a: Expr, b: Expr) -> str:
+        """Compare two expressions by their values."""
+        first, second = self._reference.trace(a), self._migrated.trace(b)
         if first.known and second.known:
             return SAME if canonical(first.value) == canonical(second.value) else DIFFERS
         return UNKNOWN
 
 
+@walker(_DEEP, lambda: UNKNOWN)
+def _written(a: Expr, b: Expr, comparer: Comparer) -> str:
+    """Compare two expressions as written; equal names count as equal, because their values are compared where they are
+    assigned. Subexpressions are evaluated where the written form does not decide."""
+    if a.is_literal and b.is_literal:
+        return SAME if canonical(a.literal) == canonical(b.literal) else DIFFERS
+    if type(a.value) is not type(b.value):
+        return UNKNOWN
+    if a.written:
+        return SAME if a.written == b.written else UNKNOWN
+    if a.call is not None and b.call is not None:
+        return SAME if _are_one_rank(a.call, b.call) else _called(a.call, b.call)
+    if a.function is not None:
+        return SAME
+    if a.is_display:
+        return _parts(a.items, b.items, comparer)
+    if isinstance(a.value, Op) and isinstance(b.value, Op) and a.operator == b.operator:
+        if _parts(a.operands(), b.operands(), comparer) == SAME:
+            return SAME
+        return _parts(list(map(a.sibling, ordered(a.value))), list(map(b.sibling, ordered(b.value))), comparer)
+    return UNKNOWN
+
+
+def _parts(first: Sequence[Expr], second: Sequence[Expr], comparer: Comparer) -> str:
+    if len(first) != len(second):
+        return UNKNOWN
+    answers = []
+    for a, b in zip(first, second, strict=True):
+        answer = _written(a, b, comparer)
+        answers.append(comparer.evaluated(a, b) if answer == UNKNOWN else answer)
+    return max(answers, key=lambda answer: _RANK[answer], default=SAME)
+
+
+def _are_one_rank(a: CallSite, b: CallSite) -> bool:
+    """Whether two calls ask for the same rank or world size, each in its own library."""
+    first, second = recipe_call(a.name), recipe_call(b.name)
+    if first is None or second is None:
+        return False
+    return first.part == second.part == "ranks" and first.same_as == second.same_as
+
+
 def _is_shaped(one: ComparedValue, other: ComparedValue) -> bool:
     """Whether a value is calculated or a constant (not a mere name or call result), or the only one. Two values
     calculated alike from names do not count."""
-    if one.argument is None:
-        return False
-    value, instead = one.argument.value, other.argument.value if other.argument is not None else None
-    alike = isinstance(value, Op) and isinstance(instead, Op) and _frame(value) == _frame(instead)
-    return instead is None or (isinstance(value, Op | Const) and not alike)
+    if one.argument is None or other.argument is None:
+        return one.argument is not None
+    expr, instead = one.argument.expr, other.argument.expr
+    alike = bool(expr.operator and instead.operator) and _frame(expr.value) == _frame(instead.value)
+    return (bool(expr.operator) or expr.is_literal) and not alike
 
 
-def _frame(value: Value, depth: int = 0) -> Hashable:
+def _frame(value: Value) -> Hashable:
     """The structure of an expression: constants and accessed members, without variable names."""
     if isinstance(value, Ref):
         return value.name.partition(".")[2]
-    if isinstance(value, SequenceDisplay | Op) and depth < _DEEP:
+    if isinstance(value, SequenceDisplay | Op):
         parts = value.items if isinstance(value, SequenceDisplay) else value.operands
-        return (getattr(value, "op", ""), *(_frame(part, depth + 1) for part in parts))
+        return (getattr(value, "op", ""), *map(_frame, parts))
     return skeleton(value)
 
 
-def _called(left: Module, a: CallResult, right: Module, b: CallResult) -> str:
+def _called(a: CallSite, b: CallSite) -> str:
     """Compare calls by name only: significant calls are steps and compared as such."""
-    if left.callee_name(a.call) != right.callee_name(b.call):
+    if a.last != b.last:
         return UNKNOWN
-    return DIFFERS if left.callee_name(a.call) in _JOINING and _other_split(left, a, right, b) else SAME
+    return DIFFERS if a.last in _JOINING and _name_other_splits(a, b) else SAME
 
 
-def _other_split(left: Module, a: CallResult, right: Module, b: CallResult) -> bool:
+def _name_other_splits(a: CallSite, b: CallSite) -> bool:
     """Whether the last path component names another split of a data set."""
-    ends = [module.code.calls[one.call].args[-1:] for module, one in ((left, a), (right, b))]
-    texts = [end[0].value for end in ends if end and isinstance(end[0], Const)]
-    named = [text for text in texts if isinstance(text, str) and SPLIT.search(text)]
-    return len(named) == len(ends) and named[0] != named[1]
-
-
-def _traced(tracer: Tracer, one: ComparedValue) -> Traced:
-    if one.argument is None:
-        return Traced(True, one.value, shown_plain(one.value))
-    argument = one.argument
-    return tracer.trace(one.module, argument.value, argument.block, argument.line, argument.span or one.span)
+    ends = [site.args[-1].text if site.record.args else "" for site in (a, b)]
+    return all(map(SPLIT.search, ends)) and ends[0] != ends[1]
 
 
 def shown_plain(value: object) -> str:
     """A plain value as Python source."""
     return repr(value) if isinstance(value, str) else str(value)
-
-
-def _answer(answer: str, left: ComparedValue, first: Traced, right: ComparedValue, second: Traced) -> ValueAnswer:
-    return ValueAnswer(answer, _text(left, first), _text(right, second), first.stations, second.stations)
-
-
-def _text(one: ComparedValue, traced: Traced) -> str:
-    if traced.known or one.argument is None:
-        return traced.text
-    return shown(one.module, one.argument.value)

@@ -93,5 +93,5 @@ def _sides(one: Difference) -> tuple[ComparedSide | None, ComparedSide | None]:
 def _side(mark: SideValue | None) -> ComparedSide | None:
     if mark is None:
         return None
-    way = tuple(Related(station.path, station.span, station.name) for station in mark.stations)
+    way = tuple(Related(step.path, step.span, step.name) for step in mark.provenance)
     return ComparedSide(mark.text, mark.path, mark.span, way)

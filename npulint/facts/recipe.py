@@ -55,7 +55,7 @@ Side = Literal["reference", "migrated"]
 """A side of a comparison."""
 
 
-class Station(msgspec.Struct, frozen=True):
+class ProvenanceStep(msgspec.Struct, frozen=True):
     """One location on the way of a value from its definition (a launcher, an option, a configuration file, an
     assignment) to its use, with the name that it has there (``--lr``, ``args.lr``, ``TRAIN.LR``)."""
 
@@ -66,16 +66,16 @@ class Station(msgspec.Struct, frozen=True):
 
 class Traced(msgspec.Struct, frozen=True):
     """The statically determined value of an expression. `known`: `value` is the only possible one. `text` is for
-    display (alternatives joined by `` / ``, ``?`` if undetermined). `stations` lead from the definition to the use; to
-    change the value, edit the first."""
+    display (alternatives joined by `` / ``, ``?`` if undetermined). `provenance` leads from the definition to the use:
+    to change the value, edit the first."""
 
     known: bool = False
     value: object = None
     text: str = "?"
-    stations: tuple[Station, ...] = ()
+    provenance: tuple[ProvenanceStep, ...] = ()
 
 
-class Ingredient(msgspec.Struct, frozen=True):
+class TrainingSetting(msgspec.Struct, frozen=True):
     """One entry of a training config: `part` is a part in `ITEMS`, `what` the name (of an operation, a setting, or an
     argument of an operation: ``adam.epsilon``), with the place where it is written."""
 

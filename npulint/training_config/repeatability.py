@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import call_at
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.steps.code_context import evaluates
+from npulint.training_config.steps.model import evaluates
 
 _ALL = "python numpy torch tensorflow"
 _HELPERS = frozenset(
     "seed_everything seed_all seed_all_rng set_seed set_random_seed set_global_seed setup_seed fix_seed".split()
 )
 _SEEDING = {"transformers.TrainingArguments": _ALL, "transformers.Seq2SeqTrainingArguments": _ALL}
-_OWN = frozenset(("random.Random", "numpy.random.RandomState", "numpy.random.default_rng"))
 _NO_DRAW = frozenset("seed getstate setstate get_state set_state default_rng".split())
 _CLOCKS = frozenset(
     "time.time time.time_ns time.clock time.perf_counter time.monotonic os.urandom os.getpid uuid.uuid4 "
@@ -36,6 +33,19 @@ _NO_TRAINING = lazy_compile(r"(?i)test|infer|predict|demo|export|convert|downloa
 _TEXT = lazy_compile(r"(?i)name|text|word|string|token|path|file|title|label|key|line|sentence|url|str(?:_|$)")
 _TEXTS = frozenset("str join format lower upper strip encode read replace basename".split())
 _STEPS = 40  # values visited per seed
+_SEEDED = {
+    "random.seed": "python",
+    "numpy.random.seed": "numpy",
+    "random.Random": "python",
+    "numpy.random.RandomState": "numpy",
+    "numpy.random.default_rng": "numpy",
+    **_SEEDING,
+}
+"""The generators that a call seeds, by its name."""
+_OF_FRAMEWORKS = {
+    "torch": frozenset(("manual_seed", "manual_seed_all", "set_rng_state")),
+    "tensorflow": frozenset(("set_random_seed", "set_seed")),
+}
 
 
 @fact_kind("randomness")
@@ -50,171 +60,147 @@ class Randomness(CallFact):
     """What the generators are seeded from."""
 
 
+_Attributes = tuple[Literal["draw", "seed", "order"], str, Literal["constant", "time", "nothing", "unknown", "-"]]
+
+
 def random_facts(context: Context, paths: Iterable[str]) -> list[Fact]:
     """The `randomness` facts of the modules at `paths`."""
     modules = context.project.modules
-    return [fact for path in paths if path in modules for fact in _of_module(context, modules[path])]
+    scopes = [scope_at(context, modules[path], 0) for path in paths if path in modules]
+    return [fact for scope in scopes for fact in _of_module(scope)]
 
 
-def _of_module(context: Context, module: Module) -> Iterator[Fact]:
-    sorting = _Sorting(context, module)
-    for index, name in enumerate(context.names.of_calls(module)):
-        attributes = _seed(context, module, index, name) or _draw(name) or _order(sorting, index, name)
+def _of_module(module: Scope) -> Iterator[Fact]:
+    for site, name in zip(module.all_calls, module.call_names, strict=True):
+        attributes = _seed(site, name) or _draw(name) or _order(site, name)
         if attributes is not None:
-            yield Randomness(call_at(context, module, index), name, **attributes)
+            yield Randomness(site, name, *attributes)
 
 
-def _seed(context: Context, module: Module, index: int, name: str) -> dict[str, Any] | None:
-    """The generators that a seeding call seeds (`source`) and from what (`seeded`)."""
+def _seed(site: CallSite, name: str) -> _Attributes | None:
+    """The generators that a seeding call seeds, and from what."""
     source = _seeded_by(name)
     if not source:
         return None
-    call = module.code.calls[index]
-    values = [*call.args, *(value for key, value in call.keywords if "seed" in key or key in ("x", "a"))]
+    named = [site.expr(value) for key, value in site.record.keywords if "seed" in key or key in ("x", "a")]
+    values = [*site.args, *named]
     if name in _SEEDING:
-        return {"what": "seed", "source": source, "seeded": "unknown" if values else "constant"}
-    return {"what": "seed", "source": source, "seeded": _from(context, module, values, call)}
+        return "seed", source, "unknown" if values else "constant"
+    return "seed", source, _from(values)
 
 
 def _seeded_by(name: str) -> str:
     """The generators that a call of this name seeds."""
-    if name in _OWN or name in ("random.seed", "numpy.random.seed"):
-        return "python" if name.startswith("random.") else "numpy"
-    if name in _SEEDING:
-        return _SEEDING[name]
     root, last = name.partition(".")[0], name.rpartition(".")[2]
+    if name in _SEEDED:
+        return _SEEDED[name]
     if ":" in name or name.startswith("?"):
         return ""
-    if root == "torch":
-        return "torch" if last in ("manual_seed", "manual_seed_all", "set_rng_state") else ""
-    if root == "tensorflow":
-        own = "python numpy tensorflow" if ".utils." in name else "tensorflow"
-        return own if last in ("set_random_seed", "set_seed") else ""
+    if root in _OF_FRAMEWORKS:
+        own = "python numpy tensorflow" if root == "tensorflow" and ".utils." in name else root
+        return own if last in _OF_FRAMEWORKS[root] else ""
     return _ALL if last in _HELPERS and root != name else ""
 
 
-def _from(context: Context, module: Module, values: list[Value], call: Call) -> str:
+def _from(values: list[Expr]) -> Literal["constant", "time", "nothing", "unknown"]:
     """The source of a seed: a constant, the time, nothing (entropy of the operating system), or unknown."""
-    if not values or values == [Const(None)]:
+    if not values or (len(values) == 1 and values[0].is_literal and values[0].literal is None):
         return "nothing"
-    known = context.flow.known(module, values[0], call.block, call.line)
+    known = values[0].known
     if known.exact and known.values and None not in known.values:
         return "constant"
-    return "time" if _of_clock(context, module, values[0], call) else "unknown"
+    return "time" if _is_of_clock(values[0]) else "unknown"
 
 
-def _of_clock(context: Context, module: Module, value: Value, call: Call) -> bool:
+def _is_of_clock(value: Expr) -> bool:
     """Whether the time or entropy of the operating system is part of a value."""
+    scope, line = value.scope, value.line
     queue, seen = [value], 0
     while queue and seen < _STEPS:
         seen += 1
         one = queue.pop()
-        if isinstance(one, CallResult):
-            if context.names.of_call(module, one.call) in _CLOCKS:
-                return True
-            called = module.code.calls[one.call]
-            queue += [*called.args, called.callee]
-        elif isinstance(one, Op | SequenceDisplay):
-            queue += one.operands if isinstance(one, Op) else one.items
-        elif isinstance(one, Ref):
-            binds = module.names.get(module.scope[call.block], {}).get(one.name, ())
-            queue += [bind.value for bind in binds if bind.line < call.line]
+        if one.call is not None and one.call.name in _CLOCKS:
+            return True
+        queue += one.parts
+        binds = scope.namespace.assigned(one.written) if one.written else ()
+        queue += [bind for bind in binds if bind.line < line]
     return False
 
 
-def _draw(name: str) -> dict[str, Any] | None:
+def _draw(name: str) -> _Attributes | None:
     """The attributes of a call that draws from a global generator."""
     root, _, last = name.rpartition(".")
     source = {"random": "python", "numpy.random": "numpy"}.get(root)
-    if source is None or last in _NO_DRAW or not last[:1].islower():
-        return None
-    return {"what": "draw", "source": source, "seeded": "-"}
+    return None if source is None or last in _NO_DRAW or not last[:1].islower() else ("draw", source, "-")
 
 
-def _order(sorting: _Sorting, index: int, name: str) -> dict[str, Any] | None:
+def _order(site: CallSite, name: str) -> _Attributes | None:
     """The attributes of a call with an unordered result (set, directory listing, hash), where the order matters."""
     if name in _LISTINGS or name in _PATHS:
-        fixed = sorting.around(index) or sorting.follows(index) or sorting.of_results(index)
-        source = "" if fixed else "listing"
+        source = "" if _is_within(site, *_NO_ORDER) or _follows_sorting(site) or _is_of_results(site) else "listing"
     elif name in ("set", "frozenset"):
-        source = "set" if sorting.taken_over(index) and not sorting.around(index) else ""
+        source = "set" if _is_taken_over(site) and not _is_within(site, *_NO_ORDER) else ""
     else:
-        source = "hash" if name == "hash" and sorting.of_text(index) else ""
-    return {"what": "order", "source": source, "seeded": "-"} if source else None
+        source = "hash" if name == "hash" and _hashes_text(site) else ""
+    return ("order", source, "-") if source else None
 
 
-class _Sorting:
-    """Where a module sorts, or uses functions that are insensitive to order."""
-
-    def __init__(self, context: Context, module: Module) -> None:
-        self.context, self.module = context, module
-        self.calls = module.calls_of(*_NO_ORDER)
-        self.functions = {module.function_of(module.code.calls[index].block) for index in module.calls_of(*_SORTS)}
-
-    def around(self, index: int) -> bool:
-        """Whether a call is an argument of one that sorts or is insensitive to order."""
-        call = self.module.code.calls[index]
-        return any(one != index and _within(call, self.module.code.calls[one]) for one in self.calls)
-
-    def follows(self, index: int) -> bool:
-        """Whether the enclosing function sorts anything, or all its callers by name do."""
-        home = self.module.function_of(self.module.code.calls[index].block)
-        if home in self.functions:
+def _is_within(site: CallSite, *lasts: str) -> bool:
+    """Whether a call is written within another one by one of these names."""
+    inner = site.span
+    for one in site.scope.calls_named(*lasts):
+        outer = one.span
+        starts = (outer.line, outer.column) <= (inner.line, inner.column)
+        if one is not site and starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column):
             return True
-        name = self.module.blocks[home].name.rpartition(".")[2] if home > 0 else ""
-        return bool(name) and any(_sorted_there(module, name) for module in self.context.project.modules.values())
-
-    def of_results(self, index: int) -> bool:
-        """Whether the call is about files that a run wrote, or not for training, judging by names around it."""
-        module, call = self.module, self.module.code.calls[index]
-        home = module.function_of(call.block)
-        words = [module.qualname(call.block)]
-        if _NO_TRAINING.search(words[0]) or evaluates(module, call.block):
-            return True
-        args = [module.code.calls[one].args for one in (module.calls_in.get(home, ()) if home > 0 else (index,))]
-        queue: list[Value] = [value for values in args for value in values]
-        while queue and len(words) < _STEPS:
-            one = queue.pop()
-            if isinstance(one, Const | Ref):
-                words.append(str(one.value if isinstance(one, Const) else one.name))
-            elif isinstance(one, CallResult):
-                queue += module.code.calls[one.call].args
-            elif isinstance(one, Op):
-                queue += one.operands
-        return _KEPT_FILES.search(" ".join(words)) is not None
-
-    def taken_over(self, index: int) -> bool:
-        """Whether the order of the set that the call creates becomes that of a list or of a loop."""
-        module, made = self.module, CallResult(index)
-        if any(block.kind == "loop" and block.test == made for block in module.blocks):
-            return True
-        names = (module.callee_name(one) for one, call in enumerate(module.code.calls) if made in call.args)
-        return any(name in _ORDERED for name in names)
-
-    def of_text(self, index: int) -> bool:
-        """Whether a text is hashed (hashes of numbers are the same in every run) and the result is used as a number,
-        not as part of a name."""
-        call = self.module.code.calls[index]
-        named = (self.module.code.calls[one] for one in self.module.calls_of("str", "format", "repr", "hex"))
-        if not call.args or any(_within(call, one) for one in named):
-            return False
-        hashed = call.args[0]
-        if isinstance(hashed, Ref) and _TEXT.search(hashed.name):
-            return True
-        if isinstance(hashed, CallResult) and self.module.callee_name(hashed.call) in _TEXTS:
-            return True
-        known = self.context.flow.known(self.module, hashed, call.block, call.line)
-        return any(isinstance(value, str) for value in known.values)
+    return False
 
 
-def _within(inner: Call, outer: Call) -> bool:
-    starts = (outer.line, outer.column) <= (inner.line, inner.column)
-    return starts and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+def _follows_sorting(site: CallSite) -> bool:
+    """Whether the enclosing function sorts anything, or all its callers by name do."""
+    function = site.scope.function
+    if _sorts(site.scope, {function}):
+        return True
+    name = function.record.name.rpartition(".")[2] if function is not None else ""
+    modules = module_scopes(site.context) if name else ()
+    return any(_sorts(module, {one.scope.function for one in module.calls_named(name)}) for module in modules)
 
 
-def _sorted_there(module: Module, name: str) -> bool:
-    """Whether a function that calls one of this name sorts something."""
-    homes = {module.function_of(module.code.calls[index].block) for index in module.calls_of(name)}
-    return bool(homes) and any(
-        module.function_of(module.code.calls[i].block) in homes for i in module.calls_of(*_SORTS)
-    )
+def _sorts(module: Scope, functions: set[Scope | None]) -> bool:
+    """Whether one of these functions of a module sorts something."""
+    return bool(functions) and any(one.scope.function in functions for one in module.calls_named(*_SORTS))
+
+
+def _is_of_results(site: CallSite) -> bool:
+    """Whether the call is about files that a run wrote, or not for training, judging by names around it."""
+    words = [site.scope.qualname]
+    if _NO_TRAINING.search(words[0]) or evaluates(site.scope):
+        return True
+    function = site.scope.function
+    queue = [value for one in (function.calls if function is not None else [site]) for value in one.args]
+    while queue and len(words) < _STEPS:
+        one = queue.pop()
+        if one.is_literal or one.written:
+            words.append(str(one.literal) if one.is_literal else one.written)
+        queue += one.call.args if one.call is not None else one.operands()
+    return _KEPT_FILES.search(" ".join(words)) is not None
+
+
+def _is_taken_over(site: CallSite) -> bool:
+    """Whether the order of the set that the call creates becomes that of a list or of a loop."""
+    made = site.result.value
+    module = site.scope
+    if any(loop.test.value == made for loop in module.blocks_of("loop")):
+        return True
+    return any(made in one.record.args for one in module.calls_named(*_ORDERED))
+
+
+def _hashes_text(site: CallSite) -> bool:
+    """Whether a text is hashed (hashes of numbers are the same in every run) and the result is used as a number, not as
+    part of a name."""
+    if not site.record.args or _is_within(site, "str", "format", "repr", "hex"):
+        return False
+    hashed = site.args[0]
+    named = bool(hashed.written and _TEXT.search(hashed.written))
+    made = hashed.call is not None and hashed.call.last in _TEXTS
+    return named or made or any(isinstance(value, str) for value in hashed.known.values)

@@ -12,7 +12,6 @@ _LONGEST = 80  # characters of a name that are matched
 
 # Patterns are searched in a name whose words are separated by underscores: `_train_batch_size_`. The first match
 # decides; an empty part means that the setting does not affect the numbers of a training.
-# fits decides; an empty part says that the setting does not decide which numbers a training gives.
 _RULES: tuple[tuple[str, str], ...] = (
     (
         "loss_scale",

@@ -6,16 +6,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.assemble.context import Context
+from npulint.assemble.cursors import AssignmentSite, Expr, Scope, scope_at
 from npulint.assemble.launches.options import Option
-from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
-from npulint.facts.recipe import Ingredient, Station, Traced
+from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.launch_values import defined
-from npulint.training_config.provenance.leaves import Configs
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.provenance.written import entry_spot
@@ -31,23 +27,22 @@ _PATH = lazy_compile(r"^[./~]|\.(?:pth?|ckpt|tar|pkl|h5|npz|npy|bin|pb|json|txt|
 _NAMES_FILES = frozenset(("checkpoint", "dataset", "split"))
 _FEW = 32  # entries of a tuple; longer ones are data
 _DEEP = 8
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "neg"))
 _MOST = 400  # constants of one module
 
 
-def settings(
-    context: Context, entry: str, launch: Launch | None = None, configs: Configs | None = None
-) -> list[Ingredient]:
-    """The options of the script at `entry`, the values of its configuration files and its configuration-like constants,
-    as far as they affect numbers, with their values when `launch` starts it. A name with several values counts as
-    unknown."""
-    tracer = Tracer(context, launch, configs, entry)
-    found = [*_options(tracer), *_leaves(entry, launch, configs)]
+def settings(tracer: Tracer) -> list[TrainingSetting]:
+    """The options of the program that a tracer follows, the values of its configuration files and its constants that
+    look like configuration, as far as they affect numbers, with their values in this start. A name with several values
+    counts as unknown."""
+    context = tracer.context
+    found = [*_options(tracer), *_leaves(tracer)]
     for path in sorted(tracer.start.modules):
-        found += _constants(tracer, context.project.modules[path])
+        found += _constants(tracer, scope_at(context, context.project.modules[path], 0))
     return _settled(found)
 
 
-def _options(tracer: Tracer) -> Iterator[Ingredient]:
+def _options(tracer: Tracer) -> Iterator[TrainingSetting]:
     """The options that the modules of the program define."""
     by_module = tracer.context.options.by_module
     own = by_module.get(tracer.start.entry, {})
@@ -59,7 +54,7 @@ def _options(tracer: Tracer) -> Iterator[Ingredient]:
             if part:  # the first option of a destination provides the default
                 traced = _without_folders(part, tracer.option(options[0]))
                 place = defined(options[0])
-                yield Ingredient(part, _shown(options[0]), place.path, place.span, traced)
+                yield TrainingSetting(part, _shown(options[0]), place.path, place.span, traced)
 
 
 def _shown(option: Option) -> str:
@@ -69,88 +64,81 @@ def _shown(option: Option) -> str:
     return f"--{longest[0]}" if longest else f"-{option.flags[0]}"
 
 
-def _leaves(entry: str, launch: Launch | None, configs: Configs | None) -> Iterator[Ingredient]:
+def _leaves(tracer: Tracer) -> Iterator[TrainingSetting]:
     """The values of the configuration files that the program loads."""
-    for file in configs.of_program(entry, launch) if configs is not None else ():
+    for file in tracer.configs.program() if tracer.configs is not None else ():
         for name, part, leaf in named(file.values):
             if part:
-                traced = Traced(True, leaf.value, show(leaf.value), (Station(leaf.path, leaf.span, name),))
-                yield Ingredient(part, name, leaf.path, leaf.span, _without_folders(part, traced))
+                traced = Traced(True, leaf.value, show(leaf.value), (ProvenanceStep(leaf.path, leaf.span, name),))
+                yield TrainingSetting(part, name, leaf.path, leaf.span, _without_folders(part, traced))
 
 
-def _constants(tracer: Tracer, module: Module) -> Iterator[Ingredient]:
+def _constants(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
     """Configuration-like literals of modules and classes: ``BATCH_SIZE = 64``, ``cfg.TRAIN.LR = 0.1``, ``self.lr =
     0.1`` in a configuration class, entries of a dictionary of settings."""
-    configuration = bool(_CONFIGURATION.search(module.name.rpartition(".")[2]))
-    idle = unread(tracer.context, module, tracer.start.modules)
+    configuration = bool(_CONFIGURATION.search(module.module.name.rpartition(".")[2]))
+    idle = unread(tracer.context, module.module, tracer.start.modules)
     count = 0
-    for bind in module.code.assignments:
-        name = _setting_of(module, bind, configuration)
+    for bind in module.assignments:
+        name = _setting_of(bind, configuration)
         if not name or name in idle or count > _MOST:
             continue
         count += 1
         for what, value, span in _entries(name, bind):
             part = setting_part(what.rpartition(".")[2])
             if part and _is_plain(value):
-                traced = tracer.trace(module, value, bind.block, bind.line, span, what)
+                traced = tracer.trace(value, span, what)
                 if traced.known and _is_setting(traced.value):
-                    yield Ingredient(part, what, module.path, span, _without_folders(part, traced))
+                    yield TrainingSetting(part, what, module.path, span, _without_folders(part, traced))
 
 
-def _setting_of(module: Module, bind: Assignment, configuration: bool) -> str:
+def _setting_of(bind: AssignmentSite, configuration: bool) -> str:
     """The name that a configuration-like assignment sets, without its object; else empty."""
-    if module.function_of(bind.block) < 0:
-        return _of_level(module, bind, configuration)
+    module = bind.scope.module
+    if bind.scope.function is None:
+        return _of_level(bind, configuration)
     head, _, last = bind.target.partition(".")
-    owner = module.owner_of_self(head, bind.block)
+    owner = module.owner_of_self(head, bind.scope.block)
     if last and owner >= 0 and "." not in last and _CONFIGURATION.search(module.blocks[owner].name):
         return last
     return ""
 
 
-def _of_level(module: Module, bind: Assignment, configuration: bool) -> str:
+def _of_level(bind: AssignmentSite, configuration: bool) -> str:
     """As `_setting_of` outside functions, where names of classes and variables also indicate settings."""
     dotted = bind.target.replace("['", ".").replace('["', ".").replace("[", ".").replace("]", "")
     head, _, rest = dotted.partition(".")
     if rest:
         return rest if _CONFIGURATION.search(head) or head.strip("_") in ("C", "c") else ""
-    owner = module.class_of(bind.block)
-    around = module.blocks[owner].name if owner >= 0 else ""
+    owner = bind.scope.owner
+    around = owner.record.name if owner is not None else ""
     if configuration or _CONSTANT.fullmatch(head) or _CONFIGURATION.search(around or head):
         return head
-    once = len(module.names.get(module.scope[bind.block], {}).get(head, ())) == 1
-    counter = isinstance(bind.value, Const) and bind.value.value in (0, "")  # may also be an accumulator
+    once = len(bind.scope.namespace.assigned(head)) == 1
+    counter = bind.value.is_literal and bind.value.literal in (0, "")  # may also be an accumulator
     return head if once and not counter and setting_part(head) not in ("", "setting") else ""
 
 
-def _entries(name: str, bind: Assignment) -> Iterator[tuple[str, Value, Span]]:
+def _entries(name: str, bind: AssignmentSite) -> Iterator[tuple[str, Expr, Span]]:
     """A literal by its name, or the entries of a dictionary by theirs, with spans."""
-    whole = Span.of(bind)
-    waiting: list[tuple[str, Value, Span, int]] = [(name, bind.value, whole, 0)]
+    waiting: list[tuple[str, Expr, Span, int]] = [(name, bind.value, bind.span, 0)]
     while waiting:
         what, part, span, depth = waiting.pop(0)
-        if not isinstance(part, Table):
+        if not part.is_dict:
             yield what, part, span
-        elif depth < _DEEP:
-            for key, inner in zip(part.keys, part.values, strict=True):
-                if isinstance(key, Const):
-                    base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
-                    place = entry_spot(part, inner, 0)
-                    waiting.append((f"{base}{key.value}", inner, place if place.line else span, depth + 1))
+        for key, inner in part.entries if depth < _DEEP else ():
+            if key is not None and key.is_literal:
+                base = "" if depth == 0 and _CONFIGURATION.search(what) else f"{what}."
+                place = entry_spot(part, inner) or span
+                waiting.append((f"{base}{key.literal}", inner, place, depth + 1))
 
 
-def _is_plain(value: Value) -> bool:
+def _is_plain(value: Expr) -> bool:
     """Whether a value is written as a literal or as arithmetic on literals."""
-    waiting: list[Value] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, SequenceDisplay):
-            waiting += part.items
-        elif isinstance(part, Op) and part.op in ("+", "-", "*", "/", "//", "**", "neg"):
-            waiting += part.operands
-        elif not isinstance(part, Const) and not (isinstance(part, Ref) and "." not in part.name):
-            return False
-    return True
+    return all(
+        (one.written and "." not in one.written) or one.is_literal or one.is_display or one.operator in _ARITHMETIC
+        for one in value.nested
+    )
 
 
 def _is_setting(value: object) -> bool:
@@ -168,9 +156,9 @@ def _without_folders(part: str, traced: Traced) -> Traced:
     return traced
 
 
-def _settled(found: list[Ingredient]) -> list[Ingredient]:
+def _settled(found: list[TrainingSetting]) -> list[TrainingSetting]:
     """One entry per name; several different values become unknown."""
-    by_name: dict[str, list[Ingredient]] = {}
+    by_name: dict[str, list[TrainingSetting]] = {}
     for one in found:
         by_name.setdefault(one.what, []).append(one)
     settled = []
@@ -178,7 +166,7 @@ def _settled(found: list[Ingredient]) -> list[Ingredient]:
         first = same[0]
         if len({(one.traced.known, canonical(one.traced.value)) for one in same}) > 1:
             text = " / ".join(dict.fromkeys(one.traced.text for one in same))
-            stations = tuple(dict.fromkeys(station for one in same for station in one.traced.stations))
-            first = msgspec.structs.replace(first, traced=Traced(False, None, text, stations))
+            provenance = tuple(dict.fromkeys(step for one in same for step in one.traced.provenance))
+            first = msgspec.structs.replace(first, traced=Traced(False, None, text, provenance))
         settled.append(first)
     return settled

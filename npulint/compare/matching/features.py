@@ -6,12 +6,14 @@ wording (own names, attributes, texts). Renaming changes only words."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import msgspec
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
-from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import Block, Const, Op, Ref, Value
+from npulint.facts.walk import nested
 
 Spot = tuple[str, int]
 """A path and a block in that file."""
@@ -161,11 +163,7 @@ class _Reader:
     def _value(self, unit: Unit, value: Value) -> None:
         """Add the tokens of a value; calls in it are added separately."""
         frame, words, tokens = unit.frame, unit.words, self.tokens
-        stack: list[Value | None] = [value]
-        left = _PARTS
-        while stack and left:
-            left -= 1
-            part = stack.pop()
+        for part in islice(nested(value), _PARTS):
             if isinstance(part, Ref):
                 root, dot, _ = part.name.partition(".")
                 if dot:
@@ -178,12 +176,6 @@ class _Reader:
                     frame.append(tokens[f"={part.value!r}"])
             elif isinstance(part, Op):
                 frame.append(tokens["o:" + part.op])
-                stack += part.operands[::-1]
-            elif isinstance(part, SequenceDisplay):
-                stack += part.items[:_PARTS][::-1]
-            elif isinstance(part, Table):
-                stack += part.values[:_PARTS][::-1]
-                stack += part.keys[:_PARTS][::-1]
 
 
 def digest(unit: Unit) -> tuple[Sequence[int], Sequence[int]]:

@@ -3,14 +3,13 @@ Dissimilar code is never paired."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 from npulint.assemble.names import Names
 from npulint.compare.matching.called import pair_called
-from npulint.compare.matching.features import Spot, Tokens, Unit, units_of
+from npulint.compare.matching.features import Spot, Tokens, units_of
 from npulint.compare.matching.file_overlap import FileOverlap
 from npulint.compare.matching.files import pair_bodies, pair_files
 from npulint.compare.matching.pairing import Pairing
@@ -29,10 +28,9 @@ class Matches:
     """The result. `modules` maps reference files to migrated files; `blocks` does so for functions, classes, lambdas
     and modules (block 0), one to one. Module-level code that became a function, or the reverse, is matched with it."""
 
-    def __init__(self, modules: dict[str, str], blocks: dict[Spot, Spot], likeness: _Alike) -> None:
+    def __init__(self, modules: dict[str, str], blocks: dict[Spot, Spot]) -> None:
         self.modules = modules
         self.blocks = blocks
-        self._alike = likeness
 
     @cached_property
     def reference_modules(self) -> dict[str, str]:
@@ -59,33 +57,6 @@ class Matches:
                 self.blocks[script, at] = (other, same)
                 self.reference_blocks[other, same] = (script, at)
 
-    @cached_property
-    def homes(self) -> dict[str, tuple[str, ...]]:
-        """The migrated files that contain code of each reference file, largest share first: several if the file was
-        split; the same one for several files if they were merged."""
-        return _homes(self.modules, self.blocks)
-
-    @cached_property
-    def origins(self) -> dict[str, tuple[str, ...]]:
-        """The inverse of `homes`: the reference files of each migrated file."""
-        return _homes(self.reference_modules, self.reference_blocks)
-
-    def likeness(self, reference: Spot, migrated: Spot) -> float:
-        """The similarity of two functions, classes or module-level codes from 0 (nothing in common) to 1 (equal except
-        for names); 0 for other blocks."""
-        return self._alike.of(reference, migrated)
-
-
-class _Alike:
-    def __init__(self, likeness: Similarity, left: Sequence[Unit], right: Sequence[Unit]) -> None:
-        self._likeness = likeness
-        self._left = {unit.spot: unit for unit in left}
-        self._right = {unit.spot: unit for unit in right}
-
-    def of(self, reference: Spot, migrated: Spot) -> float:
-        left, right = self._left.get(reference), self._right.get(migrated)
-        return self._likeness.of(left, right) if left is not None and right is not None else 0.0
-
 
 def counterparts(reference: Side, migrated: Side) -> Matches:
     """Match two programs. Deterministic; takes about a second for 15 000 functions."""
@@ -102,7 +73,7 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
     pair_bodies(pairing, files)
     blocks = {one.spot: other.spot for one, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
-    return Matches(files, blocks, _Alike(likeness, left, right))
+    return Matches(files, blocks)
 
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:
@@ -127,14 +98,3 @@ def _lambdas_of(names: Names, paths: Iterable[str]) -> dict[Spot, list[Spot]]:
             if record.kind == "lambda":
                 found.setdefault((path, homes[block]), []).append((path, block))
     return found
-
-
-def _homes(modules: dict[str, str], blocks: dict[Spot, Spot]) -> dict[str, tuple[str, ...]]:
-    counts = {path: Counter((other,)) for path, other in modules.items()}
-    for (path, _), (other, _) in blocks.items():
-        counts.setdefault(path, Counter())[other] += 1
-    return {path: tuple(sorted(to, key=partial(_first, to))) for path, to in counts.items()}
-
-
-def _first(counts: Counter[str], path: str) -> tuple[int, str]:
-    return -counts[path], path

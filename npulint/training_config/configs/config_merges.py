@@ -3,32 +3,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cached_property
 
 import msgspec
 
 from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Assignment, CallResult, Op, Ref, Value
-from npulint.training_config.configs.paths import Paths, takes
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, scope_at
+from npulint.assemble.walker import walker
+from npulint.training_config.configs.paths import Paths
+from npulint.training_config.followed import Followed
 
 _DEPTH = 6
 _MOST = 8
+_CALLERS = 16
 READS = frozenset("merge_from_file cfg_from_file read read_file load_from_file update_from_file".split())
 """Methods that load settings from a file."""
 _TAKES = frozenset(("update", "set_defaults", "setattr", "setdefault", "merge_from_other_cfg", "merge_update"))
 
 
 class ConfigMerge(msgspec.Struct, frozen=True, eq=False):
-    """One merge: `value` (or the file at `path` if it is None) is merged into `holder`."""
+    """One merge into `holder`: of the settings in `value`, or of the file that the call `reader` reads."""
 
-    module: Module
-    holder: Value
-    block: int
-    line: int
-    value: Value | None = None
-    reader: int = -1
+    holder: Expr
+    value: Expr | None = None
+    reader: CallSite | None = None
 
 
 class ConfigMerges:
@@ -37,104 +37,93 @@ class ConfigMerges:
     def __init__(self, context: Context, paths: Paths) -> None:
         self._context = context
         self._paths = paths
-        self._by_bind: dict[tuple[str, int, int, str], list[ConfigMerge]] | None = None
 
-    def into(self, home: Module, bind: Assignment) -> list[ConfigMerge]:
+    def into(self, bind: AssignmentSite) -> list[ConfigMerge]:
         """The merges into the object that an assignment created."""
-        if self._by_bind is None:
-            self._by_bind = {}
-            self._gather(self._by_bind)
-        return self._by_bind.get((home.path, bind.line, bind.column, bind.target), [])
+        return self._by_assignment.get(id(bind.record), [])
 
-    def of_self(self, module: Module, function: int, me: str) -> list[ConfigMerge]:
-        """The merges that a class makes into its instances, which method `function` calls `me`."""
-        return [
-            merge
-            for merge in self.of(module)
-            if isinstance(merge.holder, Ref)
-            and merge.holder.name in (me, f"{me}.__dict__")
-            and module.class_of(merge.block) == module.class_of(function)
-        ]
+    def of_self(self, function: Scope) -> list[ConfigMerge]:
+        """The merges that a class makes into its instances; `function` is its constructor."""
+        me = function.parameters[0] if function.parameters else "self"
+        merges = self.of(scope_at(self._context, function.module, 0))
+        inside = [one for one in merges if one.holder.scope.owner is function.owner]
+        return [one for one in inside if one.holder.written in (me, f"{me}.__dict__")]
 
-    def _gather(self, table: dict[tuple[str, int, int, str], list[ConfigMerge]]) -> None:
+    @cached_property
+    def _by_assignment(self) -> dict[int, list[ConfigMerge]]:
+        found: dict[int, list[ConfigMerge]] = defaultdict(list)
         for path, module in self._context.project.modules.items():
             if self._paths.modules is None or path in self._paths.modules:
-                for merge in self.of(module):
-                    for home, bind in self._holders(merge.module, merge.holder, merge.block, merge.line, 0):
-                        table.setdefault((home.path, bind.line, bind.column, bind.target), []).append(merge)
-
-    def _holders(
-        self, module: Module, holder: Value, block: int, line: int, depth: int
-    ) -> list[tuple[Module, Assignment]]:
-        """The assignments that created an object, including those of its aliases."""
-        if depth > _DEPTH:
-            return []
-        if isinstance(holder, CallResult):
-            args = module.code.calls[holder.call].args
-            same = module.callee_name(holder.call) == "vars" and bool(args)
-            return self._holders(module, args[0], block, line, depth + 1) if same else []
-        if not isinstance(holder, Ref):
-            return []
-        found = list(self._context.flow.bindings(module, holder.name, block, line)[:_MOST])
-        for home, bind in tuple(found):
-            if isinstance(bind.value, Ref | CallResult):
-                found += self._holders(home, bind.value, bind.block, bind.line, depth + 1)
-        if not found:
-            function = takes(module, holder.name, block)
-            if function:
-                for home, value, at, _ in self._paths.arguments(module, function, holder.name, None)[:16]:
-                    if value is not None:
-                        found += self._holders(home, value, at.block, at.line, depth + 1)
+                for merge in self.of(scope_at(self._context, module, 0)):
+                    for bind in _holders(merge.holder, self._paths):
+                        found[id(bind.record)].append(merge)
         return found
 
-    def of(self, module: Module) -> list[ConfigMerge]:
+    def of(self, module: Scope) -> list[ConfigMerge]:
         """All merges in the code of a module."""
-        return self._context.memoize(("merge", module.path), lambda: [*self._by_calls(module), *self._by_items(module)])
+        return self._context.memoize(("merge", module), lambda: [*_by_calls(module), *_by_items(module)])
 
-    def _by_calls(self, module: Module) -> Iterator[ConfigMerge]:
-        for index in module.calls_where(lambda last: last in READS or last in _TAKES):
-            call = module.code.calls[index]
-            last = module.callee_name(index)
-            receiver = receiver_of(call)
-            if last == "setattr":
-                source = self._looped(module, call.block) if len(call.args) > 2 else None
-                if source is not None:
-                    yield ConfigMerge(module, call.args[0], call.block, call.line, source)
-            elif receiver is not None and last in READS:
-                if not last.startswith("read") or "onfigParser" in self._context.names.of_call(module, index):
-                    yield ConfigMerge(module, receiver, call.block, call.line, None, index)
-            elif receiver is not None:
-                for value in (*call.args[:1], *(value for name, value in call.keywords if name == "**")):
-                    yield ConfigMerge(module, _bare(module, receiver), call.block, call.line, value)
 
-    def _by_items(self, module: Module) -> Iterator[ConfigMerge]:
-        for target, binds in module.dotted.items():
-            holder = Ref(target.rpartition("[")[0] if target.endswith("[*]") else target.removesuffix(".__dict__"))
-            for bind in binds if holder.name != target else ():
-                source = self._looped(module, bind.block) if target.endswith("[*]") else bind.value
-                if source is not None:
-                    yield ConfigMerge(module, _bare(module, holder), bind.block, bind.line, source)
+@walker(_DEPTH, list)
+def _holders(holder: Expr, paths: Paths) -> list[AssignmentSite]:
+    """The assignments that created an object, including those of its aliases."""
+    site = holder.call
+    if site is not None:
+        return _holders(site.args[0], paths) if site.last == "vars" and site.record.args else []
+    found = holder.assignments[:_MOST]
+    for bind in tuple(found):
+        if bind.value.written or bind.value.call is not None:
+            found += _holders(bind.value, paths)
+    function = None if found else holder.parameter_of
+    if function is not None:
+        for one in paths.arguments(function, holder.written, Followed(holder))[:_CALLERS]:
+            found += _holders(one.expr, paths)
+    return found
 
-    def _looped(self, module: Module, block: int) -> Value | None:
-        """The mapping whose entries the loop around a block iterates over."""
-        loop = module.loop_of(block)
-        if loop < 0:
+
+def _by_calls(module: Scope) -> Iterator[ConfigMerge]:
+    for site in module.calls_named(*READS, *_TAKES):
+        last, receiver = site.last, site.receiver
+        if last == "setattr":
+            source = _looped(site.scope) if len(site.record.args) > 2 else None
+            if source is not None:
+                yield ConfigMerge(site.args[0], source)
+        elif receiver is not None and last in READS:
+            if not last.startswith("read") or "onfigParser" in site.name:
+                yield ConfigMerge(receiver, reader=site)
+        elif receiver is not None:
+            spread = [site.expr(value) for name, value in site.record.keywords if name == "**"]
+            for value in (*site.args[:1], *spread):
+                yield ConfigMerge(_bare(receiver), value)
+
+
+def _by_items(module: Scope) -> Iterator[ConfigMerge]:
+    for target, records in module.module.dotted.items():
+        starred = target.endswith("[*]")
+        holder = target.rpartition("[")[0] if starred else target.removesuffix(".__dict__")
+        for record in records if holder != target else ():
+            bind = assignment_at(module.context, module.module, record)
+            source = _looped(bind.scope) if starred else bind.value
+            if source is not None:
+                yield ConfigMerge(_bare(bind.scope.named(holder, bind.line)), source)
+
+
+def _looped(scope: Scope) -> Expr | None:
+    """The mapping whose entries the loop around a block iterates over."""
+    if scope.loop is None:
+        return None
+    over = (scope.loop.test.operands("iter") or [scope.loop.test])[0]
+    site = over.call
+    if site is not None:
+        if site.last not in ("items", "iteritems", "keys"):
             return None
-        over = module.blocks[loop].test
-        if isinstance(over, Op) and over.op == "iter":
-            over = over.operands[0]
-        if isinstance(over, CallResult):
-            call = module.code.calls[over.call]
-            if module.callee_name(over.call) in ("items", "iteritems", "keys"):
-                return call.args[0] if call.args else receiver_of(call)
-        return over if isinstance(over, Ref) else None
+        return site.args[0] if site.record.args else site.receiver
+    return over if over.written else None
 
 
-def _bare(module: Module, holder: Value) -> Value:
+def _bare(holder: Expr) -> Expr:
     """The object behind its dictionary: ``args`` for ``args.__dict__`` and ``vars(args)``."""
-    if isinstance(holder, Ref):
-        return Ref(holder.name.removesuffix(".__dict__"))
-    if isinstance(holder, CallResult) and module.callee_name(holder.call) == "vars":
-        call = module.code.calls[holder.call]
-        return call.args[0] if call.args else holder
-    return holder
+    site = holder.call
+    if site is not None:
+        return site.args[0] if site.last == "vars" and site.record.args else holder
+    return holder.scope.named(holder.written.removesuffix(".__dict__"), holder.line) if holder.written else holder

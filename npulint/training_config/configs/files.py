@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from itertools import takewhile
 
@@ -25,20 +25,13 @@ _USUAL = frozenset(("config.json", "config.yaml", "config.yml", "settings.json",
 Choices = tuple[tuple[str, str], ...]
 """Options of hydra's config groups that a launcher selects."""
 
-Read = Callable[[SourceFile], FileFacts]
-
-
-def read_source(file: SourceFile) -> FileFacts:
-    return read(load(file))
-
 
 class ConfigFiles:
     """The possible configuration files of a project, read on demand."""
 
-    def __init__(self, context: Context, files: Iterable[SourceFile | FileFacts], reader: Read = read_source) -> None:
+    def __init__(self, context: Context, files: Iterable[SourceFile]) -> None:
         self._context = context
-        self._reader = reader
-        self._files: dict[str, SourceFile | FileFacts] = {file.path: file for file in files if file.kind == KIND}
+        self._files = {file.path: file for file in files if file.kind == KIND}
         self._by_base: dict[str, list[str]] = {}
         for path in (*self._files, *context.project.modules):
             self._by_base.setdefault(posixpath.basename(path), []).append(path)
@@ -72,16 +65,15 @@ class ConfigFiles:
         parts = [part for part in text.split("/") if part not in ("", ".", "..")]
         if not parts:
             return ""
-        best: list[tuple[int, int, str]] = []
+        best: list[tuple[tuple[int, int], str]] = []
         for path in self._by_base.get(parts[-1], ()):
-            shared = _tail(path, parts)
+            shared = _shared(path.split("/")[::-1], parts[::-1])
             enough = shared == len(parts) and (len(parts) > 1 or not open_start)
             if enough or (text.startswith("/") and not open_start and (shared > 1 or parts[-1] not in _USUAL)):
-                best.append((shared, _near(path, folders), path))
-        best.sort(key=lambda one: one[:2], reverse=True)
-        if not best or (len(best) > 1 and best[0][:2] == best[1][:2]):
-            return ""
-        return best[0][2]
+                near = max((_shared(path.split("/"), folder.split("/")) for folder in folders), default=0)
+                best.append(((shared, near), path))
+        best.sort(key=lambda one: one[0], reverse=True)
+        return best[0][1] if best and (len(best) == 1 or best[0][0] != best[1][0]) else ""
 
     def _matching(self, pattern: str) -> str:
         """The only file that matches a path with wildcards for unknown parts; else empty."""
@@ -158,7 +150,7 @@ class ConfigFiles:
         file = self._files.get(path)
         if file is None:
             return ()
-        facts = file if isinstance(file, FileFacts) else self._reader(file)
+        facts = read(load(file))
         self.read.append(facts)
         leaves = [fact for fact in facts.facts if isinstance(fact, ConfigLeaf)]
         for fact in facts.facts:
@@ -178,18 +170,7 @@ def _bases(values: tuple[ConfigValue, ...]) -> list[str]:
     return found[:_CHAIN]
 
 
-def _tail(path: str, parts: list[str]) -> int:
-    """How many of the last parts of a path equal the end of `parts`."""
-    pairs = zip(reversed(path.split("/")), reversed(parts), strict=False)
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many parts two paths have in common from the beginning."""
+    pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _near(path: str, folders: Sequence[str]) -> int:
-    here = path.split("/")
-    return max(
-        (
-            sum(1 for _ in takewhile(lambda p: p[0] == p[1], zip(here, folder.split("/"), strict=False)))
-            for folder in folders
-        ),
-        default=0,
-    )

@@ -7,22 +7,20 @@ from collections.abc import Iterable
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import Expr, call_at, scope_at
 from npulint.assemble.launches.command_line import command_line
 from npulint.assemble.launches.options import HOLDERS
 from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
 from npulint.discover.kinds import SourceFile, may_configure
 from npulint.facts.code import Const, Op, Ref, Value
-from npulint.facts.model import FileFacts, Problem
+from npulint.facts.model import Problem
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.config_merges import READS
-from npulint.training_config.configs.files import ConfigFiles, Read, read_source
+from npulint.training_config.configs.files import ConfigFiles
 from npulint.training_config.configs.overrides import choices, overridden
 from npulint.training_config.configs.roots import Root, Roots
 from npulint.training_config.configs.values import ConfigFile, ConfigValue
 
-_END = 1 << 30  # a line after all others
-_SCOPES = 20  # scopes of a module in which a name may be bound
 _SEGMENT = lazy_compile(r"[^.\[\]]+")
 _SETTINGS = lazy_compile(
     r"(?i)_*(?:\w*cfgs?|\w*conf(?:igs?)?|\w*hparams?|hps?|hyp|\w*params?|\w*opts?|\w*args|flags|\w*settings?|spec|kwargs"
@@ -37,13 +35,12 @@ class Configs:
     def __init__(
         self,
         context: Context,
-        files: Iterable[SourceFile | FileFacts] | ConfigFiles,
+        files: Iterable[SourceFile] | ConfigFiles,
         entry: str = "",
         launch: Launch | None = None,
-        reader: Read = read_source,
     ) -> None:
         self._context = context
-        self._files = files if isinstance(files, ConfigFiles) else ConfigFiles(context, files, reader)
+        self._files = files if isinstance(files, ConfigFiles) else ConfigFiles(context, files)
         self._entry = entry or (launch.entry if launch is not None else "")
         self._launch = launch
         self._modules = self._closure(self._entry)
@@ -51,7 +48,7 @@ class Configs:
         self._program: tuple[ConfigFile, ...] | None = None
         self._by_last: dict[str, list[ConfigValue]] | None = None
         self._views: dict[tuple[str, int], Configs] = {}
-        self._answers: dict[tuple[str, str, int, int], list[ConfigValue]] = {}
+        self._answers: dict[Expr, list[ConfigValue]] = {}
 
     def under(self, entry: str, launch: Launch | None = None) -> Configs:
         """The same files for one start of the script at `entry` (without a launch: with default options)."""
@@ -68,14 +65,9 @@ class Configs:
 
     # -- programs -------------------------------------------------------------------------------
 
-    def of_program(self, entry: str, launch: Launch | None = None) -> list[ConfigFile]:
-        """The configuration files that a start of the script at `entry` loads or receives, by path. Values that the
-        launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
-        view = self if (entry, launch) == (self._entry, self._launch) else self.under(entry, launch)
-        return list(view.program())
-
     def program(self) -> tuple[ConfigFile, ...]:
-        """The files of this object's start; without a start those of all programs."""
+        """The configuration files that the start loads or receives, by path; without a start those of all programs.
+        Values that the launcher overrides (``lr=0.1``, ``--opts TRAIN.LR 0.1``) have their place in the launcher."""
         if self._program is None:
             found = dict.fromkeys(path for path in self._loaded() if path)
             chosen = choices(self._launch)
@@ -98,14 +90,13 @@ class Configs:
         for path in paths:
             module = modules[path]
             for index in module.calls_where(lambda last: "load" in last or last in READS or _is_reader(last)):
-                call = module.code.calls[index]
-                if running is not None and (path, home(module, call.block)) not in running:
+                site = call_at(context, module, index)
+                if running is not None and (path, home(module, site.record.block)) not in running:
                     continue
-                if module.callee_name(index) in READS or self._roots.reads(module, index):
-                    yield from self._roots.loaded(module, index)
-            for block, record in enumerate(module.blocks):
-                if record.kind == "function" and record.decorators:
-                    yield from self._roots.hydra(module, block)
+                if site.last in READS or self._roots.reads(site):
+                    yield from self._roots.loaded(site)
+            for function in scope_at(context, module, 0).blocks_of("function"):
+                yield from self._roots.hydra(function)
         yield from self._handed()
 
     def _handed(self) -> Iterable[str]:
@@ -130,26 +121,22 @@ class Configs:
 
     # -- names ----------------------------------------------------------------------------------
 
-    def lookup(
-        self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
-    ) -> list[ConfigValue]:
-        """The configuration values that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``; or its parts) refers to in
-        `module`; empty if none or uncertain. Without a place, the name must mean the same everywhere in the module."""
-        parts = _parts(name)
-        key = (module.path, "\0".join(parts), block, line)
-        known = self._answers.get(key)
+    def lookup(self, named: Expr) -> list[ConfigValue]:
+        """The configuration values that a dotted name (``cfg.TRAIN.LR``, ``cfg[train][lr]``) refers to; empty if none
+        or uncertain."""
+        known = self._answers.get(named)
         if known is None:
-            found = self.decided(module, parts, block, line)
-            known = self._answers[key] = found or self._guessed(module, parts, block, line)
+            known = self._answers[named] = self.decided(named) or self._guessed(named)
         return list(known)
 
-    def decided(self, module: Module, parts: tuple[str, ...], block: int = -1, line: int = _END) -> list[ConfigValue]:
+    def decided(self, named: Expr) -> list[ConfigValue]:
         """As `lookup`, but only if the code shows that the object is loaded from a file or updated from one: these
         values take precedence over assignments in code."""
+        parts = _parts(named.written)
         if len(parts) < 2:
             return []
-        found: dict[tuple[str, tuple[str, ...]], ConfigValue] = {}
-        for path, keys in self._of(module, parts, block, line):
+        found: dict[Root, ConfigValue] = {}
+        for path, keys in self._roots.of(named.sibling(_value(parts))):
             if self._passed(parts[-1]) and any((path, keys[:at]) in self._roots.defaults for at in range(len(keys))):
                 continue
             for one in self._leaves(path):
@@ -163,17 +150,6 @@ class Configs:
         return bool(options) and any(
             flag in options for option in self._context.options.table.get(name, ()) for flag in option.flags
         )
-
-    def within(
-        self, module: Module, name: str | tuple[str, ...], block: int = -1, line: int = _END
-    ) -> dict[tuple[str, ...], ConfigValue]:
-        """The values below a name that refers to a section of a configuration file, by their remaining keys."""
-        found: dict[tuple[str, ...], ConfigValue] = {}
-        for path, keys in self._of(module, _parts(name), block, line):
-            for one in self._leaves(path):
-                if one.key[: len(keys)] == keys and len(one.key) > len(keys):
-                    found[one.key[len(keys) :]] = one
-        return found
 
     def _ending(self, name: str) -> list[ConfigValue]:
         """The values of the program's files whose last key is `name`."""
@@ -191,35 +167,23 @@ class Configs:
                 return file.values
         return self._files.values(path)
 
-    def _of(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> tuple[Root, ...]:
-        if not parts:
-            return ()
-        if block >= 0:
-            return self._roots.of(module, _value(parts), block, line)
-        found: dict[Root, None] = {}
-        for scope in _scopes(module, parts[0]):
-            found.update(dict.fromkeys(self._roots.of(module, _value(parts), scope, line)))
-        return tuple(found)
-
-    def _guessed(self, module: Module, parts: tuple[str, ...], block: int, line: int) -> list[ConfigValue]:
+    def _guessed(self, named: Expr) -> list[ConfigValue]:
         """The only leaf whose keys end like the name, if the object is named like a configuration and nothing else
         resolves it."""
+        parts = _parts(named.written)
         last = max((at for at, part in enumerate(parts[:-1]) if _SETTINGS.fullmatch(part)), default=-1)
         if last < 0 or last > 2 or (parts[-1] in self._context.options.table and HOLDERS.search(parts[last])):
             return []
-        if self._of(module, parts, block, line) or self._context.flow.bindings(
-            module, ".".join(parts), max(block, 0), line
-        ):
+        if self._roots.of(named.sibling(_value(parts))) or named.sibling(Ref(".".join(parts))).assignments:
             return []
         wanted = parts[last + 1 :]
         fitting = {(one.path, one.key): one for one in self._ending(parts[-1]) if one.key[-len(wanted) :] == wanted}
         return list(fitting.values()) if len(fitting) == 1 else []
 
 
-def _parts(name: str | tuple[str, ...]) -> tuple[str, ...]:
+def _parts(name: str) -> tuple[str, ...]:
     """The segments of a name as written, without brackets and quotes."""
-    segments = _SEGMENT.findall(name) if isinstance(name, str) else name
-    return tuple(part.strip("'\" ") for part in segments)
+    return tuple(part.strip("'\" ") for part in _SEGMENT.findall(name))
 
 
 def _value(parts: tuple[str, ...]) -> Value:
@@ -234,15 +198,6 @@ def _value(parts: tuple[str, ...]) -> Value:
     return value
 
 
-def _scopes(module: Module, root: str) -> list[int]:
-    """The scopes that bind a name; else the module."""
-    found = [block for block, params in sorted(module.params.items()) if root in params]
-    found += [block for block, names in sorted(module.names.items()) if root in names and block not in found]
-    if root in ("self", "cls"):
-        found = [block for block in found if module.class_of(block) >= 0]
-    return found[:_SCOPES] or [0]
-
-
 def _is_reader(last: str) -> bool:
     return "from" in last or "parse" in last or "config" in last
 
@@ -250,6 +205,3 @@ def _is_reader(last: str) -> bool:
 def _names_settings(name: str) -> bool:
     lowered = name.lower()
     return any(word in lowered for word in ("config", "cfg", "conf", "hyp", "param", "yaml", "json", "setting", "opt"))
-
-
-__all__ = ["ConfigFile", "ConfigValue", "Configs"]

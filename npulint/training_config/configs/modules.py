@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import AssignmentSite, Expr, assignment_at, scope_at
 from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.walker import walker
 from npulint.facts.model import Span
 from npulint.training_config.configs.values import ConfigValue
 
 _DEPTH = 24
 _MOST = 4000
 _STEPS = 20_000  # values of one module, counting a name with everything it refers to
+_END = 1 << 30  # a line after all others
 _DICTS = frozenset(
     ("dict", "ConfigDict", "edict", "EasyDict", "CN", "CfgNode", "AttrDict", "OrderedDict", "Munch", "Dict")
 )
@@ -18,90 +22,88 @@ _DICTS = frozenset(
 _NOT_PLAIN = object()
 
 
+class _Reading(msgspec.Struct):
+    """The values found so far, and how many expressions were visited."""
+
+    found: list[ConfigValue] = []
+    steps: int = 0
+
+
 def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
     """The leaves of the module-level assignments of a module. Their places are those of the innermost enclosing call or
     assignment."""
-    reader = _Module(context, module)
+    reading = _Reading()
+    scope = scope_at(context, module, 0)
     for name, binds in module.names.get(0, {}).items():
-        bind = binds[-1]
-        if module.blocks[bind.block].kind == "module" or len(binds) == 1:
-            reader.add((name,), bind.value, Span.of(bind), 0)
-    return tuple(reader.found)
+        bind = assignment_at(context, module, binds[-1])
+        if bind.scope.kind == "module" or len(binds) == 1:
+            _add(scope.expr(bind.record.value, _END), reading, (name,), bind.span)
+    return tuple(reading.found)
 
 
-class _Module:
-    def __init__(self, context: Context, module: Module) -> None:
-        self._context = context
-        self._module = module
-        self._steps = 0
-        self.found: list[ConfigValue] = []
+@walker(_DEPTH, lambda: None)
+def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> None:
+    """Add the leaves of a value under its keys."""
+    reading.steps += 1
+    if len(reading.found) >= _MOST or reading.steps > _STEPS:
+        return
+    site = value.call
+    span = site.span if site is not None and site.last in _DICTS else span
+    entries = _entries(value)
+    if entries is not None:
+        for name, inner in entries:
+            _add(inner, reading, (*key, name), span)
+        return
+    known = _plain(value)
+    if known is not _NOT_PLAIN:
+        reading.found.append(ConfigValue(key, known, value.module.path, span))
+    for number, inner in enumerate(value.items if known is _NOT_PLAIN else ()):
+        _add(inner, reading, (*key, str(number)), span)
+    bind = _bind(value) if known is _NOT_PLAIN else None
+    if bind is not None:
+        _add(value.sibling(bind.record.value), reading, key, bind.span)
 
-    def add(self, key: tuple[str, ...], value: Value, span: Span, depth: int) -> None:
-        self._steps += 1
-        if depth > _DEPTH or len(self.found) >= _MOST or self._steps > _STEPS:
-            return
-        entries, span = self.entries(value, span, depth)
-        if entries is not None:
-            for name, inner in entries:
-                self.add((*key, name), inner, span, depth + 1)
-            return
-        known = self._plain(value, depth)
-        if known is not _NOT_PLAIN:
-            self.found.append(ConfigValue(key, known, self._module.path, span))
-        elif isinstance(value, SequenceDisplay):
-            for number, inner in enumerate(value.items):
-                self.add((*key, str(number)), inner, span, depth + 1)
-        elif isinstance(value, Ref):
-            bind = self._bind(value)
-            if bind is not None:
-                place = Span.of(bind)
-                self.add(key, bind.value, place, depth + 1)
 
-    def entries(self, value: Value, span: Span, depth: int) -> tuple[list[tuple[str, Value]] | None, Span]:
-        """The entries of a mapping and its place; None when `value` is no mapping."""
-        if isinstance(value, Table):
-            return self._table(value, span, depth), span
-        if isinstance(value, CallResult):
-            call = self._module.code.calls[value.call]
-            if self._module.callee_name(value.call) in _DICTS:
-                span = Span.of(call)
-                found: list[tuple[str, Value]] = []
-                for one in call.args[:1]:
-                    found += self.entries(one, span, depth + 1)[0] or ()
-                for name, one in call.keywords:
-                    found += self._spread(one, span, depth) if name == "**" else [(name, one)]
-                return found, span
-        return None, span
-
-    def _table(self, value: Table, span: Span, depth: int) -> list[tuple[str, Value]]:
-        found: list[tuple[str, Value]] = []
-        for name, one in zip(value.keys, value.values, strict=True):
-            if name is None:
-                found += self._spread(one, span, depth)
-            elif isinstance(name, Const):
-                found.append((str(name.value), one))
+@walker(_DEPTH, lambda: None)
+def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
+    """The entries of a mapping; None when `value` is no mapping."""
+    site = value.call
+    found: list[tuple[str, Expr]] = []
+    if value.is_dict:
+        for key, inner in value.entries:
+            found += _spread(inner) if key is None else [(str(key.literal), inner)] if key.is_literal else []
         return found
+    if site is None or site.last not in _DICTS:
+        return None
+    for first in site.record.args[:1]:
+        found += _entries(value.sibling(first)) or ()
+    for name, one in site.record.keywords:
+        inner = value.sibling(one)
+        found += _spread(inner) if name == "**" else [(name, inner)]
+    return found
 
-    def _spread(self, value: Value, span: Span, depth: int) -> list[tuple[str, Value]]:
-        """The entries of the operand of ``**``."""
-        if depth > _DEPTH:
-            return []
-        bind = self._bind(value) if isinstance(value, Ref) else None
-        return self.entries(bind.value if bind is not None else value, span, depth + 1)[0] or []
 
-    def _bind(self, value: Ref) -> Assignment | None:
-        binds = self._module.names.get(0, {}).get(value.name, ())
-        return binds[-1] if binds else None
+def _spread(value: Expr) -> list[tuple[str, Expr]]:
+    """The entries of the operand of ``**``."""
+    bind = _bind(value)
+    return _entries(value.sibling(bind.record.value) if bind is not None else value) or []
 
-    def _plain(self, value: Value, depth: int) -> object:
-        if isinstance(value, Const):
-            return value.value
-        if depth > _DEPTH:
-            return _NOT_PLAIN
-        if isinstance(value, SequenceDisplay):
-            items = [self._plain(item, depth + 1) for item in value.items]
-            return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
-        if isinstance(value, Op) or (isinstance(value, Ref) and "." not in value.name):
-            single = self._context.flow.known(self._module, value, 0, 1 << 30)
-            return single.single if single.exact and len(single.values) == 1 else _NOT_PLAIN
-        return _NOT_PLAIN
+
+def _bind(value: Expr) -> AssignmentSite | None:
+    """The last assignment to a name of the module."""
+    binds = value.module.names.get(0, {}).get(value.written, ())
+    return assignment_at(value.context, value.module, binds[-1]) if binds else None
+
+
+@walker(_DEPTH, lambda: _NOT_PLAIN)
+def _plain(value: Expr) -> object:
+    """The plain value of an expression, or `_NOT_PLAIN`."""
+    if value.is_literal:
+        return value.literal
+    if value.is_display:
+        items = [_plain(item) for item in value.items]
+        return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
+    if value.operator or (value.written and "." not in value.written):
+        known = value.known
+        return known.single if known.exact and len(known.values) == 1 else _NOT_PLAIN
+    return _NOT_PLAIN

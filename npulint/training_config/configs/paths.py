@@ -6,17 +6,14 @@ import posixpath
 from collections.abc import Iterable
 from itertools import product
 
-import msgspec
-
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.launches.options import HOLDERS, Option
 from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
+from npulint.assemble.walker import walker
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
+from npulint.training_config.followed import Followed, option_default, passing_at
 
 _DEPTH = 24
 _STEPS = 1500  # expressions visited per query
@@ -35,22 +32,7 @@ _PERCENT = lazy_compile(r"%[-+ #0-9.]*[sdrif]")
 _ENDING = lazy_compile(r"\.(?:ya?ml|json|toml|ini|cfg|conf|gin|pbtxt|prototxt|config|py)$")
 
 
-class PathFrame(msgspec.Struct, frozen=True, eq=False):
-    """The call through which a function was entered: its parameters have the arguments of this call only."""
-
-    home: Module
-    function: int
-    caller: Module
-    index: int
-    outer: PathFrame | None = None
-
-
-def takes(module: Module, name: str, block: int) -> int:
-    """The innermost function around `block` that has a parameter of this name, or 0."""
-    function = module.function_of(block)
-    while function > 0 and name not in module.blocks[function].params:
-        function = module.function_of(module.blocks[function].parent)
-    return max(function, 0)
+Texts = tuple[str, ...]
 
 
 class Paths:
@@ -61,178 +43,121 @@ class Paths:
         self.context = context
         self.launch = launch
         self.modules = modules
-        self._busy: set[tuple[str, str, int, int]] = set()
         self._steps = 0
 
-    def of(
-        self, module: Module, value: Value, block: int, line: int, frame: PathFrame | None = None
-    ) -> tuple[str, ...]:
-        """The possible texts of `value`; empty when nothing is known."""
+    def of(self, here: Followed) -> Texts:
+        """The possible texts of an expression; empty when nothing is known."""
         self._steps = 0
-        found = self._texts(module, value, block, line, frame, 0)
-        return tuple(text for text in found if text.strip("*/"))
+        return tuple(text for text in _texts(here, self) if text.strip("*/"))
 
-    def _texts(
-        self, module: Module, value: Value, block: int, line: int, frame: PathFrame | None, depth: int
-    ) -> tuple[str, ...]:
+    def evaluated(self, here: Followed) -> Texts:
+        """The possible texts of an expression that is not being evaluated yet."""
         self._steps += 1
-        if depth > _DEPTH or self._steps > _STEPS:
+        expr = here.expr
+        if self._steps > _STEPS:
             return ()
-        if isinstance(value, Const):
-            return (value.value,) if isinstance(value.value, str) else ()
-        if isinstance(value, Ref):
-            return self._name(module, value.name, block, line, frame, depth + 1)
-        if isinstance(value, CallResult):
-            return self._result(module, value.call, frame, depth + 1)
-        if isinstance(value, SequenceDisplay):
-            return _unique(
-                text for one in value.items[:_MOST] for text in self._texts(module, one, block, line, frame, depth + 1)
-            )
-        if isinstance(value, Op):
-            return self._operation(module, value, block, line, frame, depth + 1)
+        if expr.is_literal:
+            return (expr.literal,) if isinstance(expr.literal, str) else ()
+        if expr.written:
+            return self._name(here)
+        if expr.call is not None:
+            return self._result(expr.call, here)
+        return self._any(expr.items[:_MOST], here) if expr.is_display else self._operation(here)
+
+    def _all(self, parts: Iterable[Expr], here: Followed) -> list[Texts]:
+        """The texts of each of several expressions."""
+        return [_texts(here.to(one), self) for one in parts]
+
+    def _any(self, parts: Iterable[Expr], here: Followed) -> Texts:
+        """The texts of an expression that may be any of several."""
+        return _unique(text for texts in self._all(parts, here) for text in texts)
+
+    def _operation(self, here: Followed) -> Texts:
+        operator, operands, attribute = here.expr.operator, here.expr.operands(), here.expr.attribute
+        if operator in ("+", "join", "/"):
+            return _joined(operator if operator == "/" else "", self._all(operands, here))
+        if operator == "iter":
+            return self._any(operands[:1], here)
+        if operator == "if":
+            test = truth(operands[0].known)
+            return self._any(operands[1:] if test is None else operands[1:2] if test else operands[2:], here)
+        if operator == "or":
+            return tuple(filter(None, self._any(operands, here)))
+        if operator == "%" and operands[0].is_literal:
+            arguments = operands[1].items if operands[1].is_display else operands[1:]
+            return _filled(_PERCENT, str(operands[0].literal), self._all(arguments, here))
+        if attribute is not None and attribute[1] == "parent":
+            return tuple(map(posixpath.dirname, self._any(operands[:1], here)))
+        if operator == "[]" and operands[0].written and operands[1].is_literal:
+            return self._item(operands[0], operands[1].literal, here)
         return ()
 
-    def _operation(
-        self, module: Module, value: Op, block: int, line: int, frame: PathFrame | None, depth: int
-    ) -> tuple[str, ...]:
-        operands = value.operands
-
-        def texts(operand: Value) -> tuple[str, ...]:
-            return self._texts(module, operand, block, line, frame, depth)
-
-        if value.op in ("+", "join"):
-            return _joined("", [texts(one) for one in operands])
-        if value.op == "iter":
-            return texts(operands[0])
-        if value.op == "/":
-            return _joined("/", [texts(one) for one in operands])
-        if value.op == "if":
-            test = truth(self.context.flow.known(module, operands[0], block, line))
-            chosen = operands[1:] if test is None else operands[1:2] if test else operands[2:]
-            return _unique(text for one in chosen for text in texts(one))
-        if value.op == "or":
-            return _unique(text for one in operands for text in texts(one) if text)
-        if value.op == "%" and isinstance(operands[0], Const):
-            arguments = operands[1].items if isinstance(operands[1], SequenceDisplay) else operands[1:]
-            return _filled(_PERCENT, str(operands[0].value), [texts(one) for one in arguments])
-        if value.op == "." and isinstance(operands[1], Const) and operands[1].value == "parent":
-            return tuple(posixpath.dirname(text) for text in texts(operands[0]))
-        if value.op == "[]" and isinstance(operands[0], Ref) and isinstance(operands[1], Const):
-            return self._item(module, operands[0].name, operands[1].value, block, line, frame, depth)
-        return ()
-
-    def _item(
-        self, module: Module, holder: str, key: object, block: int, line: int, frame: PathFrame | None, depth: int
-    ) -> tuple[str, ...]:
+    def _item(self, holder: Expr, key: object, here: Followed) -> Texts:
         """``sys.argv[1]``, ``kwargs["path"]``, ``args["path"]``."""
-        if holder == "sys.argv":
+        if holder.written == "sys.argv":
             return self._word(key)
-        if holder == "sys.path":
-            return (posixpath.dirname(self.launch.entry) if self.launch is not None else module.folder,)
+        if holder.written == "sys.path":
+            return (posixpath.dirname(self.launch.entry) if self.launch is not None else holder.module.folder,)
         if not isinstance(key, str):
             return ()
-        function = module.function_of(block)
-        if function > 0 and f"**{holder}" in module.blocks[function].params:
-            passed = self.arguments(module, function, key, frame)
-            return _unique(
-                text
-                for home, value, at, around in passed
-                if value is not None
-                for text in self._texts(home, value, at.block, at.line, around, depth)
-            )
-        return self._name(module, f"{holder}.{key}", block, line, frame, depth)
+        function = holder.scope.function
+        if function is not None and f"**{holder.written}" in function.parameters:
+            return _unique(text for one in self.arguments(function, key, here) for text in _texts(one, self))
+        return self._name(here.to(holder.scope.named(f"{holder.written}.{key}", holder.line)))
 
-    def _word(self, index: object) -> tuple[str, ...]:
+    def _word(self, index: object) -> Texts:
+        """A word of the command line, by its number."""
         words = self.launch.fact.record.words if self.launch else ()
         at = index - 1 if isinstance(index, int) else -1
         return (words[at].text,) if 0 <= at < len(words) else ()
 
     # -- names ----------------------------------------------------------------------------------
 
-    def _name(
-        self, module: Module, name: str, block: int, line: int, frame: PathFrame | None, depth: int
-    ) -> tuple[str, ...]:
-        if name == "__file__":
-            return (module.path,)
-        head, _, last = name.rpartition(".")
+    def _name(self, here: Followed) -> Texts:
+        expr = here.expr
+        head, _, last = expr.written.rpartition(".")
+        if expr.written == "__file__":
+            return (expr.module.path,)
         if last == "parent" and head:
-            return tuple(map(posixpath.dirname, self._name(module, head, block, line, frame, depth + 1)))
-        key = (module.path, name, block, line)
-        if key in self._busy or depth > _DEPTH:
-            return ()
-        self._busy.add(key)
-        try:
-            return self._bound(module, name, block, line, frame, depth)
-        finally:
-            self._busy.discard(key)
-
-    def _bound(
-        self, module: Module, name: str, block: int, line: int, frame: PathFrame | None, depth: int
-    ) -> tuple[str, ...]:
-        head, _, last = name.rpartition(".")
+            return tuple(map(posixpath.dirname, self._any([expr.scope.named(head, expr.line)], here)))
         options = self.context.options
-        near = options.near(last, module)[:4] if head and last in options.table and HOLDERS.search(head) else []
+        near = options.near(last, expr.module)[:4] if head and last in options.table and HOLDERS.search(head) else []
         passed = _unique(text for option in near for text in self._passed(option))
         if passed:
             return passed
-        parts: list[str] = []
-        for home, bind in self.context.flow.bindings(module, name, block, line)[:_MOST]:
-            parts += self._texts(home, bind.value, bind.block, bind.line, frame, depth)
-        if near and not any(parts):
-            return _unique(text for option in near for text in self.option(option, depth))
-        return _unique(parts or self._parameter(module, name, block, frame, depth))
+        found = [text for bind in expr.assignments[:_MOST] for text in _texts(here.to(bind.value), self)]
+        if near and not any(found):
+            return _unique(text for option in near for text in self.option(option))
+        return _unique(found or self._parameter(here))
 
-    def _parameter(self, module: Module, name: str, block: int, frame: PathFrame | None, depth: int) -> Iterable[str]:
-        function = takes(module, name, block)
-        if not function:
-            return
-        missing = True
-        for home, value, at, around in self.arguments(module, function, name, frame):
-            if value is not None:
-                missing = False
-                yield from self._texts(home, value, at.block, at.line, around, depth)
-        record = module.blocks[function]
-        position = record.params.index(name) - (len(record.params) - len(record.defaults))
-        if missing and position >= 0:
-            yield from self._texts(module, record.defaults[position], record.parent, record.line, None, depth)
+    def _parameter(self, here: Followed) -> Iterable[str]:
+        function = here.expr.parameter_of
+        if function is None:
+            return ()
+        passed = self.arguments(function, here.expr.written, here)
+        default = function.default(here.expr.written)
+        if not passed and default is not None:
+            passed = [Followed(default)]
+        return (text for one in passed for text in _texts(one, self))
 
-    def arguments(
-        self, module: Module, function: int, name: str, frame: PathFrame | None
-    ) -> list[tuple[Module, Value | None, Call, PathFrame | None]]:
-        """The arguments for a parameter in the calls of a function; only in the call of `frame`, if given."""
-        flow = self.context.flow
-        if frame is not None and frame.home is module and frame.function == function:
-            call = frame.caller.code.calls[frame.index]
-            shift = flow.shift(module, function, frame.caller, frame.index)
-            params = module.blocks[function].params
-            value = argument(call, name, params.index(name) - shift if name in params else -1)
-            return [(frame.caller, value, call, frame.outer)]
-        if name not in module.blocks[function].params:
-            sites = [(home, home.code.calls[index]) for home, index in flow.callers(module, function)[:_CALLERS]]
-            return [(home, argument(call, name, -1), call, None) for home, call in sites if self._counts(home)]
-        return [
-            (home, value, home.code.calls[index], None)
-            for (home, index), value in flow.passed(module, function, name)
-            if self._counts(home)
-        ]
+    def arguments(self, function: Scope, name: str, here: Followed) -> list[Followed]:
+        """What is passed for a parameter by the call through which the function was entered, else by all its calls."""
+        followed = here.caller(function)
+        sites = [site for site in function.callers[:_CALLERS] if self.modules is None or site.path in self.modules]
+        calls = [followed] if followed is not None else [(passing_at(function, site), ()) for site in sites]
+        passed = ((passing.argument(name), outer) for passing, outer in calls)
+        return [Followed(value, outer) for value, outer in passed if value is not None]
 
-    def _counts(self, home: Module) -> bool:
-        return self.modules is None or home.path in self.modules
-
-    def option(self, option: Option, depth: int = 0) -> tuple[str, ...]:
+    def option(self, option: Option) -> Texts:
         """The text of an option: the passed value, else its default, else what other starts pass."""
-        passed = self._passed(option)
-        if passed:
-            return passed
-        call = option.call
-        found = self._texts(option.module, option.value, call.block, call.line, None, depth)
+        found = self._passed(option) or _texts(Followed(option_default(self.context, option)), self)
         if found or self.launch is not None:
             return found
         starts = self.context.options.passed.starts(option.module.path, option.module.path)
         found = _unique(text for one in starts for flag in option.flags if (text := one.options.get(flag)) is not None)
         return found if len(found) == 1 else ()
 
-    def _passed(self, option: Option) -> tuple[str, ...]:
+    def _passed(self, option: Option) -> Texts:
         """The value that the launcher passes for an option; positional options take its arguments in order. An empty
         text means that the caller must supply it."""
         if self.launch is None:
@@ -242,57 +167,48 @@ class Paths:
             return tuple(passed[flag] or partly.get(flag, UNKNOWN) for flag in option.flags if flag in passed)[:1]
         names = self.context.options.by_module.get(option.module.path, {})
         bare = [one for options in names.values() for one in options if not one.flags]
-        words = self.launch.fact.record.words
-        at = next((at for at, one in enumerate(bare) if one is option), len(words))
-        return (words[at].text,) if at < len(words) else ()
+        return self._word(next((at for at, one in enumerate(bare, 1) if one is option), 0))
 
     # -- calls ----------------------------------------------------------------------------------
 
-    def _result(self, module: Module, index: int, frame: PathFrame | None, depth: int) -> tuple[str, ...]:
-        call = module.code.calls[index]
-        last = module.callee_name(index)
-
-        def texts(value: Value) -> tuple[str, ...]:
-            return self._texts(module, value, call.block, call.line, frame, depth)
-
-        receiver = receiver_of(call)
+    def _result(self, site: CallSite, here: Followed) -> Texts:
+        here = here.to(site.result)
+        last, args, receiver = site.last, site.args, site.receiver
+        on = [] if receiver is None else [receiver]
         if last in ("join", "joinpath"):
-            parts = [texts(one) for one in call.args]
-            return _joined("/", parts if last == "join" or receiver is None else [texts(receiver), *parts])
-        if last == "dirname" and call.args:
-            return tuple(posixpath.dirname(text) for text in texts(call.args[0]))
+            return _joined("/", self._all(args if last == "join" else [*on, *args], here))
+        if last == "dirname" and args:
+            return tuple(map(posixpath.dirname, self._any(args[:1], here)))
         if last in ("getcwd", "cwd", "curdir"):
             return (".",)
-        if last == "split" and receiver is not None and call.args:
-            return _unique(part.strip() for text in texts(receiver) for part in text.split(","))
-        if last == "format" and receiver is not None:
-            arguments = [texts(one) for one in call.args]
-            return _unique(
-                text
-                for template in texts(receiver)
-                for text in _filled(_TEMPLATE, template, arguments, dict(call.keywords))
-            )
+        if last == "split" and on and args:
+            return _unique(part.strip() for text in self._any(on, here) for part in text.split(","))
+        if last == "format" and on:
+            texts = self._all(args, here)
+            named = bool(site.record.keywords)
+            return _unique(t for one in self._any(on, here) for t in _filled(_TEMPLATE, one, texts, named))
         if last in _SAME:
-            found = texts(call.args[0]) if call.args else ()
-            return found or (texts(receiver) if receiver is not None else ())
-        if last in ("get", "getenv") and len(call.args) > 1:
-            return texts(call.args[1])
-        return self._returned(module, index, frame, depth) or _named(text for one in call.args for text in texts(one))
+            return self._any(args[:1], here) or self._any(on, here)
+        if last in ("get", "getenv") and len(args) > 1:
+            return self._any(args[1:2], here)
+        return self._returned(site, here) or _named(text for texts in self._all(args, here) for text in texts)
 
-    def _returned(self, module: Module, index: int, frame: PathFrame | None, depth: int) -> tuple[str, ...]:
-        target = self.context.names.function(self.context.names.of_call(module, index))
-        if target is None or target[0].blocks[target[1]].kind == "class":
+    def _returned(self, site: CallSite, here: Followed) -> Texts:
+        target = site.target
+        if target is None or target.kind == "class" or any(one.function is target for one in here.calls):
             return ()
-        home, function = target
-        inner = PathFrame(home, function, module, index, frame)
-        return _named(
-            text
-            for returned in home.returns.get(function, ())[:_MOST]
-            for text in self._texts(home, returned.value, returned.block, returned.line + 1, inner, depth)
-        )
+        passing = passing_at(target, site)
+        inside = [here.entered(one, passing) for one in target.returns[:_MOST]]
+        return _named(text for one in inside for text in _texts(one, self))
 
 
-def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
+@walker(_DEPTH, tuple)
+def _texts(here: Followed, paths: Paths) -> Texts:
+    """The possible texts of an expression; none where it is nested too deeply or depends on itself."""
+    return paths.evaluated(here)
+
+
+def _joined(between: str, parts: list[Texts]) -> Texts:
     """All combinations of alternatives; a part without alternatives makes the result empty."""
     found: list[str] = []
     for chosen in product(*[part or (UNKNOWN,) for part in parts[:16]]):
@@ -302,23 +218,21 @@ def _joined(between: str, parts: list[tuple[str, ...]]) -> tuple[str, ...]:
     return _unique(text for text in found if len(text) <= _LONG)
 
 
-def _filled(
-    placeholder: object, template: str, values: list[tuple[str, ...]], keywords: dict[str, Value] | None = None
-) -> tuple[str, ...]:
+def _filled(placeholder: object, template: str, values: list[Texts], named: bool = False) -> Texts:
     """A template with its placeholders filled in order; unresolved named placeholders become ``*``."""
     pieces = _PERCENT.split(template) if placeholder is _PERCENT else _TEMPLATE.split(template)
-    if len(pieces) - 1 != len(values) or keywords:
+    if len(pieces) - 1 != len(values) or named:
         return (UNKNOWN.join(pieces),)
-    parts: list[tuple[str, ...]] = [(pieces[0],)]
+    parts: list[Texts] = [(pieces[0],)]
     for text, piece in zip(values, pieces[1:], strict=True):
         parts += [text, (piece,)]
     return _joined("", parts)
 
 
-def _named(texts: Iterable[str]) -> tuple[str, ...]:
+def _named(texts: Iterable[str]) -> Texts:
     """The texts that end like names of configuration files."""
     return _unique(text for text in texts if _ENDING.search(text))
 
 
-def _unique(texts: Iterable[str]) -> tuple[str, ...]:
+def _unique(texts: Iterable[str]) -> Texts:
     return tuple(dict.fromkeys(texts))[:_MOST]

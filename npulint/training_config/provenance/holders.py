@@ -5,22 +5,23 @@ An object may be a dict display, an instance of a project class, a class or modu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from npulint.assemble.bindings import Bound
-from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.bindings import Bindings
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, scope_at, scope_named
+from npulint.assemble.walker import walker
+from npulint.facts.code import UNKNOWN
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
-from npulint.training_config.provenance.following import Following
-from npulint.training_config.provenance.place import At
+from npulint.training_config.followed import Followed
 from npulint.training_config.provenance.plain import CUT, Found, joined
+from npulint.training_config.provenance.variables import Evaluator, Variables, comes_later
 from npulint.training_config.provenance.written import entry_spot, spot
 
 _DEPTH = 8
 _MOST = 40  # objects that are visited
 _STEPS = 300  # expressions visited per query
+_END = 1 << 30  # a line after all others
 _CONTAINERS = frozenset(
     """dict OrderedDict EasyDict edict AttrDict Munch Dict Box DotDict dotdict AttributeDict Bunch SimpleNamespace
     Namespace HParams CN CfgNode ConfigDict Config ParamDict defaultdict Params""".split()
@@ -31,24 +32,37 @@ Key = str | int
 
 
 class Holder(NamedTuple):
-    """One possible identity of an object: a `display`, a `call` that creates a container, a `class` (also of an
-    instance), a `module`, the keywords of a call (`spread`), or a `name` that it is assigned to."""
+    """One possible identity of an object: a `display`, a `class` (also of an instance) or a `module`, whose block is
+    that of `here`, the keywords of the call `here` (`spread`), or a `name` that it is assigned to in the module."""
 
     kind: str
-    at: At
-    value: Value | None = None
+    here: Followed
     name: str = ""
-    block: int = 0
-    call: Call | None = None
+
+    @property
+    def keywords(self) -> list[tuple[str, Expr]]:
+        """The keywords of the call of a `spread`."""
+        site = self.here.expr.call if self.kind == "spread" else None
+        return [] if site is None else [(key, site.expr(value)) for key, value in site.record.keywords]
+
+    def set_by_name(self, key: Key) -> list[AssignmentSite]:
+        """The assignments of a member of the name."""
+        module = self.here.expr.module
+        targets = (f"{self.name}.{key}", f"{self.name}[{key}]") if self.kind == "name" else ()
+        return [
+            assignment_at(self.here.context, module, bind) for one in targets for bind in module.dotted.get(one, ())
+        ]
 
 
 class Holders:
     """Finds objects and evaluates their members."""
 
-    def __init__(self, tracer: Following) -> None:
+    def __init__(self, tracer: Evaluator, variables: Variables) -> None:
         self._tracer = tracer
+        self._variables = variables
+        self._bindings = Bindings(tracer.context.names)
         self._busy: set[object] = set()
-        self._found: dict[object, list[Holder]] = {}
+        self._found: dict[Followed, list[Holder]] = {}
         self._steps = 0
 
     def forget(self) -> None:
@@ -57,252 +71,192 @@ class Holders:
         self._busy.clear()
         self._steps = 0
 
-    def member(self, value: Value, key: Key, at: At) -> Found | None:
-        """The value of an attribute or item; None if there is no assignment to it."""
-        mark = (at.module.path, _mark(value), key, at.block, at.line)
+    def member(self, here: Followed, key: Key) -> Found | None:
+        """The value of an attribute or item of an object; None if there is no assignment to it."""
+        mark = (here, key)
         if mark in self._busy:
             return None
         self._busy.add(mark)
         try:
-            found = self._member(value, key, at)
+            found = self._member(here, key)
             return found if self._steps <= _STEPS else CUT
         finally:
             self._busy.discard(mark)
 
-    def _member(self, value: Value, key: Key, at: At) -> Found | None:
-        holders = self._all(value, at)
+    def _member(self, here: Followed, key: Key) -> Found | None:
+        holders = self.all_of(here)
         parts: list[Found] = []
-        binds = _unique([bound for holder in holders if holder.kind == "name" for bound in _set_by_name(holder, key)])
+        binds = {id(bind.record): bind for holder in holders for bind in holder.set_by_name(key)}
         if binds:
-            near = [(home, bind) for home, bind in binds if not _later(home, bind, at)]
-            assigned, sure = self._tracer.assignments.of(_ordered(near, at), at)
+            near = [bind for bind in binds.values() if not comes_later(bind, here.expr)]
+            assigned, sure = self._variables.assigned(_nearest_first(near, here.expr), here)
             if sure:
                 return joined(assigned)
             parts += assigned
         for holder in holders:
-            if holder.kind != "name":
-                parts += self._of(holder, key, at)
+            parts += self._of(holder, key)
         return joined(parts) if parts else None
 
-    def _of(self, holder: Holder, key: Key, at: At) -> Iterator[Found]:
-        """The values that one possible identity has for a key."""
-        place = holder.at
-        if holder.kind == "display" and holder.value is not None:
-            entry = _entry(holder.value, key)
-            if entry is not None:
-                yield self._written(entry, place, entry_spot(holder.value, entry, place.line), str(key))
-            return
-        if holder.kind in ("class", "module"):
-            binds = self._binds(holder, str(key))
-            yield from self._tracer.assignments.of(binds, place)[0]
-        if holder.call is not None:
-            call = holder.call
-            for name, value in call.keywords:
-                if name == key:
-                    yield self._written(value, place, spot(call, value), name)
-                elif name == "**":
-                    found = self.member(value, key, place.deeper()) if place.depth < _DEPTH * 2 else None
-                    if found is not None:
-                        yield found
+    def _of(self, holder: Holder, key: Key) -> Iterator[Found]:
+        """The values that one possible identity has for a key; none for a name."""
+        here = holder.here
+        entry = here.expr.element(key) if holder.kind == "display" else None
+        if entry is not None:
+            yield self._written(here.to(entry), entry_spot(here.expr, entry) or Span.at(here.expr.line), str(key))
+        elif holder.kind in ("class", "module"):
+            yield from self._variables.assigned(self.binds(holder, str(key)), here)[0]
+        for name, value in holder.keywords:
+            if name == key:
+                yield self._written(here.to(value), spot(value, here.expr.call), name)
+            elif name == "**":
+                found = self.member(here.to(value), key)
+                if found is not None:
+                    yield found
 
-    def _written(self, value: Value, at: At, span: Span, name: str) -> Found:
-        found = self._tracer.found(value, at.deeper())
-        return found.written(Station(at.module.path, span, name)) if found.values else found
+    def _written(self, here: Followed, span: Span, name: str) -> Found:
+        return self._tracer.found(here).written(here.expr.module.path, span, name)
 
-    def _binds(self, holder: Holder, key: str) -> list[Bound]:
-        module = holder.at.module
-        if holder.kind == "module":
-            return [(module, bind) for bind in module.names.get(0, {}).get(key, ())][::-1]
-        return self._tracer.bindings.attribute(module, holder.block, key)[::-1]
+    def binds(self, holder: Holder, key: str) -> list[AssignmentSite]:
+        """The assignments of a member of a class or module, last one first."""
+        scope = holder.here.expr.scope
+        found = [(scope.module, bind) for bind in scope.module.names.get(0, {}).get(key, ())]
+        found = found if holder.kind == "module" else self._bindings.attribute(scope.module, scope.block, key)
+        return [assignment_at(scope.context, home, bind) for home, bind in found[::-1]]
 
     # -- what an object may be
 
-    def _all(self, value: Value, at: At) -> list[Holder]:
-        key = (at.module.path, _mark(value), at.block, at.line, at.frames)
-        known = self._found.get(key)
+    def all_of(self, here: Followed) -> list[Holder]:
+        """The possible identities of an object."""
+        known = self._found.get(here)
         if known is None:
-            self._found[key] = []  # ends a cycle
-            known = self._found[key] = self._gathered(value, at)
+            self._found[here] = []  # ends a cycle
+            known = self._found[here] = self._gathered(here)
         return known
 
-    def _gathered(self, value: Value, at: At) -> list[Holder]:
+    def _gathered(self, here: Followed) -> list[Holder]:
         found: list[Holder] = []
-        seen: set[object] = set()
-        queue: list[tuple[Value, At]] = [(value, at)]
+        seen: set[Expr] = set()
+        queue = [(here, 0)]
         while queue and len(seen) < _MOST and self._steps <= _STEPS:
             self._steps += 1
-            value, place = queue.pop(0)
-            mark = (place.module.path, _mark(value), place.block, place.line)
-            if mark not in seen and place.depth < at.depth + _DEPTH:
-                seen.add(mark)
-                for more in self._step(value, place):
+            here, depth = queue.pop(0)
+            if here.expr not in seen and depth < _DEPTH:
+                seen.add(here.expr)
+                for more in self._step(here):
                     if isinstance(more, Holder):
                         found.append(more)
                     else:
-                        queue.append(more)
+                        queue.append((more, depth + 1))
         return found
 
-    def _step(self, value: Value, at: At) -> Iterator[Holder | tuple[Value, At]]:
+    def _step(self, here: Followed) -> Iterator[Holder | Followed]:
         """The identities of an expression, and further expressions to resolve."""
-        if isinstance(value, SequenceDisplay | Table):
-            yield Holder("display", at, value)
-            if isinstance(value, Table):
-                yield from [(v, at.deeper()) for k, v in zip(value.keys, value.values, strict=True) if k is None]
-        elif isinstance(value, Ref):
-            yield from self._named(value.name, at)
-        elif isinstance(value, CallResult):
-            yield from self._made(value.call, at)
-        elif isinstance(value, Op) and value.op in ("or", "if"):
-            yield from [(v, at.deeper()) for v in value.operands[value.op == "if" :]]
-        elif isinstance(value, Op) and value.op in ("[]", ".") and isinstance(value.operands[1], Const):
-            key = value.operands[1].value
+        expr = here.expr
+        attribute = expr.attribute or expr.subscript
+        if expr.is_display or expr.is_dict:
+            yield Holder("display", here)
+            yield from [here.to(value) for key, value in expr.entries if key is None]
+        elif expr.written:
+            yield from self._named(here)
+        elif expr.call is not None:
+            yield from self._made(here, expr.call)
+        elif attribute is not None:
+            key = attribute[1] if isinstance(attribute[1], str) else attribute[1].literal
             if isinstance(key, str | int):
-                yield from self._inside(value.operands[0], key, at)
+                yield from _inside(here.to(attribute[0]), key, self)
+        else:
+            yield from map(here.to, expr.alternatives)
 
-    def _named(self, name: str, at: At) -> Iterator[Holder | tuple[Value, At]]:
-        module = at.module
-        yield Holder("name", at, name=name)
-        yield from self._meant(self._tracer.names.of_name(module, name, at.block, at.line), at)
-        binds = self._tracer.bindings.of(module, name, at.block, at.line)
-        for home, bind in binds:
-            if home is not module or bind.target != name:
-                yield Holder("name", at.moved(home, bind.block, bind.line), name=bind.target)
-            yield bind.value, at.moved(home, bind.block, bind.line)
-        function = _taker(module, name, at.block)
-        if function >= 0 and not binds:
-            yield from self._passed(name, function, at)
-        head, _, last = name.rpartition(".")
-        if head and not binds:
-            yield from self._inside(Ref(head), last, at)
+    def _named(self, here: Followed) -> Iterator[Holder | Followed]:
+        expr, name = here.expr, here.expr.written
+        yield Holder("name", here, name)
+        yield from self._meant(here)
+        binds = expr.assignments
+        for bind in binds:
+            if bind.scope.module is not expr.module or bind.target != name:
+                yield Holder("name", here.to(bind.value), bind.target)
+            yield here.to(bind.value)
+        if not binds:
+            yield from self._passed(here)
+            head, _, last = name.rpartition(".")
+            if head:
+                yield from _inside(here.to(expr.scope.named(head, expr.line)), last, self)
 
-    def _meant(self, meaning: str, at: At) -> Iterator[Holder]:
+    def _meant(self, here: Followed) -> Iterator[Holder]:
         """A project module, class or instance by its canonical name."""
+        context, meaning = here.context, here.expr.name
         if meaning.endswith(":"):
-            home = self._tracer.names.named(meaning[:-1])
+            home = context.names.named(meaning[:-1])
             if home is not None:
-                yield Holder("module", at.moved(home, 0, 1 << 30))
+                yield Holder("module", here.to(scope_at(context, home, 0).expr(UNKNOWN, _END)))
             return
-        target = self._tracer.names.function(meaning)
-        if target is not None and target[0].blocks[target[1]].kind == "class":
-            yield Holder("class", at.moved(target[0], target[1], 1 << 30), block=target[1])
+        target = scope_named(context, meaning)
+        if target is not None and target.kind == "class":
+            yield Holder("class", here.to(target.expr(UNKNOWN, _END)))
 
-    def _passed(self, name: str, function: int, at: At) -> Iterator[Holder | tuple[Value, At]]:
+    def _passed(self, here: Followed) -> Iterator[Holder | Followed]:
         """What callers pass for a parameter, or for the keywords that ``**name`` collects."""
-        record = at.module.blocks[function]
-        followed = at.caller(function)
-        callers = [followed] if followed is not None else self._tracer.parameters.callers(at.module, function, at)
-        for passing, place in callers:
-            if name in record.params:
-                value = passing.argument(name, record.params.index(name))
-                if value is not None:
-                    yield value, place
-            elif f"**{name}" in record.params:
-                yield Holder("spread", place, call=passing.call)
-
-    def _made(self, index: int, at: At) -> Iterator[Holder | tuple[Value, At]]:
-        module = at.module
-        call = module.code.calls[index]
-        name = self._tracer.names.of_call(module, index)
-        last = module.callee_name(index)
-        place = at.moved(module, call.block, call.line)
-        target = self._tracer.names.function(name)
-        if target is not None:
-            home, block = target
-            if home.blocks[block].kind != "class":
-                for one in home.returns.get(block, ()):
-                    yield one.value, at.moved(home, one.block, one.line + 1)
-                return
-            yield Holder("class", at.moved(home, block, 1 << 30), block=block)
-            if last not in _CONTAINERS:
-                plain = home.definition(block, "__init__") < 0  # a dataclass
-                if plain:
-                    yield Holder("spread", place, call=call)
-                return
-        if last in _CONTAINERS or (last in _SAME and call.args):
-            yield Holder("spread", place, call=call)
-            yield from [(arg, place) for arg in call.args[:1]]
-        elif last in _SAME and isinstance(call.callee, Ref) and "." in call.callee.name:
-            yield Ref(call.callee.name.rpartition(".")[0]), place
-        elif last == "get" and call.args and isinstance(call.args[0], Const) and isinstance(call.callee, Ref):
-            key = call.args[0].value
-            if isinstance(key, str) and "." in call.callee.name:
-                yield from self._inside(Ref(call.callee.name.rpartition(".")[0]), key, place)
-
-    def _inside(self, value: Value, key: Key, at: At) -> Iterator[tuple[Value, At] | Holder]:
-        """The possible objects under a key of another object."""
-        if at.depth > _DEPTH * 2:
+        name = here.expr.written
+        function = _taker(name, here.expr.scope)
+        if function is None:
             return
-        for holder in self._all(value, at.deeper()):
-            place = holder.at
-            if holder.kind == "name":
-                for target in _targets(holder.name, key):
-                    yield Holder("name", place, name=target)
-                yield from [(b.value, at.moved(home, b.block, b.line)) for home, b in _set_by_name(holder, key)]
-            elif holder.kind == "display" and holder.value is not None:
-                entry = _entry(holder.value, key)
-                if entry is not None:
-                    yield entry, place.deeper()
-            elif holder.kind in ("class", "module"):
-                for home, bind in self._binds(holder, str(key)):
-                    yield Holder("name", at.moved(home, bind.block, bind.line), name=bind.target)
-                    yield bind.value, at.moved(home, bind.block, bind.line)
-            if holder.call is not None:
-                yield from [(value, place.deeper()) for name, value in holder.call.keywords if name == key]
+        for passing, calls in self._variables.callers(function, here):
+            value = passing.argument(name) if name in function.parameters else None
+            if value is not None:
+                yield Followed(value, calls)
+            elif f"**{name}" in function.parameters:
+                yield Holder("spread", Followed(passing.site.result, calls))
+
+    def _made(self, here: Followed, site: CallSite) -> Iterator[Holder | Followed]:
+        """What a call gives: an own object, a container, or what it is called with or on."""
+        last, first, target = site.last, site.args[:1], site.target
+        receiver = site.receiver if site.written else None
+        if target is not None and target.kind != "class":
+            yield from map(here.to, target.returns)
+            return
+        if target is not None:
+            yield Holder("class", here.to(target.expr(UNKNOWN, _END)))
+            if last not in _CONTAINERS:
+                if target.called_block is None:  # a dataclass
+                    yield Holder("spread", here)
+                return
+        if last in _CONTAINERS or (last in _SAME and first):
+            yield Holder("spread", here)
+            yield from map(here.to, first)
+        elif receiver is not None and last in _SAME:
+            yield here.to(receiver)
+        elif receiver is not None and last == "get" and first and first[0].text:
+            yield from _inside(here.to(receiver), first[0].text, self)
 
 
-def _taker(module: Module, name: str, block: int) -> int:
-    """The innermost function around `block` that has a parameter of this name or collects keywords in it, or -1."""
-    function = module.function_of(block)
-    while function >= 0 and name not in module.params.get(function, ()):
-        function = module.function_of(module.blocks[function].parent)
+@walker(_DEPTH, list)
+def _inside(here: Followed, key: Key, holders: Holders) -> Iterable[Holder | Followed]:
+    """The possible objects under a key of an object."""
+    found: list[Holder | Followed] = []
+    for holder in holders.all_of(here):
+        place = holder.here
+        if holder.kind == "name":
+            found += [Holder("name", place, name) for name in (f"{holder.name}.{key}", f"{holder.name}[{key}]")]
+            found += [here.to(bind.value) for bind in holder.set_by_name(key)]
+        elif holder.kind == "display":
+            entry = place.expr.element(key)
+            found += [place.to(entry)] if entry is not None else []
+        elif holder.kind in ("class", "module"):
+            for bind in holders.binds(holder, str(key)):
+                found += [Holder("name", here.to(bind.value), bind.target), here.to(bind.value)]
+        found += [place.to(value) for name, value in holder.keywords if name == key]
+    return found
+
+
+def _taker(name: str, scope: Scope) -> Scope | None:
+    """The innermost function around a block that has a parameter of this name or collects arguments in it."""
+    function = scope.function
+    while function is not None and name not in scope.module.params.get(function.block, ()):
+        function = function.parent.function if function.parent is not None else None
     return function
 
 
-def _mark(value: Value) -> object:
-    """A hashable identity of a value within its module."""
-    return value if isinstance(value, Ref) else id(value)
-
-
-def _targets(name: str, key: Key) -> tuple[str, ...]:
-    """The spellings of an assignment to a member."""
-    return (f"{name}.{key}", f"{name}[{key}]")
-
-
-def _set_by_name(holder: Holder, key: Key) -> list[Bound]:
-    module = holder.at.module
-    found = [bind for target in _targets(holder.name, key) for bind in module.dotted.get(target, ())]
-    return [(module, bind) for bind in found]
-
-
-def _later(home: Module, bind: Assignment, at: At) -> bool:
-    """Whether an assignment follows the place `at` in the same function, outside of loops."""
-    same = home is at.module and home.function_of(bind.block) == home.function_of(at.block)
-    return same and bind.line >= at.line and home.loop_of(at.block) < 0
-
-
-def _ordered(binds: list[Bound], at: At) -> list[Bound]:
-    """Assignments, nearest first: those in the same function before others, later lines before earlier ones."""
-    here = at.module.function_of(at.block)
-    return sorted(
-        binds,
-        key=lambda bound: (
-            not (bound[0] is at.module and bound[0].function_of(bound[1].block) == here),
-            bound[0].path,
-            -bound[1].line,
-        ),
-    )
-
-
-def _entry(display: Value, key: Key) -> Value | None:
-    if isinstance(display, SequenceDisplay):
-        inside = isinstance(key, int) and -len(display.items) <= key < len(display.items)
-        return display.items[key] if isinstance(key, int) and inside else None
-    if isinstance(display, Table):
-        for name, value in zip(display.keys, display.values, strict=True):
-            if isinstance(name, Const) and name.value == key:
-                return value
-    return None
-
-
-def _unique(bounds: list[Bound]) -> list[Bound]:
-    return list({(home.path, bind.line, bind.column, bind.target): (home, bind) for home, bind in bounds}.values())
+def _nearest_first(binds: list[AssignmentSite], expr: Expr) -> list[AssignmentSite]:
+    """Assignments, those in the same function before others, later lines before earlier ones."""
+    routine = expr.scope.routine
+    return sorted(binds, key=lambda bind: (bind.scope.routine is not routine, bind.scope.path, -bind.line))

@@ -13,7 +13,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station
+from npulint.facts.recipe import ProvenanceStep
 from npulint.lazy_regex import lazy_compile
 from npulint.read.launcher_facts import VariableRecord
 from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, literal, show
@@ -86,8 +86,8 @@ class Start:
         place = launch.fact.record.places.get(flag, launch.fact.span)
         alone = flag in launch.fact.record.flags
         written = dashed(flag) if alone or text is None else f"{dashed(flag)} {show(text)}"
-        station = Station(launch.fact.path, place, written)
-        return self._converted(option, launch, flag, text).through(station, defined(option))
+        step = ProvenanceStep(launch.fact.path, place, written)
+        return self._converted(option, launch, flag, text).through(step, defined(option))
 
     def _is_of_another(self, option: Option) -> bool:
         """Whether an option belongs to an imported script, and the started script defines one of the same name."""
@@ -95,19 +95,19 @@ class Start:
         return option.module.path != self.entry and option.name in own
 
     def _converted(self, option: Option, launch: Launch, flag: str, text: str | None) -> Found:
-        named = dict(option.call.keywords).get("type")
+        keywords = dict(option.call.keywords)
+        named, nargs = keywords.get("type"), keywords.get("nargs")
         kind = named.name.rpartition(".")[2] if isinstance(named, Ref) else ""
         if text is None:
             return UNKNOWN
-        nargs = dict(option.call.keywords).get("nargs")
-        if nargs in (Const("+"), Const("*")) or (isinstance(nargs, Const) and isinstance(nargs.value, int)):
+        if isinstance(nargs, Const) and (nargs.value in ("+", "*") or isinstance(nargs.value, int)):
             return self._several(launch, flag, text, kind)
-        if option.kind == "unknown" and dict(option.call.keywords).get("nargs") == Const("?"):
-            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
-            return Found(tuple(known.values), known.exact)
         if option.kind in ("words", "parameter"):
             return _words(text, kind)
-        known = given(option, launch, flag, text)
+        if option.kind == "unknown" and nargs == Const("?"):
+            known = converted(text, _TYPES.get(kind, "text" if named is None else "unknown"))
+        else:
+            known = given(option, launch, flag, text)
         return Found(tuple(known.values), known.exact)
 
     def _several(self, launch: Launch, flag: str, text: str, kind: str) -> Found:
@@ -130,7 +130,7 @@ class Start:
             last = facts[-1]
             text = last.value
             found = literal(text) if text is not None else UNKNOWN
-            return found.through(Station(last.path, last.span, f"{name}={text or '…'}"))
+            return found.through(ProvenanceStep(last.path, last.span, f"{name}={text or '…'}"))
         return UNKNOWN if _RANKS.fullmatch(name) else None
 
     @cached_property
@@ -147,14 +147,14 @@ class Start:
         return found
 
 
-def defined(option: Option) -> Station:
+def defined(option: Option) -> ProvenanceStep:
     """The place where an option is defined, with its name on the command line."""
     call = option.call
     as_written = [arg.value for arg in call.args if isinstance(arg, Const) and isinstance(arg.value, str)]
     name = next((text for text in as_written if text.startswith("--")), "")
     if not name:
         name = option.name if option.kind == "parameter" or not option.flags else dashed(option.flags[0])
-    return Station(option.module.path, Span.of(call), name)
+    return ProvenanceStep(option.module.path, Span.of(call), name)
 
 
 def dashed(flag: str) -> str:
@@ -167,9 +167,9 @@ def default_of(option: Option, found: Found) -> Found:
     value = found.single
     if option.kind in ("int", "float") and isinstance(value, str):
         known = converted(value, option.kind)
-        return Found(tuple(known.values), known.exact, found.stations)
+        return Found(tuple(known.values), known.exact, found.provenance)
     if option.kind == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return Found((float(value),), True, found.stations)
+        return Found((float(value),), True, found.provenance)
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
-from npulint.assemble.flow import Flow, initialiser
-from npulint.assemble.module import Module
-from npulint.facts.code import UNKNOWN, Call, CallResult, Op, Ref, SequenceDisplay, Unknown, Value
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite, Scope, scope_at, scope_named
+from npulint.assemble.walker import walker
+from npulint.facts.code import SequenceDisplay, Value
+from npulint.training_config.followed import Passing, passing_at
 
 _DEPTH = 8
 _MOST_BASES = 16
@@ -16,172 +17,128 @@ _STARTERS = frozenset(("partial", "partialmethod", "spawn", "start_processes", "
 _ESTIMATORS = frozenset("Estimator TPUEstimator NPUEstimator EstimatorSpec DNNEstimator MixedEstimator".split())
 
 
-class Passing(NamedTuple):
-    """One call of a function; its first `shift` parameters (``self``) are not among `args`."""
-
-    home: Module
-    call: Call
-    number: int
-    args: tuple[Value, ...]
-    keywords: tuple[tuple[str, Value], ...]
-    shift: int
-
-    def argument(self, name: str, position: int) -> Value | None:
-        """The argument for a parameter by keyword or position; None if it is absent or passed by ``*args``."""
-        for key, value in self.keywords:
-            if key == name:
-                return value
-        at = position - self.shift
-        if 0 <= at < len(self.args) and not any(_starred(arg) for arg in self.args[: at + 1]):
-            return self.args[at]
-        return None
-
-    def open(self, position: int) -> bool:
-        """Whether ``*args`` may pass the parameter at a position."""
-        return any(_starred(arg) for arg in self.args[: max(0, position - self.shift) + 1])
-
-
 class Passed:
     """The calls in `paths` by called function, including constructors of base classes and functions passed on together
     with their arguments."""
 
-    def __init__(self, flow: Flow, paths: frozenset[str]) -> None:
-        self._flow = flow
-        self._names = flow.names
-        self._paths = paths
+    def __init__(self, context: Context, paths: frozenset[str]) -> None:
+        self._modules = [scope_at(context, context.project.modules[path], 0) for path in sorted(paths)]
+        self._by_site: dict[CallSite, Passing] = {}
 
-    def of(self, module: Module, function: int) -> list[Passing]:
+    def of(self, function: Scope) -> list[Passing]:
         """The calls that run a function; for a method also calls by base classes of their own method."""
-        found = self._found.get((module.path, function), [])
-        record = module.blocks[function]
-        if found or record.kind != "function" or module.blocks[record.parent].kind != "class":
+        found = self._found.get(function, [])
+        owner = function.parent
+        if found or function.kind != "function" or owner is None or owner.kind != "class":
             return found
-        last = record.name.rpartition(".")[2]
-        return [one for base in self._bases(module, record.parent) for one in self._of_self.get((*base, last), ())]
+        last = function.record.name.rpartition(".")[2]
+        sites = [site for base in _with_bases(owner) for site in self._of_self.get((base, last), ())]
+        return [Passing(function, one, one.record.args, one.record.keywords, 1) for one in sites]
 
-    def _bases(self, module: Module, owner: int) -> list[tuple[str, int]]:
-        """The class and all its base classes in the project."""
-        found: dict[tuple[str, int], None] = {(module.path, owner): None}
-        queue = [(module, owner)]
-        while queue and len(found) < _MOST_BASES:
-            home, block = queue.pop()
-            record = home.blocks[block]
-            for base in record.bases:
-                target = self._names.function(self._names.of_value(home, base, record.parent, record.line))
-                if target is not None and (target[0].path, target[1]) not in found:
-                    found[target[0].path, target[1]] = None
-                    queue.append(target)
-        return list(found)
-
-    @cached_property
-    def _of_self(self) -> dict[tuple[str, int, str], list[Passing]]:
-        """The calls of methods of ``self``, by class and name."""
-        found: dict[tuple[str, int, str], list[Passing]] = {}
-        for path in sorted(self._paths):
-            home = self._names.project.modules[path]
-            for index, call in enumerate(home.code.calls):
-                head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
-                owner = home.owner_of_self(head, call.block) if head and "." not in head else -1
-                if owner >= 0:
-                    one = Passing(home, call, index, call.args, call.keywords, 1)
-                    found.setdefault((path, owner, last), []).append(one)
-        return found
-
-    def by_call(self, target: tuple[Module, int], home: Module, index: int) -> tuple[int, Passing] | None:
-        """The function that a call of the function or class `target` runs, and the arguments."""
-        module, block = target
-        inner = initialiser(module, block)
-        if inner < 0:
+    def by_call(self, site: CallSite, target: Scope) -> Passing | None:
+        """The arguments that a call of the function or class `target` passes to the function that it runs."""
+        function = target.called_block
+        if function is None:
             return None
-        call = home.code.calls[index]
-        shift = self._flow.shift(module, inner, home, index)
-        return inner, Passing(home, call, index, call.args, call.keywords, shift)
+        if site not in self._by_site:
+            self._by_site[site] = passing_at(function, site)
+        return self._by_site[site]
 
     @cached_property
-    def _found(self) -> dict[tuple[str, int], list[Passing]]:
-        found: dict[tuple[str, int], list[Passing]] = {}
-        modules = self._names.project.modules
-        for path in sorted(self._paths):
-            for module, function, passing in self._in(modules[path]):
-                found.setdefault((module.path, function), []).append(passing)
+    def _of_self(self) -> dict[tuple[Scope, str], list[CallSite]]:
+        """The calls of methods of ``self``, by class and name."""
+        found: dict[tuple[Scope, str], list[CallSite]] = {}
+        for module in self._modules:
+            for site in module.all_calls:
+                head, _, last = site.written.rpartition(".")
+                owner = module.module.owner_of_self(head, site.record.block) if head and "." not in head else -1
+                if owner >= 0:
+                    found.setdefault((module.at(owner), last), []).append(site)
         return found
 
-    def _in(self, home: Module) -> Iterator[tuple[Module, int, Passing]]:
-        for index, name in enumerate(self._names.of_calls(home)):
-            call = home.code.calls[index]
-            last = home.callee_name(index)
-            if ":" in name and (target := self._names.function(name)) is not None:
-                yield from self._own(target, home, index, call)
-            elif last == "__init__" and isinstance(call.callee, Op) and _is_super(home, call.callee.operands[0]):
-                owner = home.class_of(call.block)
-                if owner >= 0:
-                    yield from self._inherited(home, owner, home, index, call)
-            elif last in _STARTERS or last in _ESTIMATORS:
-                yield from self._handed(home, index, call, last)
-
-    def _own(
-        self, target: tuple[Module, int], home: Module, index: int, call: Call
-    ) -> Iterator[tuple[Module, int, Passing]]:
-        module, block = target
-        inner = initialiser(module, block)
-        if inner >= 0:
-            shift = self._flow.shift(module, inner, home, index)
-            yield module, inner, Passing(home, call, index, call.args, call.keywords, shift)
-        elif module.blocks[block].kind == "class":
-            yield from self._inherited(module, block, home, index, call)
-
-    def _inherited(
-        self, module: Module, owner: int, home: Module, index: int, call: Call, depth: int = 0
-    ) -> Iterator[tuple[Module, int, Passing]]:
-        """The call of a constructor inherited from the first base class that has one."""
-        record = module.blocks[owner]
-        for base in record.bases:
-            target = self._names.function(self._names.of_value(module, base, record.parent, record.line))
-            if target is None or target[0].blocks[target[1]].kind != "class" or depth > _DEPTH:
-                continue
-            inner = initialiser(*target)
-            if inner >= 0:
-                yield target[0], inner, Passing(home, call, index, call.args, call.keywords, 1)
-                return
-            yield from self._inherited(*target, home, index, call, depth + 1)
-
-    def _handed(self, home: Module, index: int, call: Call, last: str) -> Iterator[tuple[Module, int, Passing]]:
-        """Functions passed on together with arguments: ``partial(f, lr=0.1)``, ``spawn(worker, args=(…))``,
-        ``Estimator(model_fn=f, params={…})``."""
-        keywords = dict(call.keywords)
-        first = call.args[0] if call.args else None
-        shift = 0
-        if last in _ESTIMATORS:
-            function = keywords.get("model_fn", first)
-            args: tuple[Value, ...] = ()
-            named = tuple([(key, value) for key, value in call.keywords if key in ("params", "config")])
-        elif last.startswith("partial"):
-            function, args, named = first, call.args[1:], call.keywords
-        else:
-            function = keywords.get("target", keywords.get("fn", first))
-            passed = keywords.get("args", call.args[1] if last == "spawn" and len(call.args) > 1 else None)
-            args = passed.items if isinstance(passed, SequenceDisplay) else ()
-            named = ()
-            shift = 1 if last in ("spawn", "start_processes") else 0
-        for module, inner in self._flow.functions(home, function, call.block, call.line) if function else ():
-            bound = module.blocks[module.blocks[inner].parent].kind == "class"
-            yield module, inner, Passing(home, call, index, args, named, shift + bound)
+    @cached_property
+    def _found(self) -> dict[Scope, list[Passing]]:
+        found: dict[Scope, list[Passing]] = {}
+        for module in self._modules:
+            for passing in _in(module):
+                found.setdefault(passing.function, []).append(passing)
+        return found
 
 
-def _is_super(module: Module, value: Value) -> bool:
-    if not isinstance(value, CallResult):
-        return False
-    callee = module.code.calls[value.call].callee
-    return isinstance(callee, Ref) and callee.name == "super"
+def _with_bases(owner: Scope) -> list[Scope]:
+    """The class and all its base classes in the project."""
+    found = {owner: None}
+    queue = [owner]
+    while queue and len(found) < _MOST_BASES:
+        for base in queue.pop().bases:
+            target = scope_named(owner.context, base.name)
+            if target is not None and target not in found:
+                found[target] = None
+                queue.append(target)
+    return list(found)
 
 
-def _starred(value: Value) -> bool:
-    return isinstance(value, Op) and value.op == "star"
+def _in(module: Scope) -> Iterator[Passing]:
+    """The calls of project functions in a module."""
+    for site, name in zip(module.all_calls, module.call_names, strict=True):
+        last = site.last
+        target = scope_named(module.context, name) if ":" in name else None
+        if target is not None:
+            function = target.called_block
+            if function is not None:
+                yield passing_at(function, site)
+            else:
+                yield from _inherited(target, site)
+        elif last == "__init__" and _is_of_super(site):
+            if site.scope.owner is not None:
+                yield from _inherited(site.scope.owner, site)
+        elif last in _STARTERS or last in _ESTIMATORS:
+            yield from _handed(site)
 
 
-def default_of(module: Module, function: int, name: str) -> Value | None:
-    """The default of a parameter, or None."""
-    record = module.blocks[function]
-    position = record.params.index(name) - (len(record.params) - len(record.defaults))
-    value = record.defaults[position] if position >= 0 else UNKNOWN
-    return None if isinstance(value, Unknown) else value
+def _inherited(owner: Scope, site: CallSite) -> Iterator[Passing]:
+    """The call of a constructor that a class inherits."""
+    function = _inherited_maker(owner)
+    if function is not None:
+        yield Passing(function, site, site.record.args, site.record.keywords, 1)
+
+
+@walker(_DEPTH, lambda: None)
+def _inherited_maker(owner: Scope) -> Scope | None:
+    """The constructor of the first base class that has one."""
+    for base in owner.bases:
+        target = scope_named(owner.context, base.name)
+        if target is not None and target.kind == "class":
+            found = target.called_block or _inherited_maker(target)
+            if found is not None:
+                return found
+    return None
+
+
+def _handed(site: CallSite) -> Iterator[Passing]:
+    """Functions passed on together with arguments: ``partial(f, lr=0.1)``, ``spawn(worker, args=(…))``,
+    ``Estimator(model_fn=f, params={…})``."""
+    record, keywords, last = site.record, dict(site.record.keywords), site.last
+    function: Value | None = record.args[0] if record.args else None
+    args: tuple[Value, ...] = ()
+    named: tuple[tuple[str, Value], ...] = ()
+    shift = 0
+    if last in _ESTIMATORS:
+        function = keywords.get("model_fn", function)
+        named = tuple([(key, value) for key, value in record.keywords if key in ("params", "config")])
+    elif last.startswith("partial"):
+        args, named = record.args[1:], record.keywords
+    else:
+        function = keywords.get("target", keywords.get("fn", function))
+        passed = keywords.get("args", record.args[1] if last == "spawn" and len(record.args) > 1 else None)
+        args = passed.items if isinstance(passed, SequenceDisplay) else ()
+        shift = last in ("spawn", "start_processes")
+    for inner in site.expr(function).functions if function else ():
+        bound = inner.parent is not None and inner.parent.kind == "class"
+        yield Passing(inner, site, args, named, shift + bound)
+
+
+def _is_of_super(site: CallSite) -> bool:
+    attribute = site.callee.attribute
+    made = None if attribute is None else attribute[0].call
+    return made is not None and made.written == "super"

@@ -9,7 +9,8 @@ import msgspec
 
 from npulint.assemble.arithmetic import apply
 from npulint.facts.code import Scalar
-from npulint.facts.recipe import Station, Traced
+from npulint.facts.model import Span
+from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.facts.values import PossibleValues
 
 _MOST = 16  # alternatives that are kept; with more the value is unknown
@@ -30,12 +31,12 @@ class ValuePairs(tuple[tuple[Scalar, object], ...]):
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):
-    """The possible plain values of an expression. `exact`: there are no others. `stations` lead from the definition to
-    the expression. `cut`: the search hit a limit; another query may find more."""
+    """The possible plain values of an expression. `exact`: there are no others. `provenance` leads from the definition
+    to the expression. `cut`: the search hit a limit; another query may find more."""
 
     values: tuple[object, ...] = ()
     exact: bool = False
-    stations: tuple[Station, ...] = ()
+    provenance: tuple[ProvenanceStep, ...] = ()
     cut: bool = False
 
     @property
@@ -53,14 +54,16 @@ class Found(msgspec.Struct, frozen=True, eq=False):
         answers = {bool(value) for value in self.values} if self.exact else set()
         return answers.pop() if len(answers) == 1 else None
 
-    def through(self, *stations: Station) -> Found:
-        """The same values with further stations at the end."""
-        new = [one for one in stations if one not in self.stations[-1:]]
-        return msgspec.structs.replace(self, stations=(*self.stations, *new)) if new else self
+    def through(self, *provenance: ProvenanceStep) -> Found:
+        """The same values with further provenance at the end."""
+        new = [one for one in provenance if one not in self.provenance[-1:]]
+        return msgspec.structs.replace(self, provenance=(*self.provenance, *new)) if new else self
 
-    def written(self, station: Station) -> Found:
-        """The same values, defined at `station` unless their provenance is already known."""
-        return self if self.stations else msgspec.structs.replace(self, stations=(station,))
+    def written(self, path: str, span: Span, name: str) -> Found:
+        """The same values, written at a place under a name unless their provenance is already known."""
+        if self.provenance or not self.values:
+            return self
+        return msgspec.structs.replace(self, provenance=(ProvenanceStep(path, span, name),))
 
     def doubted(self) -> Found:
         """The same values, none of them certain."""
@@ -68,7 +71,7 @@ class Found(msgspec.Struct, frozen=True, eq=False):
 
     def traced(self) -> Traced:
         """The record for reports and comparisons."""
-        return Traced(self.known, self.single, self.text(), self.stations)
+        return Traced(self.known, self.single, self.text(), self.provenance)
 
     def text(self) -> str:
         """The value or the alternatives for display, ``?`` if unknown."""
@@ -94,17 +97,26 @@ def joined(parts: Sequence[Found]) -> Found:
         for value in part.values:
             values.setdefault(canonical(value), value)
     exact = bool(parts) and all(part.exact for part in parts) and len(values) <= _MOST
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
-    return Found(tuple(values.values())[:_MOST], exact, stations, any(part.cut for part in parts))
+    return whole(parts, *list(values.values())[:_MOST], exact=exact)
 
 
 def computed(symbol: str, parts: Sequence[Found]) -> Found:
     """The value of an operator applied to scalars; unknown for other operands."""
-    cut = any(part.cut for part in parts)
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
     known = [_known(part) for part in parts]
     result = apply(symbol, [one for one in known if one is not None]) if None not in known else PossibleValues()
-    return Found(tuple(result.values), result.exact, stations, cut)
+    return whole(parts, *result.values, exact=result.exact)
+
+
+def whole(parts: Iterable[Found], *values: object, exact: bool = True) -> Found:
+    """The possible `values` of what is put together from `parts`."""
+    parts = list(parts)
+    provenance = tuple(dict.fromkeys(step for part in parts for step in part.provenance))
+    return Found(values, exact, provenance, any(part.cut for part in parts))
+
+
+def unknown(parts: Iterable[Found]) -> Found:
+    """The value of what is put together from `parts` that are not all known."""
+    return Found(cut=any(part.cut for part in parts))
 
 
 def _known(part: Found) -> PossibleValues | None:

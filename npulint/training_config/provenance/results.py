@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from npulint.assemble.arithmetic import METHODS
-from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Op, Ref, Value
-from npulint.facts.recipe import Station
-from npulint.training_config.provenance.following import Following
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.training_config.followed import Followed
 from npulint.training_config.provenance.launch_values import frozen, number, read_literal
-from npulint.training_config.provenance.place import At
-from npulint.training_config.provenance.plain import UNKNOWN, Found, ValuePairs, computed, joined, literal
+from npulint.training_config.provenance.plain import (
+    UNKNOWN,
+    Found,
+    ValuePairs,
+    computed,
+    joined,
+    literal,
+    unknown,
+    whole,
+)
+from npulint.training_config.provenance.variables import Evaluator, Variables
 from npulint.training_config.provenance.written import spot
 
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
@@ -27,202 +34,166 @@ _METHOD_OF_SAME = frozenset(("encode", "decode"))
 _LITERALS = frozenset(("eval", "ast.literal_eval", "json.loads"))
 _WIDEST = 256
 _ROUNDS = 32  # iterations of a comprehension that are evaluated
-_MATH: dict[str, Callable[..., Any]] = {
-    "round": round,
-    "math.ceil": math.ceil,
-    "math.floor": math.floor,
-    "math.sqrt": math.sqrt,
-    "math.log": math.log,
-    "math.log2": math.log2,
-    "math.log10": math.log10,
-    "math.exp": math.exp,
-    "math.pow": math.pow,
-    "math.cos": math.cos,
-    "math.sin": math.sin,
-    "numpy.ceil": math.ceil,
-    "numpy.floor": math.floor,
-    "numpy.sqrt": math.sqrt,
-    "numpy.log": math.log,
-    "numpy.log2": math.log2,
-    "numpy.exp": math.exp,
-    "numpy.power": math.pow,
-    "min": min,
-    "max": max,
-    "numpy.minimum": min,
-    "numpy.maximum": max,
-    "sum": sum,
-    "len": len,
-    "divmod": divmod,
-    "sorted": sorted,
+_OF_MATH = "ceil floor sqrt log log2 log10 exp pow cos sin".split()
+_OF_NUMPY = {name: getattr(math, name) for name in "ceil floor sqrt log log2 exp".split()}
+_PURE: dict[str, Callable[..., Any]] = {
+    **{function.__name__: function for function in (round, min, max, sum, len, divmod, sorted)},
+    **{f"math.{name}": getattr(math, name) for name in _OF_MATH},
+    **{f"numpy.{name}": function for name, function in _OF_NUMPY.items()},
+    **{"numpy.power": math.pow, "numpy.minimum": min, "numpy.maximum": max},
 }
 
 
 class Results:
-    def __init__(self, tracer: Following) -> None:
+    """Evaluates the results of calls."""
+
+    def __init__(self, tracer: Evaluator, variables: Variables) -> None:
         self._tracer = tracer
+        self._variables = variables
 
-    def of(self, index: int, at: At) -> Found:
-        """The possible plain results of call number `index` of the module."""
-        module = at.module
-        call = module.code.calls[index]
-        name = self._tracer.names.of_call(module, index)
-        place = at.moved(module, call.block, call.line)
-        target = self._tracer.names.function(name)
+    def of(self, site: CallSite, here: Followed) -> Found:
+        """The possible plain results of a call."""
+        here = here.to(site.result)
+        name, last, target = site.name, site.last, site.target
         if target is not None:
-            return self._own(target[0].path, target[1], index, place)
+            return self._own(target, site, here)
         if name in _ENVIRONMENT:
-            return self._variable(call, place)
-        if name == "dict" and not call.args:
-            return self._dictionary(call, place)
-        last = module.callee_name(index)
-        if last == "get" and call.args:
-            return self._got(call, place)
-        source = self._same(name, last, call)
+            return self._variable(site, here)
+        if name == "dict" and not site.record.args:
+            return self._dictionary(site, here)
+        if last == "get" and site.record.args:
+            return self._got(site, here)
+        source = _same(name, last, site)
         if source is not None:
-            return self._tracer.found(source, place)
-        return self._function(name, last, call, place)
+            return self._tracer.found(here.to(source))
+        return self._function(name, last, site, here)
 
-    def _own(self, path: str, block: int, index: int, at: At) -> Found:
+    def _all(self, values: Sequence[Expr], here: Followed) -> list[Found]:
+        return [self._tracer.found(here.to(value)) for value in values]
+
+    def _own(self, target: Scope, site: CallSite, here: Followed) -> Found:
         """The result of a call of a project function."""
-        home = self._tracer.context.project.modules[path]
-        returns = home.returns.get(block, [])
-        if home.blocks[block].kind == "class" or not returns:
-            return UNKNOWN
-        entered = self._tracer.passed.by_call((home, block), at.module, index)
-        if entered is None or any(f.path == path and f.function == block for f in at.frames):
+        passing = self._tracer.passed.by_call(site, target) if target.kind != "class" and target.returns else None
+        if passing is None or any(one.function is target for one in here.calls):
             return UNKNOWN
         parts = []
-        for one in sorted(returns, key=lambda one: one.line):
-            inside = at.entered(home, block, entered[1], one.line + 1, one.block)
-            runs = self._tracer.conditions.hold(inside, one.block)
+        for one in sorted(target.returns, key=lambda one: one.line):
+            inside = here.entered(one, passing)
+            runs = self._variables.hold(one.scope, inside.calls)
             if runs is not False:
-                parts.append(self._tracer.found(one.value, inside))
+                parts.append(self._tracer.found(inside))
             if runs:
                 return joined(parts)
         return joined([*parts, literal(None)])  # it may reach its end without a return
 
-    def _variable(self, call: Call, at: At) -> Found:
-        parts = [self._tracer.found(argument, at) for argument in call.args[:2]]
+    def _variable(self, site: CallSite, here: Followed) -> Found:
+        """``os.environ.get("SEED", 1)``."""
+        parts = self._all(site.args[:2], here)
         name = parts[0].single if parts else None
         if not isinstance(name, str):
             return UNKNOWN
-        found = self._tracer.variable(name)
+        found = self._tracer.start.variable(name)
         if found is not None:
             return found
-        if len(parts) < 2:
-            return literal(None)
-        return parts[1].written(Station(at.module.path, spot(call, call.args[1]), name))
+        return parts[1].written(site.path, spot(site.args[1], site), name) if len(parts) > 1 else literal(None)
 
-    def _dictionary(self, call: Call, at: At) -> Found:
-        parts = [(key, self._tracer.found(value, at)) for key, value in call.keywords]
-        if any(key == "**" or not part.known for key, part in parts):
+    def _dictionary(self, site: CallSite, here: Followed) -> Found:
+        parts = {key: self._tracer.found(here.to(value)) for key, value in site.keywords.items()}
+        if "**" in parts or not all(part.known for part in parts.values()):
             return UNKNOWN
-        stations = tuple(dict.fromkeys(station for _, part in parts for station in part.stations))
-        return Found((ValuePairs.of((key, part.single) for key, part in parts),), True, stations)
+        return whole(parts.values(), ValuePairs.of((key, part.single) for key, part in parts.items()))
 
-    def _got(self, call: Call, at: At) -> Found:
+    def _got(self, site: CallSite, here: Followed) -> Found:
         """``settings.get("lr", 0.1)``."""
-        receiver = receiver_of(call)
-        key = self._tracer.found(call.args[0], at).single
+        key, receiver = self._tracer.found(here.to(site.args[0])).single, site.receiver
         if receiver is None or not isinstance(key, str):
             return UNKNOWN
-        found = self._tracer.member(receiver, key, at)
+        found = self._tracer.member(here.to(receiver), key)
         if found is not None:
             return found
-        default = self._tracer.found(call.args[1], at) if len(call.args) > 1 else literal(None)
-        return default.doubted()
+        return (self._all(site.args[1:2], here) or [literal(None)])[0].doubted()
 
-    def _same(self, name: str, last: str, call: Call) -> Value | None:
-        """The argument that a call returns unchanged."""
-        if name in _SAME and len(call.args) == 1 and not call.keywords:
-            return call.args[0]
-        if last in _METHOD_OF_SAME:
-            return receiver_of(call)
-        return call.args[0] if last in _SAME_LAST and call.args else None
-
-    def _function(self, name: str, last: str, call: Call, at: At) -> Found:
-        found = self._tracer.found
-        if last in METHODS and not call.args:
-            source = receiver_of(call)
-            return UNKNOWN if source is None else computed(last, [found(source, at)])
-        if last == "split" and len(call.args) <= 1:
-            return self._split(call, at)
-        if any(isinstance(argument, Op) and argument.op == "star" for argument in call.args):
+    def _function(self, name: str, last: str, site: CallSite, here: Followed) -> Found:
+        count, receiver = len(site.record.args), site.receiver
+        if last in METHODS and not count:
+            return UNKNOWN if receiver is None else computed(last, self._all([receiver], here))
+        if last == "split" and count <= 1:
+            return UNKNOWN if receiver is None else _split(*self._all([receiver, *site.args], here))
+        if any(one.operator == "star" for one in site.args):
             return UNKNOWN
-        if name in _CONVERT and len(call.args) == 1:
-            return self._converted(name, found(call.args[0], at))
-        if name == "map" and len(call.args) == 2 and isinstance(call.args[0], Ref):
-            return self._each(call.args[0].name, found(call.args[1], at))
-        if name in _LITERALS and call.args:
-            part = found(call.args[0], at)
-            return _evaluated(read_literal, part) if isinstance(part.single, str) else part
-        if name == "range" and not call.keywords:
-            return _applied(_range, [found(argument, at) for argument in call.args])
-        function = _MATH.get(name)
-        if function is None or call.keywords:
+        if name == "map" and count == 2:
+            return _each(site.args[0].written, self._tracer.found(here.to(site.args[1])))
+        function = _PURE.get(name)
+        if name in _CONVERT and count == 1:
+            return _converted(name, self._tracer.found(here.to(site.args[0])))
+        if name in _LITERALS and count:
+            part = self._tracer.found(here.to(site.args[0]))
+            return _read(read_literal(part.single), part) if isinstance(part.single, str) else part
+        if site.record.keywords or (function is None and name != "range"):
             return UNKNOWN
-        return _applied(function, [found(argument, at) for argument in call.args])
+        return _applied(function or _range, self._all(site.args, here))
 
-    def _converted(self, name: str, part: Found) -> Found:
-        single = part.single
-        if name in ("int", "float") and isinstance(single, str):
-            result = number(single.strip())
-            return computed(name, [Found(result.values, result.exact, part.stations, part.cut)])
-        return computed(name, [part])
-
-    def _split(self, call: Call, at: At) -> Found:
-        receiver = receiver_of(call)
-        part = self._tracer.found(receiver, at) if receiver is not None else UNKNOWN
-        separator = self._tracer.found(call.args[0], at).single if call.args else None
-        text = part.single
-        if not isinstance(text, str) or not isinstance(separator, str | None) or separator == "":
-            return Found(cut=part.cut)
-        return Found((tuple(text.split(separator)[:_WIDEST]),), True, part.stations, part.cut)
-
-    def _each(self, name: str, part: Found) -> Found:
-        """``map(int, texts)``."""
-        items = part.single
-        if not isinstance(items, tuple) or isinstance(items, ValuePairs) or name not in _CONVERT:
-            return Found(cut=part.cut)
-        done = [self._converted(name, literal(item)) for item in items]
-        values = tuple([one.single for one in done])
-        return Found((values,), True, part.stations, part.cut) if all(one.known for one in done) else UNKNOWN
-
-    def each(self, element: Value, at: At) -> Found:
+    def each(self, here: Followed) -> Found:
         """``[int(text) for text in texts]``: a comprehension over a plain list, without conditions."""
-        if not isinstance(element, CallResult):
+        site = here.expr.call
+        loop = site.scope if site is not None else None
+        if site is None or loop is None or loop.kind != "loop" or len(loop.parameters) != 1:
             return UNKNOWN
-        call = at.module.code.calls[element.call]
-        loop = at.module.blocks[call.block]
-        if loop.kind != "loop" or len(loop.params) != 1:
-            return UNKNOWN
-        source = self._tracer.found(loop.test, at.moved(at.module, loop.parent, at.line))
+        source = self._tracer.found(here.to(loop.test))
         items = source.single
         if not isinstance(items, tuple) or isinstance(items, ValuePairs) or len(items) > _ROUNDS:
-            return Found(cut=source.cut)
-        inside = at.moved(at.module, call.block, call.line)
-        parts = [self._tracer.found(element, inside._replace(bound=((loop.params[0], item),))) for item in items]
+            return unknown([source])
+        rounds = [Followed(site.result, here.calls, ((loop.parameters[0], item),)) for item in items]
+        parts = [self._tracer.found(one) for one in rounds]
         if not all(part.known for part in parts):
-            return Found(cut=any(part.cut for part in parts))
-        return Found((tuple([part.single for part in parts]),), True, source.stations, source.cut)
+            return unknown(parts)
+        return whole([source], tuple([part.single for part in parts]))
 
 
-def _evaluated(function: Callable[[str], Found], part: Found) -> Found:
-    result = function(str(part.single))
-    return Found(result.values, result.exact, part.stations, part.cut)
+def _same(name: str, last: str, site: CallSite) -> Expr | None:
+    """The argument that a call returns unchanged."""
+    first = site.args[0] if site.record.args else None
+    if name in _SAME and len(site.record.args) == 1 and not site.record.keywords:
+        return first
+    return site.receiver if last in _METHOD_OF_SAME else first if last in _SAME_LAST else None
+
+
+def _read(result: Found, part: Found) -> Found:
+    """The result of reading the text `part`."""
+    return Found(result.values, result.exact, part.provenance, part.cut)
+
+
+def _converted(name: str, part: Found) -> Found:
+    single = part.single
+    if name in ("int", "float") and isinstance(single, str):
+        part = _read(number(single.strip()), part)
+    return computed(name, [part])
+
+
+def _split(text: Found, separator: Found | None = None) -> Found:
+    mark = separator.single if separator is not None else None
+    if not isinstance(text.single, str) or not isinstance(mark, str | None) or mark == "":
+        return unknown([text])
+    return whole([text], tuple(text.single.split(mark)[:_WIDEST]))
+
+
+def _each(name: str, part: Found) -> Found:
+    """``map(int, texts)``."""
+    items = part.single
+    if not isinstance(items, tuple) or isinstance(items, ValuePairs) or name not in _CONVERT:
+        return unknown([part])
+    done = [_converted(name, literal(item)) for item in items]
+    return whole([part], tuple([one.single for one in done])) if all(one.known for one in done) else UNKNOWN
 
 
 def _applied(function: Callable[..., Any], parts: list[Found]) -> Found:
     """The result of a pure Python function on known values."""
-    cut = any(part.cut for part in parts)
     if not parts or not all(part.known for part in parts):
-        return Found(cut=cut)
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
+        return unknown(parts)
     try:
-        value = frozen(function(*[part.single for part in parts]))
+        return whole(parts, frozen(function(*[part.single for part in parts])))
     except (TypeError, ValueError, ArithmeticError):
-        return Found(cut=cut)
-    return Found((value,), True, stations, cut)
+        return unknown(parts)
 
 
 def _range(*arguments: object) -> tuple[int, ...]:

@@ -5,41 +5,44 @@ options decide them, and every value keeps the places through which it came."""
 
 from __future__ import annotations
 
-from npulint.assemble.bindings import Bindings, Bound, may_be_passed, taker
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import Expr, Scope
 from npulint.assemble.launches.options import Option
 from npulint.assemble.launches.project_launches import Launch
-from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
+from npulint.assemble.walker import walker
+from npulint.facts.code import Ref, Scalar
 from npulint.facts.model import Span
-from npulint.facts.recipe import Station, Traced
-from npulint.lazy_regex import lazy_compile
-from npulint.training_config.provenance.assignments import Assignments
-from npulint.training_config.provenance.conditions import Conditions
+from npulint.facts.recipe import ProvenanceStep, Traced
+from npulint.training_config.configs.lookup import Configs
+from npulint.training_config.followed import Followed, option_default
 from npulint.training_config.provenance.holders import Holders
 from npulint.training_config.provenance.launch_values import Start, defined
-from npulint.training_config.provenance.leaves import Configs
 from npulint.training_config.provenance.options import OptionValues
-from npulint.training_config.provenance.parameters import Parameters
 from npulint.training_config.provenance.passing import Passed
-from npulint.training_config.provenance.place import At
-from npulint.training_config.provenance.plain import CUT, UNKNOWN, Found, ValuePairs, computed, joined, literal
+from npulint.training_config.provenance.plain import (
+    CUT,
+    UNKNOWN,
+    Found,
+    ValuePairs,
+    computed,
+    joined,
+    literal,
+    unknown,
+    whole,
+)
 from npulint.training_config.provenance.results import Results
+from npulint.training_config.provenance.variables import Variables, comes_later
 from npulint.training_config.provenance.written import written
 
-_DEPTH = 40
+_T = TypeVar("_T")
+_DEPTH = 24  # expressions within one another
 _STEPS = 1500  # expressions visited per query
 _CONSTANTS = ("tensorflow.", "torch.", "numpy.", "torch_npu.", "npu_bridge.", "npu_device.", "apex.", "keras.", "cv2.")
-_NUMBERS = {
-    "math.pi": 3.141592653589793,
-    "numpy.pi": 3.141592653589793,
-    "math.e": 2.718281828459045,
-    "numpy.e": 2.718281828459045,
-    "math.inf": float("inf"),
-    "numpy.inf": float("inf"),
-}
-_NONE = Const(None)
-_SEGMENT = lazy_compile(r"[^.\[\]'\"]+")
+_NUMBERS = {f"{module}.{name}": getattr(math, name) for module in ("math", "numpy") for name in ("pi", "e", "inf")}
 
 
 class Tracer:
@@ -49,281 +52,231 @@ class Tracer:
         self, context: Context, launch: Launch | None = None, configs: Configs | None = None, entry: str = ""
     ) -> None:
         self.context = context
-        self.names = context.names
         self.start = Start(context, launch, entry)
-        self.passed = Passed(context.flow, self.start.modules)
-        self.bindings = Bindings(context.names)
-        self._configs = configs.under(self.start.entry, launch) if configs is not None else None
-        self.conditions = Conditions(self)
-        self.assignments = Assignments(self)
-        self.parameters = Parameters(self)
-        self._options = OptionValues(self)
-        self._holders = Holders(self)
-        self._results = Results(self)
-        self._memo: dict[object, Found] = {}
-        self._busy: set[object] = set()
+        self.passed = Passed(context, self.start.modules)
+        self.configs = configs.under(self.start.entry, launch) if configs is not None else None
+        self._variables = Variables(self)
+        self._options = OptionValues(self, self._variables)
+        self._holders = Holders(self, self._variables)
+        self._results = Results(self, self._variables)
+        self._memo: dict[Followed, Found] = {}
         self._steps = 0
 
-    # -- questions
+    # -- queries
 
-    def trace(
-        self, module: Module, value: Value, block: int, line: int, span: Span | None = None, name: str = ""
-    ) -> Traced:
-        """The value of the expression `value` at `line` in `block`. `span` and `name` are those of a literal, where
-        known."""
-        found = self._asked(value, At(module, block, line))
-        if not found.values:
-            return found.traced()
-        return found.written(Station(module.path, span or Span.at(line), name)).traced()
+    def trace(self, expr: Expr, span: Span | None = None, name: str = "") -> Traced:
+        """The value of an expression. `span` and `name` are those of a literal, where known."""
+        found = self._query(lambda: self.found(Followed(expr)), CUT)
+        return found.written(expr.module.path, span or Span.at(expr.line), name).traced()
 
-    def runs(self, module: Module, block: int) -> bool | None:
-        """Whether the conditions around `block` within its function hold in this start; None when undetermined."""
-        self._begin()
-        try:
-            return self.conditions.hold(At(module, block, module.blocks[block].line), block)
-        except RecursionError:
-            return None
+    def runs(self, scope: Scope) -> bool | None:
+        """Whether the conditions around a block within its function hold in this start; None when undetermined."""
+        return self._query(lambda: self._variables.hold(scope), None)
 
     def option(self, option: Option) -> Traced:
         """The value of an option in this start."""
-        self._begin()
-        try:
-            found = self._options.of(option, At(option.module, option.call.block, option.call.line))
-        except RecursionError:
-            found = CUT
-        return found.written(defined(option)).traced()
+        here = Followed(option_default(self.context, option))
+        found = self._query(lambda: self._options.of(option, here), CUT)
+        return (found if found.provenance else found.through(defined(option))).traced()
 
-    def _begin(self) -> None:
+    def _query(self, work: Callable[[], _T], otherwise: _T) -> _T:
         self._steps = 0
-        self._busy.clear()
         self._holders.forget()
-
-    def _asked(self, value: Value, at: At) -> Found:
-        self._begin()
         try:
-            return self.found(value, at)
+            return work()
         except RecursionError:
-            return CUT
+            return otherwise
 
     # -- expressions
 
-    def found(self, value: Value, at: At) -> Found:
-        """The possible plain values of an expression at a place."""
-        if isinstance(value, Const):
-            return literal(value.value)
-        self._steps += 1
-        if at.depth > _DEPTH or self._steps > _STEPS:
-            return CUT
-        if isinstance(value, Ref):
-            place = Station(at.module.path, Span.at(at.line), value.name)
-            found = self._name(value.name, at)
-            return found.through(place) if found.stations else found
-        if isinstance(value, CallResult):
-            return self._results.of(value.call, at.deeper())
-        if isinstance(value, Op):
-            return self._operation(value, at.deeper())
-        if isinstance(value, SequenceDisplay):
-            return self._items(value, at.deeper())
-        return self._table(value, at.deeper()) if isinstance(value, Table) else UNKNOWN
+    def found(self, here: Followed) -> Found:
+        """The possible plain values of an expression."""
+        return literal(here.expr.literal) if here.expr.is_literal else _found(here, self)
 
-    def _items(self, value: SequenceDisplay, at: At) -> Found:
+    def evaluated(self, here: Followed) -> Found:
+        """The possible plain values of an expression that is not being evaluated yet."""
+        self._steps += 1
+        if self._steps > _STEPS:
+            return CUT
+        expr = here.expr
+        if expr.written:
+            found = self._name(here)
+            return found.through(_step(here)) if found.provenance else found
+        if expr.call is not None:
+            return self._results.of(expr.call, here)
+        if expr.operator:
+            return self._operation(here)
+        if expr.is_display:
+            return self._items(here)
+        return self._table(here) if expr.is_dict else UNKNOWN
+
+    def _items(self, here: Followed) -> Found:
         parts: list[Found] = []
-        whole: list[object] = []
-        for item in value.items:
-            spread = isinstance(item, Op) and item.op == "star"
-            part = self.found(item.operands[0] if isinstance(item, Op) and spread else item, at)
+        items: list[object] = []
+        for item in here.expr.items:
+            spread = item.operands("star")
+            part = self.found(here.to(spread[0] if spread else item))
             parts.append(part)
             single = part.single
-            whole += single if spread and isinstance(single, tuple) else [single]
+            items += single if spread and isinstance(single, tuple) else [single]
             if spread and not isinstance(single, tuple):
-                return _unknown(parts)
-        return _whole(parts, tuple(whole)) if all(part.known for part in parts) else _unknown(parts)
+                return unknown(parts)
+        return whole(parts, tuple(items)) if all(part.known for part in parts) else unknown(parts)
 
-    def _table(self, value: Table, at: At) -> Found:
+    def _table(self, here: Followed) -> Found:
         parts: list[Found] = []
         entries: list[tuple[Scalar, object]] = []
-        for key, entry in zip(value.keys, value.values, strict=True):
-            name = self.found(key, at) if key is not None else None
-            part = self.found(entry, at)
+        for key, entry in here.expr.entries:
+            name = self.found(here.to(key)) if key is not None else None
+            part = self.found(here.to(entry))
             parts.append(part)
             single = part.single
             if not part.known or (name is not None and not name.known):
-                return _unknown(parts)
+                return unknown(parts)
             if name is None:
                 if not isinstance(single, ValuePairs):
-                    return _unknown(parts)
+                    return unknown(parts)
                 entries += single
             elif isinstance(label := name.single, str | int | float | None):
                 entries.append((label, single))
-        return _whole(parts, ValuePairs.of(entries))
+        return whole(parts, ValuePairs.of(entries))
 
-    def _operation(self, value: Op, at: At) -> Found:
-        if value.op == "[]":
-            return self._element(value, at)
-        if value.op == "." and isinstance(value.operands[1], Const):
-            return self.member(value.operands[0], str(value.operands[1].value), at) or UNKNOWN
-        if value.op == "if":
-            return self._choice(value, at)
-        if value.op == "each":
-            return self._results.each(value.operands[0], at)
-        if value.op in ("is", "is not") and value.operands[1] == _NONE and self._is_made(value.operands[0], at):
-            return literal(value.op == "is not")
-        parts = [self.found(operand, at) for operand in value.operands]
-        if value.op in ("or", "and"):
-            return _first(parts, value.op == "or")
-        if value.op == "neg":
+    def _operation(self, here: Followed) -> Found:
+        expr, operator, operands = here.expr, here.expr.operator, here.expr.operands()
+        attribute = expr.attribute
+        if operator == "[]":
+            return self._element(here)
+        if attribute is not None:
+            return self.member(here.to(attribute[0]), attribute[1]) or UNKNOWN
+        if operator == "if":
+            answer = self.found(here.to(operands[0])).truth
+            chosen = operands[1:] if answer is None else operands[1:2] if answer else operands[2:]
+            return joined([self.found(here.to(one)) for one in chosen])
+        if operator == "each":
+            return self._results.each(here.to(operands[0]))
+        is_none = operator in ("is", "is not") and operands[1].is_literal and operands[1].literal is None
+        if is_none and self._is_made(here.to(operands[0])):
+            return literal(operator == "is not")
+        parts = [self.found(here.to(operand)) for operand in operands]
+        if operator in ("or", "and"):
+            return _first(parts, operator == "or")
+        if operator == "neg":
             return computed("-", [literal(0), *parts])
-        if value.op == "+" and len(parts) == 2 and all(isinstance(part.single, tuple) for part in parts):
-            left, right = parts[0].single, parts[1].single
-            assert isinstance(left, tuple) and isinstance(right, tuple)
-            return _whole(parts, left + right)
-        return computed(value.op, parts)
+        lists = [part.single for part in parts if isinstance(part.single, tuple)]
+        if operator == "+" and len(parts) == len(lists) == 2:
+            return whole(parts, lists[0] + lists[1])
+        return computed(operator, parts)
 
-    def _is_made(self, value: Value, at: At) -> bool:
+    def _is_made(self, here: Followed) -> bool:
         """Whether a value is an object created by a framework class, hence not None."""
-        found = self.found(value, at)
+        found = self.found(here)
         if found.values or found.cut:
             return False
-        made = self.names.of_value(at.module, value, at.block, at.line)
-        name, brackets, _ = made.rpartition("()")
-        return bool(brackets) and made.startswith(_CONSTANTS) and name.rpartition(".")[2][:1].isupper()
+        name, brackets, _ = here.expr.name.rpartition("()")
+        return bool(brackets) and name.startswith(_CONSTANTS) and name.rpartition(".")[2][:1].isupper()
 
-    def _choice(self, value: Op, at: At) -> Found:
-        answer = self.found(value.operands[0], at).truth
-        if answer is not None:
-            return self.found(value.operands[1 if answer else 2], at)
-        return joined([self.found(operand, at) for operand in value.operands[1:]])
-
-    def _element(self, value: Op, at: At) -> Found:
-        holder, key = value.operands
-        index = self.found(key, at).single
-        name = self.names.of_value(at.module, holder, at.block, at.line)
-        if name == "os.environ" and isinstance(index, str):
-            return self.variable(index) or UNKNOWN
+    def _element(self, here: Followed) -> Found:
+        holder, key = here.expr.operands()
+        index = self.found(here.to(key)).single
+        if holder.name == "os.environ" and isinstance(index, str):
+            return self.start.variable(index) or UNKNOWN
         if not isinstance(index, str | int):
             return UNKNOWN
-        place = Station(at.module.path, Span.at(at.line), written(value))
-        found = self.member(holder, index, at)
+        found = self.member(here.to(holder), index)
         if found is None:
-            whole = self.found(holder, at)
-            single = whole.single
+            items = self.found(here.to(holder))
+            single = items.single
             if isinstance(single, tuple) and not isinstance(single, ValuePairs) and isinstance(index, int):
                 inside = -len(single) <= index < len(single)
-                found = Found((single[index],), True, whole.stations) if inside else None
-        return found.through(place) if found is not None and found.stations else found or UNKNOWN
+                found = Found((single[index],), True, items.provenance) if inside else None
+        return found.through(_step(here)) if found is not None and found.provenance else found or UNKNOWN
 
     # -- names
 
-    def _name(self, name: str, at: At) -> Found:
-        key = (at.module.path, name, at.block, at.line, _identity(at))
-        known = self._memo.get(key)
+    def _name(self, here: Followed) -> Found:
+        known = self._memo.get(here)
         if known is not None:
             return known
-        if key in self._busy:
-            return CUT
-        self._busy.add(key)
-        found = self._dotted(name, at.deeper()) if "." in name else self._plain(name, at.deeper())
-        self._busy.discard(key)
+        found = self._dotted(here) if "." in here.expr.written else self._plain(here)
         if not found.cut:
-            self._memo[key] = found
+            self._memo[here] = found
         return found
 
-    def _plain(self, name: str, at: At) -> Found:
+    def _plain(self, here: Followed) -> Found:
+        expr, name = here.expr, here.expr.written
         if name == "__name__" and self.start.entry:
-            return literal("__main__" if at.module.path == self.start.entry else at.module.name)
-        for variable, value in at.bound:
+            return literal("__main__" if expr.module.path == self.start.entry else expr.module.name)
+        for variable, value in here.bound:
             if variable == name:
                 return literal(value)
-        module = at.module
-        binds = self.bindings.of(module, name, at.block, at.line)
-        function = taker(module, name, at.block)
-        parts, sure = self.assignments.of(binds, at)
-        may_be_given = function >= 0 and (not binds or may_be_passed(module, function, at.block, binds))
-        if may_be_given and not sure:
-            parts.append(self.parameters.of(name, function, at))
+        binds, function = expr.assignments, expr.parameter_of
+        parts, sure = self._variables.assigned(binds, here)
+        if function is not None and not sure and (not binds or expr.passed_to is not None):
+            parts.append(self._variables.parameter(function, here))
         if parts:
             return joined(parts)
-        if binds:
-            return UNKNOWN
-        return self._configured(name, at) or self._constant(name, at)
+        return UNKNOWN if binds else self._configured(expr) or self._constant(expr)
 
-    def _dotted(self, name: str, at: At) -> Found:
-        head, _, last = name.rpartition(".")
-        module = at.module
-        binds = self.bindings.of(module, name, at.block, at.line)
-        own = module.owner_of_self(head, at.block) >= 0
-        option = None if own else self._options.named(head, last, at, binds)
+    def _dotted(self, here: Followed) -> Found:
+        expr = here.expr
+        head, _, last = expr.written.rpartition(".")
+        binds = expr.assignments
+        own = expr.module.owner_of_self(head, expr.scope.block) >= 0
+        option = None if own else self._options.named(head, last, here, binds)
         if option is not None:  # assignments further down have not run yet
-            binds = [b for b in binds if not self._comes_later(b, at)]
-        parts, sure = self.assignments.of(binds, at)
+            binds = [bind for bind in binds if not comes_later(bind, expr)]
+        parts, sure = self._variables.assigned(binds, here)
         if parts and (sure or own):
             found = joined(parts)
-            return found.doubted() if own and self.assignments.elsewhere(module, name) else found
-        configured = self._configured(name, at, surely=True)
-        passed = self._options.passed(last, module) if option is not None else []
+            return found.doubted() if own and self._variables.assigned_elsewhere(expr) else found
+        configured = self._configured(expr, surely=True)
+        passed = self._options.passed(last, expr.module) if option is not None else []
         if configured is not None:
             return joined([*parts, configured, *passed])
         if option is not None:
             return joined([*parts, option])
-        more = self.member(Ref(head), last, at) if not own else None
+        more = self.member(here.to(expr.scope.named(head, expr.line)), last) if not own else None
         if more is not None:
-            return joined([*parts, more]) if parts else more
+            return joined([*parts, more])
         if parts:
             return joined(parts).doubted()
-        return self._configured(name, at) or self._constant(name, at)
+        return self._configured(expr) or self._constant(expr)
 
-    def _comes_later(self, bound: Bound, at: At) -> bool:
-        home, bind = bound
-        same = home is at.module and home.function_of(bind.block) == home.function_of(at.block)
-        return same and bind.line >= at.line and home.loop_of(at.block) < 0
-
-    def _constant(self, name: str, at: At) -> Found:
-        meaning = self.names.of_name(at.module, name, at.block, at.line)
+    def _constant(self, expr: Expr) -> Found:
+        meaning = expr.name
         if meaning in _NUMBERS:
             return literal(_NUMBERS[meaning])
         return literal(meaning) if meaning.startswith(_CONSTANTS) and "()" not in meaning else UNKNOWN
 
-    def _configured(self, name: str, at: At, surely: bool = False) -> Found | None:
+    def _configured(self, expr: Expr, surely: bool = False) -> Found | None:
         """The value of a name in the configuration files that the program loads."""
-        if self._configs is None:
+        if self.configs is None:
             return None
-        if surely:
-            leaves = self._configs.decided(at.module, tuple(_SEGMENT.findall(name)), at.block, at.line)
-        else:
-            leaves = self._configs.lookup(at.module, name, at.block, at.line)
-        parts = [Found((leaf.value,), True, (Station(leaf.path, leaf.span, ".".join(leaf.key)),)) for leaf in leaves]
+        leaves = self.configs.decided(expr) if surely else self.configs.lookup(expr)
+        parts = [Found((one.value,), True, (ProvenanceStep(one.path, one.span, one.name),)) for one in leaves]
         return joined(parts) if parts else None
 
-    # -- objects and the environment
-
-    def variable(self, name: str) -> Found | None:
-        """The value of an environment variable; None if the start does not set it."""
-        return self.start.variable(name)
-
-    def member(self, holder: Value, key: str | int, at: At) -> Found | None:
+    def member(self, here: Followed, key: str | int) -> Found | None:
         """The value of an attribute or item of an object; None if nothing assigns it."""
-        found = self._holders.member(holder, key, at.deeper())
+        found = self._holders.member(here, key)
+        expr = here.expr
         if found is None and isinstance(key, str):
-            name = written(holder)
-            if isinstance(holder, Ref):
-                found = self._options.named(holder.name, key, at)
-            if found is None and name and self._configs is not None:
-                found = self._configured(f"{name}.{key}", at)
+            if expr.written:
+                found = self._options.named(expr.written, key, here)
+            name = written(expr)
+            if found is None and name:
+                found = self._configured(expr.sibling(Ref(f"{name}.{key}")))
         return found
 
 
-def _identity(at: At) -> object:
-    return tuple([(frame.passing.home.path, frame.passing.number) for frame in at.frames]), at.bound
+@walker(_DEPTH, lambda: CUT)
+def _found(here: Followed, tracer: Tracer) -> Found:
+    """The possible plain values of an expression; cut off where it is nested too deeply or depends on itself."""
+    return tracer.evaluated(here)
 
 
-def _unknown(parts: list[Found]) -> Found:
-    """The value of a display that is only partly known."""
-    return Found((), False, (), any(part.cut for part in parts))
-
-
-def _whole(parts: list[Found], value: object) -> Found:
-    stations = tuple(dict.fromkeys(station for part in parts for station in part.stations))
-    return Found((value,), True, stations, any(part.cut for part in parts))
+def _step(here: Followed) -> ProvenanceStep:
+    return ProvenanceStep(here.expr.module.path, Span.at(here.expr.line), written(here.expr))
 
 
 def _first(parts: list[Found], stop: bool) -> Found:

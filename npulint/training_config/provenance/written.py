@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from npulint.facts.code import Call, Const, Op, Ref, Table, Value
+from npulint.assemble.cursors import CallSite, Expr
+from npulint.facts.code import Table, Value
 from npulint.facts.model import Span
 
-_DEPTH = 8
 
-
-def written(value: Value, depth: int = 0) -> str:
+def written(expr: Expr) -> str:
     """A name with its attributes and items; empty for an expression that has none."""
-    if isinstance(value, Ref):
-        return value.name
-    if isinstance(value, Op) and depth < _DEPTH and value.op in (".", "[]"):
-        holder = written(value.operands[0], depth + 1)
-        key = value.operands[1]
-        if holder and isinstance(key, Const):
-            return f"{holder}.{key.value}" if value.op == "." else f"{holder}[{key.value!r}]"
-    return ""
+    subscript = expr.attribute or expr.subscript
+    if subscript is None:
+        return expr.written
+    holder, key = subscript
+    name = written(holder)
+    if not name or (isinstance(key, Expr) and not key.is_literal):
+        return ""
+    return f"{name}.{key}" if isinstance(key, str) else f"{name}[{key.literal!r}]"
 
 
-def spot(call: Call, value: Value) -> Span:
+def spot(value: Expr, site: CallSite | None) -> Span:
     """The span of an argument of a call; that of the call if not recorded."""
-    for place, one in enumerate((*call.args, *(keyword_value for _, keyword_value in call.keywords))):
-        if one is value and place < len(call.argument_spans):
-            return Span(*call.argument_spans[place])
-    return Span.of(call)
+    if site is None:
+        return Span.at(value.line)
+    arguments = (*site.record.args, *(inner for _, inner in site.record.keywords))
+    return _recorded(value.value, arguments, site.record.argument_spans) or site.span
 
 
-def entry_spot(display: Value, value: Value, line: int) -> Span:
-    """The span of a value in a dict display; else the line of the display."""
-    if isinstance(display, Table):
-        for place, one in enumerate(display.values):
-            if one is value and place < len(display.places):
-                return Span(*display.places[place])
-    return Span.at(line)
+def entry_spot(display: Expr, value: Expr) -> Span | None:
+    """The span of a value in a dict display; None if not recorded."""
+    table = display.value
+    return _recorded(value.value, table.values, table.places) if isinstance(table, Table) else None
+
+
+def _recorded(value: Value, values: tuple[Value, ...], spans: tuple[tuple[int, int, int, int], ...]) -> Span | None:
+    return next((Span(*span) for one, span in zip(values, spans, strict=False) if one is value), None)

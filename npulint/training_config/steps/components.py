@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.provenance.leaves import Leaf
+from npulint.training_config.configs.values import ConfigValue
 from npulint.training_config.setting_parts import setting_part
 from npulint.training_config.steps.unresolved import component, is_general
 
@@ -31,7 +31,7 @@ _SECTIONS = (
 _EVALUATION = lazy_compile(r"^(?:test|val|eval|valid|validation)(?:_|$)|_(?:test|val|eval)$|tta")
 
 
-def named(values: Sequence[Leaf]) -> Iterator[tuple[str, str, Leaf]]:
+def named(values: Sequence[ConfigValue]) -> Iterator[tuple[str, str, ConfigValue]]:
     """The leaves of a file with the part of each, under names in which list members are identified by type."""
     types = {leaf.key[:-1]: leaf.value for leaf in values if leaf.key and leaf.key[-1] == TYPE}
     kinds = {key: kind for key, kind in types.items() if isinstance(kind, str) and key}
@@ -53,7 +53,7 @@ def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
     return found
 
 
-def _part(leaf: Leaf, kinds: dict[tuple[str, ...], str]) -> str:
+def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
     last = leaf.key[-1]
     part = setting_part(last)
     owner = next((leaf.key[:at] for at in range(len(leaf.key) - 1, 0, -1) if leaf.key[:at] in kinds), ())

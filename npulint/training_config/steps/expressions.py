@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.facts.code import Const, Op, Table, Value
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.literals import is_literal
@@ -29,61 +29,53 @@ class Formula(msgspec.Struct, frozen=True, eq=False):
     follow in order; `names` are those in it."""
 
     target: str
-    value: Value
+    expr: Expr
     shape: str
     constants: tuple[Const, ...]
     names: tuple[str, ...]
-    block: int
     span: Span
-    inner: int = -1
+    inner: Scope | None = None
 
 
-def formulas(module: Module, compared: Collection[int]) -> Iterator[Formula]:
+def formulas(module: Scope, compared: Collection[CallSite | None]) -> Iterator[Formula]:
     """The formulas of a module, except the arguments of the calls in `compared`, which are compared separately."""
-    for bind in module.code.assignments:
-        place = Span.of(bind)
-        yield from _within(module, _last(bind.target), bind.value, bind.block, place)
-    for returned in module.code.returns:
-        yield from _within(module, "return", returned.value, returned.block, Span.at(returned.line))
-    for index, call in enumerate(module.code.calls):
-        place = Span.of(call)
-        if isinstance(call.callee, Op) and call.callee.op == ".":
-            yield from _within(module, module.callee_name(index), call.callee.operands[0], call.block, place)
-        if index not in compared:
-            yield from _of_argument(module, module.callee_name(index), call, place)
-    for block, record in enumerate(module.blocks):
-        if record.kind == "if" and isinstance(record.test, Op):
-            shape = _Shape(module, record.test)
-            if shape.is_significant:
-                place = Span.at(record.line)
-                yield Formula("if", record.test, *shape.parts(), record.parent, place, block)
+    for bind in module.assignments:
+        yield from _within(_last(bind.target), bind.value, bind.span)
+    for returned in module.all_returns:
+        yield from _within("return", returned, Span.at(returned.line))
+    for site in module.all_calls:
+        if site.callee.attribute is not None:
+            yield from _within(site.last, site.callee.attribute[0], site.span)
+        if site not in compared:
+            names = [site.last] * len(site.record.args) + [name for name, _ in site.record.keywords]
+            for name, value in zip(names, site.arguments, strict=True):
+                yield from _within(name, value, site.span)
+    for branch in module.blocks_of("if"):
+        shape = _Shape(branch.test) if branch.test.operator else None
+        if shape is not None and shape.is_significant:
+            yield Formula("if", branch.test, *shape.parts(), Span.at(branch.record.line), branch)
 
 
-def _of_argument(module: Module, called: str, call: Call, place: Span) -> Iterator[Formula]:
-    names = [called] * len(call.args) + [name for name, _ in call.keywords]
-    for name, value in zip(names, (*call.args, *(value for _, value in call.keywords)), strict=True):
-        yield from _within(module, name, value, call.block, place)
-
-
-def _within(module: Module, target: str, value: Value, block: int, place: Span) -> Iterator[Formula]:
+def _within(target: str, expr: Expr, place: Span) -> Iterator[Formula]:
     """The outermost formulas within a value, each with the closest name."""
-    waiting: list[tuple[str, Value, Span, int]] = [(target, value, place, 0)]
+    waiting: list[tuple[str, Expr, Span, int]] = [(target, expr, place, 0)]
     while waiting:
         name, part, at, depth = waiting.pop()
-        if depth > _DEEP or is_literal(part):
+        if depth > _DEEP or is_literal(part.value):
             continue
-        if isinstance(part, SequenceDisplay):
-            waiting += [(name, item, at, depth + 1) for item in part.items]
-        elif isinstance(part, Table):
-            spots = [Span(*spot) for spot in part.places] or [at] * len(part.keys)
-            for key, inner, spot in zip(part.keys, part.values, spots, strict=True):
-                waiting.append((str(key.value) if isinstance(key, Const) else name, inner, spot, depth + 1))
-        elif isinstance(part, Op):
-            shape = _Shape(module, part)
+        if isinstance(part.value, Table):
+            spots = [Span(*spot) for spot in part.value.places] or [at] * len(part.value.keys)
+            for (key, inner), spot in zip(part.entries, spots, strict=True):
+                named = str(key.literal) if key is not None and key.is_literal else name
+                waiting.append((named, inner, spot, depth + 1))
+        elif part.operator:
+            shape = _Shape(part)
             if shape.is_significant:
-                yield Formula(name, part, *shape.parts(), block, at)
+                yield Formula(name, part, *shape.parts(), at)
             elif not shape.operations:
-                waiting += [(name, operand, at, depth + 1) for operand in part.operands]
+                waiting += [(name, operand, at, depth + 1) for operand in part.operands()]
+        else:
+            waiting += [(name, item, at, depth + 1) for item in part.items]
 
 
 def _last(target: str) -> str:
@@ -96,37 +88,35 @@ def _last(target: str) -> str:
 class _Shape:
     """Decomposes a formula."""
 
-    def __init__(self, module: Module, value: Value) -> None:
-        self._module = module
+    def __init__(self, expr: Expr) -> None:
         self.constants: list[Const] = []
         self.names: list[str] = []
         self.operations = 0
         self._arithmetic = False
         self._aside = False
-        self.text = self._text(value, 0)
+        self.text = self._text(expr, 0)
 
-    def _text(self, value: Value, depth: int) -> str:
+    def _text(self, expr: Expr, depth: int) -> str:
+        value = expr.value
         if isinstance(value, Const):
             if isinstance(value.value, bool) or not isinstance(value.value, int | float):
                 return "_"
             self.constants.append(value)
             return "#"
-        if isinstance(value, Ref):
-            self.names.append(value.name)
-            self._aside = self._aside or bool(_ASIDE.search(value.name.lower()))
-            return "_"
         if isinstance(value, Op) and depth < _DEEP:
             arithmetic, comparing = value.op in _ARITHMETIC, value.op in _COMPARING
             if arithmetic or comparing or value.op in _JOINING:
                 self.operations += arithmetic or comparing
                 self._aside = self._aside or ((arithmetic or value.op == "%") and any(map(_is_text, value.operands)))
                 self._arithmetic = self._arithmetic or arithmetic
-                return f"({value.op.join(self._text(part, depth + 1) for part in ordered(value))})"
-        if isinstance(value, CallResult):
-            arguments = self._module.code.calls[value.call].args
-            self.names += [part.name for part in arguments if isinstance(part, Ref)]
-        if isinstance(value, SequenceDisplay) and depth < _DEEP:
-            return f"[{','.join(self._text(item, depth + 1) for item in value.items)}]"
+                return f"({value.op.join(self._text(expr.sibling(part), depth + 1) for part in ordered(value))})"
+        if expr.written:
+            self.names.append(expr.written)
+            self._aside = self._aside or bool(_ASIDE.search(expr.written.lower()))
+        if expr.call is not None:
+            self.names += [one.written for one in expr.call.args if one.written]
+        if expr.is_display and depth < _DEEP:
+            return f"[{','.join(self._text(item, depth + 1) for item in expr.items)}]"
         return "_"
 
     def parts(self) -> tuple[str, tuple[Const, ...], tuple[str, ...]]:

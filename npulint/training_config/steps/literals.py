@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from npulint.facts.code import Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.walk import nested
 
 _EXACT = 1 << 53  # integers up to here are exact as floats
 _DEEP = 6  # nesting levels of displays and operations
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
 
-def is_literal(value: Value, depth: int = 0) -> bool:
+def is_literal(value: Value) -> bool:
     """Whether a value consists of constants only: ``0.1``, ``[0.5] * 3``, ``(1, 2)``, ``{"a": 1}``."""
-    if isinstance(value, Const):
-        return True
-    if depth >= _DEEP:
-        return False
+    return all(map(_is_constant, nested(value)))
+
+
+def _is_constant(value: Value) -> bool:
+    """Whether a value is a constant, or a display or operation that may consist of some."""
     if isinstance(value, SequenceDisplay):
-        return bool(value.items) and all(is_literal(item, depth + 1) for item in value.items)
+        return bool(value.items)
     if isinstance(value, Table):
-        parts = (*value.keys, *value.values)
-        return bool(parts) and all(part is not None and is_literal(part, depth + 1) for part in parts)
-    return isinstance(value, Op) and value.op in _ARITHMETIC and all(is_literal(v, depth + 1) for v in value.operands)
+        return bool(value.keys) and None not in value.keys
+    return isinstance(value, Const) or (isinstance(value, Op) and value.op in _ARITHMETIC)
 
 
 def is_filling(value: Value) -> bool:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, CallResult, Const, Ref, SequenceDisplay, Table, Value
+from npulint.assemble.cursors import AssignmentSite, Expr, Scope
+from npulint.facts.code import Const, Table
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
-from npulint.training_config.steps.code_context import evaluates, home_of, is_open
-from npulint.training_config.steps.counters import counters
 from npulint.training_config.steps.literals import is_filling, is_literal, is_relevant
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import AVERAGE, group_part, named_part
@@ -31,138 +28,120 @@ _SWITCHES = {
     "trainable": "frozen",
 }
 """Attributes and environment variables whose assignment has a side effect."""
-_BEGINNINGS = (Const(0), Const(1))  # initial values of counters
+_SIZES = frozenset(("size", "len", "numel", "nelement"))
+_BATCH = "items of the batch"  # the increment by the number of items in a batch, in any spelling
 _OF_GROUPS = frozenset(("weight_decay", "momentum"))
 _OUTER = ("module", "class", "global")
 
 
-class Named:
-    """Creates steps from the named literals of a project's modules."""
+def named_steps(module: Scope) -> Iterator[CodeStep]:
+    """The steps of a module's named literals, unordered."""
+    increments = list(_counters(module))
+    counted = {_last(bind.target) for bind, _ in increments}
+    for bind in module.assignments:
+        if _ADAPTER in bind.target:
+            continue  # its settings are separate facts
+        yield from _entries(bind.value, bind.span, _last(bind.target))
+        step = None if bind.value.is_dict else _assigned(bind, counted)
+        if step is not None:
+            yield step
+    for bind, added in increments:
+        yield _literal("counter", _last(bind.target), "evaluation", added, bind.span)
+    for returned in module.all_returns:
+        yield from _entries(returned, Span.at(returned.line), "return")
+    for site in module.all_calls:
+        for value in site.arguments:
+            yield from _entries(value, site.span, site.last)
+    for function in module.blocks_of("function"):
+        yield from _defaults(function)
+    yield from _loops(module)
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
 
-    def of(self, module: Module) -> Iterator[CodeStep]:
-        """The steps of a module, unordered."""
-        for part in (self._binds, self._counters, self._tables, self._defaults, self._loops):
-            yield from part(module)
+def _assigned(bind: AssignmentSite, counted: set[str]) -> CodeStep | None:
+    """The step of an assignment: a switch, a constant that fills a mask, or a named literal."""
+    last, value = _last(bind.target), bind.value.value
+    literal = is_literal(value)
+    part = _SWITCHES.get(last, "") or group_part(bind.target)
+    if (part and literal) or part in _OF_GROUPS:
+        return _literal("switch", last, part, bind.value, bind.span)
+    if bind.target.endswith("[*]") and is_filling(value):
+        return _literal("fill", last, "operation", bind.value, bind.span)
+    part = named_part(last) if literal and is_relevant(value) else ""
+    begins = last in counted and bind.value.is_literal and bind.value.literal in (0, 1)
+    if not part or begins or (part == "setting" and not _is_configuration(bind)):
+        return None
+    return _literal("bind", last, part, bind.value, bind.span)
 
-    def _binds(self, module: Module) -> Iterator[CodeStep]:
-        counted = {_last(bind.target) for bind, _ in counters(module)}
-        for bind in module.code.assignments:
-            if _ADAPTER in bind.target:
-                continue  # its settings are separate facts
-            place = Span.of(bind)
-            last = _last(bind.target)
-            if isinstance(bind.value, Table | SequenceDisplay):
-                yield from self._entries(module, bind.value, bind.block, place, last)
-            if isinstance(bind.value, Table):
+
+def _counters(module: Scope) -> Iterator[tuple[AssignmentSite, Expr]]:
+    """The assignments in loops that count, by one or by the batch size, and their increments."""
+    for bind in module.assignments:
+        added = bind.value.operands("+=")[-1:]
+        if added and bind.scope.loop is not None:
+            if isinstance(added[0].literal, int):
+                yield bind, added[0]
+            elif _is_size(added[0]):
+                yield bind, added[0].sibling(Const(_BATCH))
+
+
+def _is_size(expr: Expr) -> bool:
+    """Whether a value is a size: ``x.size(0)``, ``len(x)``, ``x.shape[0]``."""
+    if expr.call is not None:
+        return expr.call.last in _SIZES
+    subscript = expr.subscript
+    return subscript is not None and subscript[0].written.endswith(".shape") and subscript[1].value == Const(0)
+
+
+def _entries(value: Expr, place: Span, owner: str) -> Iterator[CodeStep]:
+    """The entries of dict displays, also in lists: ``[{"params": p, "lr": 0.1}]``."""
+    waiting: list[tuple[str, Expr]] = [(owner, value)]
+    while waiting:
+        prefix, display = waiting.pop()
+        waiting += [(prefix, item) for item in display.items if item.is_dict or item.is_display]
+        table = display.value
+        if not isinstance(table, Table):
+            continue
+        places = [Span(*one) for one in table.places] or [place] * len(table.keys)
+        for (key, inner), at in zip(display.entries, places, strict=True):
+            if key is None or not key.is_literal:
                 continue
-            part = _SWITCHES.get(last, "") or group_part(bind.target)
-            if part in _OF_GROUPS and not is_literal(bind.value):
-                yield self._literal("switch", last, part, module, bind.block, place, bind.value)
-                continue
-            if bind.target.endswith("[*]") and is_filling(bind.value):
-                yield self._literal("fill", last, "operation", module, bind.block, place, bind.value)
-                continue
-            if part and is_literal(bind.value):
-                yield self._literal("switch", last, part, module, bind.block, place, bind.value)
-                continue
-            if not is_literal(bind.value) or not is_relevant(bind.value):
-                continue
-            part = named_part(last)
-            if part == "setting" and not _of_configuration(module, bind.block, bind.target):
-                continue
-            if part and not (last in counted and bind.value in _BEGINNINGS):
-                yield self._literal("bind", last, part, module, bind.block, place, bind.value)
-
-    def _counters(self, module: Module) -> Iterator[CodeStep]:
-        for bind, added in counters(module):
-            place = Span.of(bind)
-            yield self._literal("counter", _last(bind.target), "evaluation", module, bind.block, place, added)
-
-    def _tables(self, module: Module) -> Iterator[CodeStep]:
-        """The entries of dict displays that are arguments or returned: ``[{"params": p, "lr": 0.1}]``."""
-        for returned in module.code.returns:
-            if isinstance(returned.value, Table | SequenceDisplay):
-                place = Span.at(returned.line)
-                yield from self._entries(module, returned.value, returned.block, place, "return")
-        for index, call in enumerate(module.code.calls):
-            place = Span.of(call)
-            for value in (*call.args, *(value for _, value in call.keywords)):
-                if isinstance(value, Table | SequenceDisplay):
-                    yield from self._entries(module, value, call.block, place, module.callee_name(index))
-
-    def _entries(self, module: Module, value: Value, block: int, place: Span, owner: str) -> Iterator[CodeStep]:
-        waiting: list[tuple[str, Value]] = [(owner, value)]
-        while waiting:
-            prefix, display = waiting.pop()
-            if isinstance(display, SequenceDisplay):
-                waiting += [(prefix, item) for item in display.items if isinstance(item, Table | SequenceDisplay)]
-            if not isinstance(display, Table):
-                continue
-            places = [Span(*one) for one in display.places] or [place] * len(display.keys)
-            for key, value, at in zip(display.keys, display.values, places, strict=True):
-                if not isinstance(key, Const):
-                    continue
-                name = f"{prefix}.{key.value}"
-                inner = value.items if isinstance(value, SequenceDisplay) else (value,)
-                if any(isinstance(item, Table) for item in inner):
-                    waiting.append((name, value))
-                elif is_literal(value) and is_relevant(value) and named_part(str(key.value)):
-                    part = named_part(str(key.value))
-                    yield self._literal("entry", name, part, module, block, at, value)
-
-    def _literal(
-        self, kind: str, name: str, part: str, module: Module, block: int, place: Span, value: Value
-    ) -> CodeStep:
-        argument = Argument("", value, block, place.line, part)
-        home = home_of(module, block)
-        only = evaluates(module, block)
-        return CodeStep(kind, name, name, part, module, home, block, place, (argument,), evaluates=only)
-
-    def _defaults(self, module: Module) -> Iterator[CodeStep]:
-        for block, record in enumerate(module.blocks):
-            if record.kind != "function" or not record.defaults:
-                continue
-            first = len(record.params) - len(record.defaults)
-            for name, value in zip(record.params[first:], record.defaults, strict=True):
-                part = _named_in(module, block, name)
-                if part and is_literal(value) and is_relevant(value) and not self._always_passed(module, block, name):
-                    place = Span.at(record.line)
-                    yield self._literal("default", name, part, module, block, place, value)
-
-    def _always_passed(self, module: Module, block: int, name: str) -> bool:
-        """Whether all calls of a function pass a parameter, so that its default is irrelevant."""
-        passed = self.context.flow.passed(module, block, name)
-        return bool(passed) and all(value is not None for _, value in passed)
-
-    def _loops(self, module: Module) -> Iterator[CodeStep]:
-        """Loops with a literal number of iterations: ``for epoch in range(90)``."""
-        counters = {b.block: b.target for b in module.code.assignments if module.blocks[b.block].kind == "loop"}
-        training = {call.block for call in module.code.calls if _TRAINING.search(_called(call))}
-        for block, record in enumerate(module.blocks):
-            if record.kind != "loop" or not isinstance(record.test, CallResult):
-                continue
-            call = module.code.calls[record.test.call]
-            part = named_part(counters.get(block, ""))
-            if part not in ("epochs", "steps"):
-                part = "steps" if block in training else ""
-            if part and isinstance(call.callee, Ref) and call.callee.name in ("range", "xrange"):
-                arguments = tuple(Argument(str(i), a, call.block, call.line, part) for i, a in enumerate(call.args))
-                span = Span.of(call)
-                home = home_of(module, record.parent)
-                yield CodeStep("loop", part, "range", part, module, home, record.parent, span, arguments, is_open(call))
+            name, part = f"{prefix}.{key.literal}", named_part(str(key.literal))
+            if any(item.is_dict for item in (inner.items if inner.is_display else [inner])):
+                waiting.append((name, inner))
+            elif part and is_literal(inner.value) and is_relevant(inner.value):
+                yield _literal("entry", name, part, inner, at)
 
 
-def _called(call: Call) -> str:
-    """The last name of a callee as written; empty if it is computed."""
-    return call.callee.name.rpartition(".")[2] if isinstance(call.callee, Ref) else ""
+def _literal(kind: str, name: str, part: str, value: Expr, place: Span) -> CodeStep:
+    return CodeStep(kind, name, name, part, value.scope, place, (Argument("", value, part),))
 
 
-def _named_in(module: Module, block: int, name: str) -> str:
+def _defaults(function: Scope) -> Iterator[CodeStep]:
+    """The literal defaults of a function that some call uses."""
+    for name, default in function.defaults:
+        part = _parameter_part(function, name)
+        if part and is_literal(default.value) and is_relevant(default.value):
+            passed = function.passed(name)
+            if not passed or any(value is None for _, value in passed):
+                yield _literal("default", name, part, function.expr(default.value, default.line), Span.at(default.line))
+
+
+def _loops(module: Scope) -> Iterator[CodeStep]:
+    """Loops with a literal number of iterations: ``for epoch in range(90)``."""
+    counters = {bind.scope: bind.target for bind in module.assignments if bind.scope.kind == "loop"}
+    training = {site.scope for site in module.all_calls if _TRAINING.search(site.written.rpartition(".")[2])}
+    for loop in module.blocks_of("loop"):
+        site = loop.test.call
+        part = named_part(counters.get(loop, ""))
+        part = part if part in ("epochs", "steps") else "steps" if loop in training else ""
+        if part and site is not None and site.written in ("range", "xrange"):
+            arguments = tuple(Argument(str(at), value, part) for at, value in enumerate(site.args))
+            yield CodeStep("loop", part, "range", part, loop.test.scope, site.span, arguments)
+
+
+def _parameter_part(function: Scope, name: str) -> str:
     """The part of a parameter, by its name and those of its function or class."""
-    part, owner = named_part(name), module.blocks[block].name.lower()
+    part, owner = named_part(name), function.record.name.lower()
     if part in ("schedule", "momentum", "setting") and AVERAGE.search(owner):
         return "average"
     return "schedule" if part == "setting" and _SCHEDULE.search(owner) else part
@@ -173,7 +152,7 @@ def _last(target: str) -> str:
     return target.rstrip("]").replace("[", ".").rpartition(".")[2]
 
 
-def _of_configuration(module: Module, block: int, target: str) -> bool:
+def _is_configuration(bind: AssignmentSite) -> bool:
     """Whether an assignment affects more than its own function: at module or class level, on an object, or in a
     function that creates a configuration."""
-    return "." in target or "[" in target or module.blocks[module.scope[block]].kind in _OUTER
+    return "." in bind.target or "[" in bind.target or bind.scope.namespace.kind in _OUTER

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.assemble.context import Context
-from npulint.assemble.module import Module
+from npulint.assemble.cursors import Scope
+from npulint.assemble.surroundings import surroundings_of
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.expressions import Formula
 from npulint.training_config.steps.naming import AVERAGE, STRONG, named_part
@@ -29,22 +29,24 @@ _LENGTH = lazy_compile(r"epoch|step|iter")
 _DATA = lazy_compile(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
 
 
+def prepares(scope: Scope) -> bool:
+    """Whether code prepares data on the host."""
+    around = surroundings_of(scope)
+    return around.step == "host" or around.in_input == "yes"
+
+
 class Formulas:
     """Assigns the formulas of a module to parts of the training config."""
 
-    def __init__(self, context: Context, module: Module) -> None:
-        self._context = context
-        self._module = module
-        self._rates = {bind.block for bind in module.code.assignments if _RATE.search(bind.target.lower())}
-        self._tests = {
-            call.block
-            for index, call in enumerate(module.code.calls)
-            if EVALUATING.search(module.callee_name(index).lower())
-        } | {bind.block for bind in module.code.assignments if _RESULT.search(bind.target.lower())}
+    def __init__(self, module: Scope) -> None:
+        binds, sites = module.assignments, module.all_calls
+        self._rates = {bind.scope for bind in binds if _RATE.search(bind.target.lower())}
+        self._tests = {site.scope for site in sites if EVALUATING.search(site.last.lower())}
+        self._tests |= {bind.scope for bind in binds if _RESULT.search(bind.target.lower())}
 
     def part(self, one: Formula, home: str) -> str:
         """The part of a formula in a function of the part `home`; empty if it does not affect numbers."""
-        name = self._module.qualname(one.block).lower()
+        name = one.expr.scope.qualname.lower()
         target = one.target.lower()
         aside = METRIC.search(target) or _CLOCK.search(target) or _SPEED.search(target)
         if METRIC.search(name.rpartition(".")[2]) or aside:
@@ -73,13 +75,11 @@ class Formulas:
 
     def _of_place(self, one: Formula, home: str) -> str:
         """Formulas of data preparation or of the model."""
-        context, module = self._context, self._module
-        host = context.training.step(module, one.block) == "host" or context.reach.in_input(module, one.block) == "yes"
-        if home == "transform" or host:
+        if home == "transform" or prepares(one.expr.scope):
             return "arithmetic"
         if any(_DATA.search(word.lower()) for word in one.names) and one.target != "return":
             return "arithmetic" if home else ""
-        if home == "operation" and _DATA.search(module.path.rpartition("/")[2].lower()):
+        if home == "operation" and _DATA.search(one.expr.module.path.rpartition("/")[2].lower()):
             return "arithmetic"
         return "operation" if home in ("layer", "operation", "loss") else ""
 

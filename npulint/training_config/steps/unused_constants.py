@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 from functools import partial
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import Expr, Scope, scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Import, Op, Ref, SequenceDisplay, Table, Unknown, Value
+from npulint.facts.code import Import
 
 _INNER = frozenset(("function", "lambda", "class"))
 _ALL = "*"
@@ -22,9 +23,9 @@ def unread(context: Context, module: Module, paths: Collection[str]) -> frozense
         return frozenset()
     project = context.project
     users = [project.modules[path] for path in project.users.get(module.path, ()) if path in paths]
-    read = {name for value in _values(module) for name in _refs(value)}
+    read = {name for value in _values(scope_at(context, module, 0)) for name in _refs(value)}
     read.update(record.name for user in users for record in _loading(project, user, module))
-    if not users or _ALL in read or any(_is_passed(project, user, module) for user in users):
+    if not users or _ALL in read or any(_is_passed(context, user, module) for user in users):
         return frozenset()
     left = names - read
     for path in paths if left else ():
@@ -45,40 +46,30 @@ def _mentioned(module: Module) -> frozenset[str]:
     return frozenset(mention.name.rpartition(".")[2] for mention in module.code.name_uses)
 
 
-def _values(module: Module) -> Iterator[Value]:
-    for bind in module.code.assignments:
+def _values(module: Scope) -> Iterator[Expr]:
+    """What a module without functions assigns, calls, passes and tests."""
+    for bind in module.assignments:
         yield bind.value
-    for call in module.code.calls:
-        yield from (call.callee, *call.args, *(value for _, value in call.keywords))
-    yield from (block.test for block in module.blocks if not isinstance(block.test, Unknown))
+    for site in module.all_calls:
+        yield from (site.callee, *site.arguments)
+    tests = (one.test for one in module.blocks_of("if", "else", "loop", "with"))
+    yield from (test for test in tests if not test.is_unknown)
 
 
-def _refs(value: Value) -> Iterator[str]:
-    """The names in a value; ``*`` if something in it is unknown."""
-    waiting: list[Value] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Ref):
-            yield part.name.partition(".")[0]
-        elif isinstance(part, SequenceDisplay):
-            waiting += part.items
-        elif isinstance(part, Op):
-            waiting += part.operands
-        elif isinstance(part, Unknown):
-            yield _ALL
-        elif isinstance(part, Table):
-            waiting += [inner for inner in (*part.keys, *part.values) if inner is not None]
+def _refs(expr: Expr) -> Iterator[str]:
+    """The names in an expression; ``*`` if something in it is unknown."""
+    return (_ALL if part.is_unknown else part.written.partition(".")[0] for part in expr.nested)
 
 
 def _loading(project: Project, user: Module, module: Module) -> Iterator[Import]:
     return (record for record in user.code.imports if module in project.imported(user, record))
 
 
-def _is_passed(project: Project, user: Module, module: Module) -> bool:
+def _is_passed(context: Context, user: Module, module: Module) -> bool:
     """Whether the module itself is passed to something, as in ``vars(config)``, or assigned to a name."""
     own = ("", module.name.rpartition(".")[2])
-    records = [record for record in _loading(project, user, module) if record.name in own]
+    records = [record for record in _loading(context.project, user, module) if record.name in own]
     names = {record.alias or record.name or record.module.partition(".")[0] for record in records}
-    passed = (value for call in user.code.calls for value in (*call.args, *(v for _, v in call.keywords)))
-    bound = (bind.value for bind in user.code.assignments)
-    return any(isinstance(value, Ref) and value.name in names for value in (*passed, *bound))
+    scope = scope_at(context, user, 0)
+    passed = (value for site in scope.all_calls for value in site.arguments)
+    return any(value.written in names for value in (*passed, *(bind.value for bind in scope.assignments)))
