@@ -374,6 +374,7 @@ def test_odd_sources_do_no_harm(text: str) -> None:
     assert all(spot == other for spot, other in found.blocks.items() if spot[0] == "train.py")
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_seed_of_hashes() -> None:
     code = "import tests.test_compare_matches as t; print(list(t.shuffled(7).blocks.items()))"
     answers = {
@@ -446,6 +447,7 @@ def shuffled(seed: int) -> Matches:
     return counterparts(*pair_of_programs(seed))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000))
 def test_all_functions_of_a_shuffled_and_renamed_copy_are_found(seed: int) -> None:
@@ -458,6 +460,7 @@ def test_all_functions_of_a_shuffled_and_renamed_copy_are_found(seed: int) -> No
     assert pairs == {name: name.replace("fn", "job_") + "_renamed" for _, name in spots(left) if name}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
 def test_no_block_is_the_counterpart_of_two(one: int, other: int) -> None:

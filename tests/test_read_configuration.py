@@ -225,6 +225,7 @@ def test_a_bomb_of_aliases_is_data(text: str) -> None:
     assert time.perf_counter() - begun < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "line", ["a = [\n", "[a\n", "[a]\n", "a.b.c = (1,\n", "a {\n", "a: [\n", "- - - a\n", "a: &a\n"]
 )

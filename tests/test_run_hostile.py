@@ -80,6 +80,7 @@ def test_a_gzip_file_is_not_unpacked_without_end() -> None:
     assert problem("op_summary.csv.gz", packed) == ("artifact-damaged", "gzip")
 
 
+@pytest.mark.slow
 def test_a_log_that_repeats_itself_is_read_from_gzip() -> None:
     lines = b"".join(b"[NPU] epoch %d step %d loss %d.25\n" % (step // 90, step, step % 7) for step in range(50_000))
     (source, *_) = facts("train.log.gz", gzip.compress(lines))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from npulint.pipeline import build_result, check_paths
 from npulint.report.summary import first_steps
 from npulint.session import Session
 from npulint.settings import Settings
+from tests.project_support import Project
 
 TABLE = """Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types
 {rows}
@@ -218,8 +217,8 @@ def test_a_baseline_that_knows_the_source_knows_the_run(project: Path) -> None:
 
 def npulint(folder: Path, *words: str) -> str:
     checks = ("--checks", str(folder.parent / "checks"), "--select", ",".join(own_checks(folder)), "--exit-zero")
-    command = [sys.executable, "-m", "npulint", *words, *checks]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder).stdout
+    environ = {"NPULINT_CACHE_DIR": str(folder.parent / "cache")}
+    return Project(folder).run(*words, *checks, environ=environ).out
 
 
 def test_whoever_selects_runs_alone_is_told_of_the_run_alone(project: Path) -> None:
