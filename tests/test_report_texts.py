@@ -7,8 +7,6 @@ from importlib import import_module
 from pathlib import Path
 from string import Formatter
 
-import pytest
-
 import npulint
 from npulint.catalogue.check import CATEGORIES, STATES
 from npulint.cli.commands import COMMANDS
@@ -16,6 +14,7 @@ from npulint.findings import CONFIDENCES, SEVERITIES
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.texts import FAMILIES, count, known, say
 from npulint.texts import TEXTS as MAIN
+from tests.tables import for_all
 
 PACKAGE = Path(npulint.__file__).parent
 LATER = {family: import_module(f"npulint.texts.{family}").TEXTS for family in FAMILIES}
@@ -27,7 +26,7 @@ def holes(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("key", sorted(TEXTS))
+@for_all({key: key for key in sorted(TEXTS)})
 def test_both_languages_say_it_with_the_same_values(key: str) -> None:
     english, chinese = TEXTS[key]
     assert english.strip() and chinese.strip()
