@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
+from npulint.compare.matching.features import Unit
+from npulint.compare.matching.file_overlap import FileOverlap
 from npulint.compare.matching.matches import Matches, Side, counterparts
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
@@ -473,3 +475,18 @@ def test_no_block_is_the_counterpart_of_two(one: int, other: int) -> None:
         return
     functions = [spot for spot in found.blocks if spot[1]]
     assert len(functions) <= 2
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "similarity"),
+    [
+        ("p/x.py", "p/x.py", 1.0),
+        ("q/y.py", "r/y.py", 0.75),
+        ("q/y.py", "s/t/y.py", 0.5 + 0.5 / 3),
+        ("p/x.py", "r/y.py", 0.0),
+    ],
+)
+def test_paths_are_as_similar_as_their_last_parts(left: str, right: str, similarity: float) -> None:
+    ours = [Unit((path, 0), "module", "", -1, 0) for path in ("p/x.py", "q/y.py")]
+    theirs = [Unit((path, 0), "module", "", -1, 0) for path in ("p/x.py", "r/y.py", "s/t/y.py")]
+    assert FileOverlap(ours, theirs).paths(left, right) == pytest.approx(similarity)
