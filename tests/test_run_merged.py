@@ -9,13 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from npulint.catalogue.load import load_files
+from npulint.catalogue.load import load_catalogue, load_files
 from npulint.findings import Finding, RunResult
 from npulint.pipeline import build_result, check_paths
+from npulint.postprocess.merge_run_findings import with_counterparts
 from npulint.report.summary import first_steps
 from npulint.session import Session
 from npulint.settings import Settings
 from tests.project_support import Project
+from tests.surface_support import finding
 
 TABLE = """Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types
 {rows}
@@ -194,6 +196,13 @@ def test_what_costs_most_is_to_be_done_first(project: Path) -> None:
     assert within.cost == 2.5
     dearer = msgspec.structs.replace(within, code="NPU9999", cost=3.0)
     assert [step.first.code for step in first_steps([within, dearer])] == ["NPU9999", SOURCE]
+
+
+def test_a_finding_that_no_artifact_shows_has_no_counterparts() -> None:
+    catalogue = load_catalogue()
+    joining = next(one for one in catalogue.checks if one.joins)
+    both = [finding(code=joining.code), finding(code=joining.joins[0])]
+    assert with_counterparts(both, catalogue) == both
 
 
 def test_a_comment_in_the_source_silences_the_run(project: Path) -> None:
