@@ -132,7 +132,7 @@ BUILDERS: dict[str, Callable[[], None]] = {
 }
 
 
-class Nested(tf.Module):  # type: ignore[misc]
+class Nested(tf.Module):
     def __init__(self) -> None:
         super().__init__()
         self.weights = tf.Variable(tf.ones([4, 2]), name="weights")
