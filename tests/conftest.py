@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -20,21 +19,20 @@ hypothesis.settings.register_profile("server", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("server" if os.environ.get("NPULINT_TEST_ALL") else "developer")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Read neither a check file nor a compiled catalogue twice in a process: both readers are functions of bytes that
+    give values nobody changes, and most tests, and the collection of many, begin with the catalogue."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
+    patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
+    config.add_cleanup(patch.undo)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what opens a browser."""
     for item in items:
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _checks_are_read_once() -> Iterator[None]:
-    """Neither a check file nor a compiled catalogue is read twice in a process: both readers are functions of bytes
-    that give values nobody changes, and most tests begin with the catalogue."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
-        patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
-        yield
 
 
 @pytest.fixture(scope="session")

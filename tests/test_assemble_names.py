@@ -123,6 +123,7 @@ _MODULES: dict[str, dict[str, str]] = {
     "a relative member": {"p/h.py": "S = tf.Session\n", "p/train.py": "from .h import S\nS()\n"},
     "a module above": {"h.py": "S = tf.Session\n", "p/q/train.py": "from ...h import S\nS()\n"},
     "a folder on the path": {"src/lib/h.py": "S = tf.Session\n", "src/train.py": "from lib.h import S\nS()\n"},
+    "a folder with dots in its name": {"v1.0.2/h.py": "S = tf.Session\n", "v1.0.2/train.py": "from h import S\nS()\n"},
     "the nearest of two": {
         "a/h.py": "S = tf.Session\n",
         "b/h.py": "S = tf.train.Saver\n",

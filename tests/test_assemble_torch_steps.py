@@ -68,6 +68,12 @@ def test_code_in_the_loop(line: str, answer: str) -> None:
             id="a forward",
         ),
         pytest.param(
+            "import torch\nclass N(torch.nn.Module):\n    @torch.no_grad()\n    def forward(self, x):\n"
+            "        torch.zeros(1)\nfor b in l:\n    x.backward()\n",
+            "no",
+            id="a forward without gradients",
+        ),
+        pytest.param(
             "import torch\nclass N(torch.nn.Module):\n    def forward(self, x):\n        torch.zeros(1)\n",
             "no",
             id="no training",

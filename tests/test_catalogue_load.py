@@ -280,6 +280,7 @@ def test_the_module_writes_the_compiled_catalogue(tmp_path: Path) -> None:
     assert compiled.decode(destination.read_bytes(), key) == load_catalogue(use_cache=False)
 
 
+@pytest.mark.slow
 def test_the_module_explains_wrong_use(tmp_path: Path) -> None:
     assert run("-m", "npulint.catalogue.compiled").returncode == 2
     result = run("-m", "npulint.catalogue.compiled", str(tmp_path / "no" / "folder"))

@@ -13,6 +13,7 @@ from npulint.catalogue.examples import run_examples
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.page import render_page
 from npulint.catalogue.problems import CatalogueError
+from tests.tables import for_all
 
 _UNFINISHED = re.compile(r"TODO|FIXME|待写")
 _CODE = re.compile(r"`[^`]*`")
@@ -26,6 +27,7 @@ def _load() -> tuple[Catalogue, str]:
 
 
 CATALOGUE, PROBLEMS = _load()
+every_check = for_all({check.name: check for check in CATALOGUE.checks})
 each_check = pytest.mark.parametrize("check", [pytest.param(c, id=c.name) for c in CATALOGUE.checks])
 
 
@@ -34,14 +36,14 @@ def test_the_catalogue_is_valid_and_not_empty() -> None:
     assert CATALOGUE.checks
 
 
-@each_check
+@every_check
 def test_a_check_has_two_bad_and_two_good_examples(check: Check) -> None:
     sides = Counter(example.bad for example in check.examples)
     assert sides[True] >= 2
     assert sides[False] >= 2
 
 
-@each_check
+@every_check
 def test_a_check_is_finished_in_both_languages(check: Check) -> None:
     assert set(check.text) == {"en", "zh"}
     assert not any(_UNFINISHED.search(reference.title) for reference in check.references)
@@ -50,7 +52,7 @@ def test_a_check_is_finished_in_both_languages(check: Check) -> None:
         assert not any(_UNFINISHED.search(part) for part in (text.title, text.message, text.why, text.fix))
 
 
-@each_check
+@every_check
 def test_the_texts_are_set_like_sentences(check: Check) -> None:
     assert check.text["en"].message.endswith((".", "?"))
     assert check.text["zh"].message.endswith(("。", "？"))
@@ -61,13 +63,13 @@ def test_the_texts_are_set_like_sentences(check: Check) -> None:
         assert not re.search(r"\([^()]*[\u4e00-\u9fff、][^()]*\)", prose), "parentheses around Chinese are full-width"
 
 
-@each_check
+@every_check
 def test_a_check_says_where_it_knows_it_from(check: Check) -> None:
     assert check.references
     assert any(reference.title and reference.source for reference in check.references)
 
 
-@each_check
+@every_check
 def test_codes_allowed_in_good_examples_exist(check: Check) -> None:
     codes = {other.code for other in CATALOGUE.checks}
     assert {code for example in check.examples for code in example.also} <= codes - {check.code}

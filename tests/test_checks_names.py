@@ -12,6 +12,7 @@ import pytest
 from npulint.catalogue.check import Check, Query
 from npulint.catalogue.load import load_catalogue
 from npulint.data.names import canonical, star_exports
+from tests.tables import for_all
 
 _SOURCES = Path(__file__).resolve().parent.parent / "data-src"
 # Public since TensorFlow 2.x; the recorded tables are those of 1.15.
@@ -40,6 +41,7 @@ _FORMER = {
     "torch.utils.ffi.create_extension",
 }
 _CHECKS = load_catalogue(use_cache=False).checks
+every_check = for_all({check.name: check for check in _CHECKS})
 _KINDS = ("call", "mention", "optimizer", "session", "lookup_table", "variable", "control_flow", "distribution")
 
 
@@ -92,13 +94,13 @@ def _known() -> set[str]:
 _KNOWN = _known()
 
 
-@pytest.mark.parametrize("check", _CHECKS, ids=[c.name for c in _CHECKS])
+@every_check
 def test_names_are_spelt_canonically(check: Check) -> None:
     names = _names(check) | _names(check, "torch") | _names(check, "apex")
     assert [name for name in sorted(names) if canonical(name) != name] == []
 
 
-@pytest.mark.parametrize("check", _CHECKS, ids=[c.name for c in _CHECKS])
+@every_check
 def test_names_exist(check: Check) -> None:
     unknown = [n for n in sorted(_names(check)) if n not in _KNOWN | _LATER and not n.startswith("tensorflow.contrib.")]
     assert unknown == []

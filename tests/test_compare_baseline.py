@@ -47,6 +47,7 @@ def _reported(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [one["code"] for one in json.loads(done.stdout)["findings"]]
 
 
+@pytest.mark.slow
 def test_a_run_without_reference_leaves_entries_of_comparisons_alone() -> None:
     with_it = _check("--reference", "gpu", "--write-baseline")
     assert with_it.returncode == 0, with_it.stderr

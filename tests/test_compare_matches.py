@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
+from npulint.compare.matching.features import Unit
+from npulint.compare.matching.file_overlap import FileOverlap
 from npulint.compare.matching.matches import Matches, Side, counterparts
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
@@ -362,6 +364,7 @@ def test_odd_sources_do_no_harm(text: str) -> None:
     assert all(spot == other for spot, other in found.blocks.items() if spot[0] == "train.py")
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_seed_of_hashes() -> None:
     code = "import tests.test_compare_matches as t; print(list(t.shuffled(7).blocks.items()))"
     answers = {
@@ -434,6 +437,7 @@ def shuffled(seed: int) -> Matches:
     return counterparts(*pair_of_programs(seed))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000))
 def test_all_functions_of_a_shuffled_and_renamed_copy_are_found(seed: int) -> None:
@@ -446,6 +450,7 @@ def test_all_functions_of_a_shuffled_and_renamed_copy_are_found(seed: int) -> No
     assert pairs == {name: name.replace("fn", "job_") + "_renamed" for _, name in spots(left) if name}
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 10_000))
 def test_no_block_is_the_counterpart_of_two(one: int, other: int) -> None:
@@ -458,3 +463,18 @@ def test_no_block_is_the_counterpart_of_two(one: int, other: int) -> None:
         return
     functions = [spot for spot in found.blocks if spot[1]]
     assert len(functions) <= 2
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "similarity"),
+    [
+        ("p/x.py", "p/x.py", 1.0),
+        ("q/y.py", "r/y.py", 0.75),
+        ("q/y.py", "s/t/y.py", 0.5 + 0.5 / 3),
+        ("p/x.py", "r/y.py", 0.0),
+    ],
+)
+def test_paths_are_as_similar_as_their_last_parts(left: str, right: str, similarity: float) -> None:
+    ours = [Unit((path, 0), "module", "", -1, 0) for path in ("p/x.py", "q/y.py")]
+    theirs = [Unit((path, 0), "module", "", -1, 0) for path in ("p/x.py", "r/y.py", "s/t/y.py")]
+    assert FileOverlap(ours, theirs).paths(left, right) == pytest.approx(similarity)

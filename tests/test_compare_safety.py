@@ -115,6 +115,7 @@ ODD: dict[str, Callable[[Path], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_odd_projects_are_compared_with_themselves_and_with_others(tmp_path: Path, name: str) -> None:
     one, same = ODD[name](tmp_path / "one"), ODD[name](tmp_path / "same")

@@ -193,6 +193,7 @@ def test_every_operator_of_torch_has_the_class_that_the_dispatcher_gives_it(torc
     assert kernels == _KERNELS
 
 
+@pytest.mark.slow
 def test_the_counts_of_all_verdicts(torch: Any) -> None:
     words = Counter(verdict(graph, "2.13").word for _, graph in _overloads(torch))
     wanted = {"npu": 1068, "generic": 845, "decomposes": 697, "cpu": 229, "error": 163, "cpu_out": 88, "npu_out": 20}

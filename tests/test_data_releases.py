@@ -125,6 +125,7 @@ def _answers(root: Path, release: str) -> Any:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_new_release_needs_a_line_in_the_list_and_no_other(copy: Path) -> None:
     nearest, verdicts, apis = _answers(ROOT, NEWEST)
     line = next(
@@ -141,6 +142,7 @@ def test_a_new_release_needs_a_line_in_the_list_and_no_other(copy: Path) -> None
     assert new_apis == longer
 
 
+@pytest.mark.slow
 def test_without_its_dispatcher_a_new_release_is_judged_by_the_recorded_one(copy: Path) -> None:
     path = copy / "data-src" / "releases.csv"
     path.write_text(path.read_text() + f"torch_npu,{NEXT},,kernels interfaces,a fictitious release\n")

@@ -57,6 +57,7 @@ def read(data: bytes, name: str = "g.pb") -> Graph | Problem:
 HALF = {"T": "float16"}
 
 
+@pytest.mark.slow
 def test_a_node_of_many_inputs_is_not_walked_for_each_that_takes_it() -> None:
     wide = Node("wide", "Identity", ("a",) * (5 * MANY), HALF)
     users = [Node(f"s{n}", "Sum", ("wide",), HALF) for n in range(MANY)]
@@ -85,6 +86,7 @@ def test_the_mask_of_a_dropout_is_found_beside_a_product_of_many_factors() -> No
     assert dropout.get("noise_shape") == "no"
 
 
+@pytest.mark.slow
 def test_groups_that_wait_for_one_group_are_not_looked_into_each() -> None:
     inner = [Node(f"q{n}", "NoOp") for n in range(MANY)]
     hub = Node("hub", "NoOp", ("^make", "^store", *(f"^{node.name}" for node in inner)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def test_weights_of_the_kept_part_stay_with_it() -> None:
     assert found.pieces == 2
 
 
+@pytest.mark.slow
 def test_time_grows_with_the_size_only() -> None:
     def graph(count: int) -> dict[int, list[int]]:
         return {n: [n - 1, n // 2] if n else [] for n in range(count)}

@@ -215,6 +215,7 @@ class TestShapes:
     def test_a_k_that_is_computed_names_what_computes_it(self) -> None:
         (fact,) = top_k(fed("mask", [8]), node("sum", "Sum", "mask"), node("k", "Cast", "sum"))
         assert told(fact, "k", "maker", "count") == ["TopKV2", "data", "`sum`", 1]
+        assert (fact.path, fact.span.line) == ("model.pb", 1)  # a binary file has no lines
 
     def test_a_k_that_is_fed_and_one_of_a_function(self) -> None:
         assert [fact.get("k") for fact in top_k(fed("k", [], "int32"))] == ["fed"]

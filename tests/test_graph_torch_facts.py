@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -295,6 +296,7 @@ _NODES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(_NODES, max_size=8), st.sampled_from(["exported_program", "torchscript", "live_torch"]))
 def test_every_operator_is_in_exactly_one_fact(nodes: list[Node], form: str) -> None:
     facts = said(nodes, form)

@@ -45,6 +45,7 @@ def module_name(path: Path) -> str:
     return ".".join(("npulint", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
 
 
+@functools.cache
 def imported(path: Path) -> set[tuple[str, int]]:
     """(module, line) of every import of npulint in a file, wherever it stands, relative ones resolved."""
     package = module_name(path).split(".")

@@ -21,6 +21,8 @@ from npulint.read.graph import read_graph
 from npulint.settings import Settings
 from tests.live_support import framework, quiet
 
+pytestmark = pytest.mark.slow
+
 MODELS = Path(__file__).with_name("torch_models.py")
 NAMES = (
     *("convolutions", "convolutions_eval", "convolutions_strict", "convolutions_decomposed", "attention", "recurrent"),

@@ -397,6 +397,7 @@ def test_json_that_is_nested_without_end(tmp_path: Path) -> None:
         assert reason(read(program(text), tmp_path / "a.pt2"))[0] == "graph-damaged"
 
 
+@pytest.mark.slow
 def test_code_that_is_nested_without_end(tmp_path: Path) -> None:
     head = "def f(x: Tensor) -> Tensor:\n"
     chain = f"{head}  return {'torch.sin(' * 5000}x{')' * 5000}\n"
@@ -439,6 +440,7 @@ print(time.process_time() - begun, type(found).__name__, getattr(found, "reason"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
 @pytest.mark.parametrize("name", sorted(BOMBS))
 def test_memory_and_time_are_bounded(tmp_path: Path, name: str) -> None:

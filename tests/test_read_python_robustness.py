@@ -127,6 +127,7 @@ _HUGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", _HUGE.values(), ids=_HUGE.keys())
 def test_huge_source_is_read(text: str) -> None:
     assert _check(_HEAD + text, seconds=8.0)[1] == ""
@@ -211,6 +212,7 @@ _MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("begin", "step", "end"), _MANY.values(), ids=_MANY.keys())
 def test_cost_does_not_grow_with_the_square(begin: str, step: str, end: str) -> None:
     def repeated(count: int) -> str:

@@ -476,6 +476,7 @@ def test_odd_scripts_are_read(text: str) -> None:
     assert isinstance(read(text), list)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

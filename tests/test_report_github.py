@@ -127,6 +127,7 @@ def meaning(format_name: str, text: str) -> object:
     return [json.loads(line) for line in text.split("\n") if line] if format_name == "jsonl" else json.loads(text)
 
 
+@pytest.mark.slow
 @given(results, st.sampled_from(MACHINE_FORMATS))
 @settings(deadline=None, max_examples=80)
 def test_no_report_for_machines_holds_a_command_and_none_means_anything_else(result: RunResult, form: str) -> None:

@@ -31,6 +31,7 @@ PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 900}
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 PLACE = "(box => [box.top, box.bottom])(document.getElementById('{}').getBoundingClientRect())"
+END = "window.scrollY + window.innerHeight >= document.documentElement.scrollHeight - 1"
 HEAD = 60  # pixels of the line that stays at the top
 CARDS = "Array.from(document.querySelectorAll('.f')).filter(f => !f.hidden)"
 
@@ -203,6 +204,7 @@ def test_links_lead_to_findings_even_where_these_are_hidden(opened: Open) -> Non
         one.tab.wait_for_timeout(400)
         top, bottom = one.ask(PLACE.format(target))
         assert HEAD < top < bottom < DESKTOP["height"]  # all of it, below the line that stays
+        assert top < DESKTOP["height"] / 2 or one.ask(END)  # and in the upper half, unless the page ends before
     one.tab.locator(".steps a").first.click()
     one.tab.wait_for_timeout(300)
     top, _ = one.ask(PLACE.format(one.ask("location.hash.slice(1)")))

@@ -201,6 +201,7 @@ def test_what_has_no_room_is_left_out_and_counted(limit: int, many: str) -> None
     assert len(text.encode()) > (limit or LIMIT) // 2 or many == "programs"
 
 
+@pytest.mark.slow
 def test_the_limit_holds_at_every_size() -> None:
     items = tuple(ChecklistItem(str(n), "shapes are static", "unknown", look="look") for n in range(3))
     programs = [ProgramSummary(f"{n}.py", 1, "torch", "partial", (), ("train",), "", items) for n in range(10)]

@@ -357,6 +357,7 @@ def test_a_run_is_summed_up_from_its_files(folder: Path) -> None:
     assert curves["loss_scale"].points[-1] == 4096.0
 
 
+@pytest.mark.slow
 def test_types_beyond_the_first_are_taken_together(folder: Path) -> None:
     rows = "".join(f"n{n},Type{n},AI_CORE,{100 - n},1,1,DT_FLOAT\n" for n in range(12))
     (folder / FILES[0]).write_text(KERNELS.split("\n")[0] + "\n" + rows)
@@ -370,6 +371,7 @@ def test_a_remembered_run_has_its_summary(folder: Path) -> None:
     assert first == second != RunSummary()
 
 
+@pytest.mark.slow
 def test_projects_without_artifacts_import_nothing_of_it(folder: Path) -> None:
     (folder / "train.py").write_text("import tensorflow as tf\n")
     asked = [

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 from string import Formatter
 
-import pytest
-
 import npulint
 from npulint.catalogue.check import CATEGORIES, STATES
 from npulint.cli.commands import COMMANDS
 from npulint.findings import CONFIDENCES, SEVERITIES
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.texts import FAMILIES, count, known, say, table
+from tests.tables import for_all
 
 PACKAGE = Path(npulint.__file__).parent
 MAIN = table("main")
@@ -26,7 +25,7 @@ def holes(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("key", sorted(TEXTS))
+@for_all({key: key for key in sorted(TEXTS)})
 def test_both_languages_say_it_with_the_same_values(key: str) -> None:
     english, chinese = TEXTS[key]
     assert english.strip() and chinese.strip()

@@ -148,6 +148,7 @@ HEAVY: dict[str, tuple[Callable[[], str], set[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HEAVY)
 def test_a_heavy_file_neither_crashes_nor_stalls(project: Project, case: str) -> None:
     make, reasons = HEAVY[case]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from npulint.catalogue.load import load_files
+from npulint.catalogue.load import load_catalogue, load_files
 from npulint.findings import Finding, RunResult
 from npulint.pipeline import build_result, check_paths
+from npulint.postprocess.merge_run_findings import with_counterparts
 from npulint.report.summary import first_steps
 from npulint.session import Session
 from npulint.settings import Settings
+from tests.project_support import Project
+from tests.surface_support import finding
 
 TABLE = """Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types
 {rows}
@@ -197,6 +198,13 @@ def test_what_costs_most_is_to_be_done_first(project: Path) -> None:
     assert [step.first.code for step in first_steps([within, dearer])] == ["NPU9999", SOURCE]
 
 
+def test_a_finding_that_no_artifact_shows_has_no_counterparts() -> None:
+    catalogue = load_catalogue()
+    joining = next(one for one in catalogue.checks if one.joins)
+    both = [finding(code=joining.code), finding(code=joining.joins[0])]
+    assert with_counterparts(both, catalogue) == both
+
+
 def test_a_comment_in_the_source_silences_the_run(project: Path) -> None:
     written(project, "train.py", TRAIN.replace("top_k(h, 3)", f"top_k(h, 3)  # npulint: ignore[{SOURCE}] small"))
     kernels(project, TOP)
@@ -218,8 +226,8 @@ def test_a_baseline_that_knows_the_source_knows_the_run(project: Path) -> None:
 
 def npulint(folder: Path, *words: str) -> str:
     checks = ("--checks", str(folder.parent / "checks"), "--select", ",".join(own_checks(folder)), "--exit-zero")
-    command = [sys.executable, "-m", "npulint", *words, *checks]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder).stdout
+    environ = {"NPULINT_CACHE_DIR": str(folder.parent / "cache")}
+    return Project(folder).run(*words, *checks, environ=environ).out
 
 
 def test_whoever_selects_runs_alone_is_told_of_the_run_alone(project: Path) -> None:

@@ -36,6 +36,7 @@ for i in range(8):
 FREQUENCY = 40
 save(step, save_interval=25, size=25)
 d = tf.reduce_sum(x, name=prefix + "/total")
+e = tf.identity(x, name="fixed_" + "name")
 """
 
 
@@ -68,6 +69,8 @@ KNOWN = names()
         ("head12/BiasAdd", [16]),
         ("model/total", [23]),
         ("tower/Addtower/Relu", [11]),
+        ("fixed_name/Identity", [24]),
+        ("fixed_7name/Identity", []),  # no part of it is computed from what is not known
         ("Adam/update_total/ResourceApplyAdam", [23]),
         ("nothing/of/it", []),
         ("", []),

@@ -28,6 +28,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [2, 3, 16], ids=["two", "three", "more than there are projects"])
 def test_processes_give_the_same_findings_in_the_same_order(shelf: Path, jobs: int) -> None:
     alone = run(Settings(paths=(".",), jobs=1, cache=False))
