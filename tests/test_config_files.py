@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -210,7 +210,9 @@ def test_every_option_is_a_field_of_settings_with_a_fitting_type() -> None:
             continue
         assert option.name in fields
         if option.kind in kinds and option.name != "exclude":
-            assert fields[option.name] == kinds[option.kind], option.name
+            words = get_args(fields[option.name]) if get_origin(fields[option.name]) is Literal else ()
+            fits = set(words) == set(option.choices) if words else fields[option.name] == kinds[option.kind]
+            assert fits, option.name
 
 
 def test_every_setting_can_be_set() -> None:
