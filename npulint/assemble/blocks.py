@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.module import Module
+from npulint.assemble.module import Module, is_main
 from npulint.facts.code import Block
 
 if TYPE_CHECKING:
@@ -45,6 +45,16 @@ class BlockCursor:
     def kind(self) -> str:
         """What the block is: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
         return self.module.blocks[self.block].kind
+
+    @property
+    def last_name(self) -> str:
+        """The name of a function or class without those around it; empty for other blocks."""
+        return self.record.name.rpartition(".")[2]
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it is a function that is defined in a class."""
+        return self.kind == "function" and self.module.blocks[self.record.parent].kind == "class"
 
     @property
     def path(self) -> str:
@@ -90,12 +100,6 @@ class BlockCursor:
         return self.at(self.module.scope[self.block])
 
     @property
-    def train_loop(self) -> Self | None:
-        """The training loop of PyTorch around it within its function; None if there is none."""
-        block = self.context.training.train_loop(self.module, self.block)
-        return None if block < 0 else self.at(block)
-
-    @property
     def loop(self) -> Self | None:
         """The nearest loop around it within its function; None if there is none."""
         block = self.module.loop_of(self.block)
@@ -130,6 +134,16 @@ class BlockCursor:
         """Whether another loop stands in it."""
         blocks = (block for block, record in enumerate(self.module.blocks) if record.kind == "loop")
         return any(block != self.block and self.block in self.module.ancestors(block) for block in blocks)
+
+    @property
+    def has_main_test(self) -> bool:
+        """Whether its condition is ``__name__ == "__main__"``, also of the ``else``."""
+        return is_main(self.record.test)
+
+    @property
+    def is_started_only(self) -> bool:
+        """Whether it runs only when its file is started: below ``if __name__ == "__main__"``."""
+        return not self.module.main_guards.isdisjoint(self.module.ancestors(self.block))
 
     @property
     def is_conditional(self) -> bool:

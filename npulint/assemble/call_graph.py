@@ -9,21 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Block, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Value
 
-_DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
 _CALLED_BY_FRAMEWORKS = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
     configure_optimizers train_dataloader setup""".split()
 )
-
-_NAMELESS = (Const, CallResult)
-_DISPLAYS = (SequenceDisplay, Table)
 
 Place = tuple[str, int]
 """A path and a function's (or class's) block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
@@ -155,8 +150,7 @@ def home(module: Module, block: int) -> int:
         function = module.function_of(module.blocks[function].parent)
     if function >= 0:
         return function
-    started = any(module.blocks[b].kind == "if" and is_main(module.blocks[b].test) for b in module.ancestors(block))
-    return STARTED if started else IMPORTED
+    return IMPORTED if module.main_guards.isdisjoint(module.ancestors(block)) else STARTED
 
 
 def _homes(module: Module) -> list[int]:
@@ -166,7 +160,7 @@ def _homes(module: Module) -> list[int]:
         around = homes[block.parent] if block.parent >= 0 else IMPORTED
         if block.kind == "function":
             homes.append(index)
-        elif block.kind == "if" and around == IMPORTED and is_main(block.test):
+        elif around == IMPORTED and index in module.main_guards:
             homes.append(STARTED)
         else:
             homes.append(around)
@@ -203,20 +197,21 @@ def _simple(block: Block) -> str:
     return block.name.rpartition(".")[2]
 
 
-def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
+def _add_names(value: Value, names: set[str]) -> None:
     """Add the first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
-    if isinstance(value, Ref):
-        if value.name in _DYNAMIC:
-            names.add(_COMPUTED)
-        names.add(value.name.partition(".")[0])
-        names.add(value.name.rpartition(".")[2])
-    elif isinstance(value, _NAMELESS):  # most values are
-        return
-    elif isinstance(value, Op) and depth < _DEPTH:
-        for operand in value.operands:
-            _add_names(operand, names, depth + 1)
-        if value.op == "." and isinstance(value.operands[1], Const):
-            names.add(str(value.operands[1].value))
-    elif isinstance(value, _DISPLAYS) and depth < _DEPTH:
-        for item in value.items if isinstance(value, SequenceDisplay) else value.values:
-            _add_names(item, names, depth + 1)
+    queue = [value]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, Ref):
+            if part.name in _DYNAMIC:
+                names.add(_COMPUTED)
+            names.add(part.name.partition(".")[0])
+            names.add(part.name.rpartition(".")[2])
+        elif isinstance(part, Op):
+            queue += part.operands
+            if part.op == "." and isinstance(part.operands[1], Const):
+                names.add(str(part.operands[1].value))
+        elif isinstance(part, SequenceDisplay):
+            queue += part.items
+        elif isinstance(part, Table):
+            queue += part.values

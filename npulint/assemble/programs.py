@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import scope_at
-from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import purpose
@@ -131,7 +130,7 @@ class Programs:
     def _is_entry(self, module: Module) -> bool:
         if _NOT_ENTRY.search(module.path):
             return False
-        if module.path in self._launches.by_entry or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
+        if module.path in self._launches.by_entry or module.main_guards:
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
         working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})

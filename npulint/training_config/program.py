@@ -11,8 +11,10 @@ import msgspec
 from npulint.assemble.call_graph import STARTED, Reached
 from npulint.assemble.call_graph import home as place_of
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.programs import Program
+from npulint.assemble.surroundings import surroundings_of
 from npulint.data.recipe import is_half
 from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile
@@ -147,8 +149,7 @@ class Recipe:
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
     def _prepares(self, module: Module, block: int) -> bool:
-        context = self.context
-        return context.training.step(module, block) == "host" or context.reach.in_input(module, block) == "yes"
+        return surroundings_of(scope_at(self.context, module, block)).prepares_data
 
     def _calculate(self, module: Module) -> None:
         compared = {step.call for step in self._steps(module) if step.known is None or not step.known.host}

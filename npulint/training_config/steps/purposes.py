@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.module import Module
+from npulint.assemble.surroundings import surroundings_of
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.expressions import Formula
 from npulint.training_config.steps.naming import AVERAGE, STRONG, named_part
@@ -73,9 +75,8 @@ class Formulas:
 
     def _of_place(self, one: Formula, home: str) -> str:
         """Formulas of data preparation or of the model."""
-        context, module = self._context, self._module
-        host = context.training.step(module, one.block) == "host" or context.reach.in_input(module, one.block) == "yes"
-        if home == "transform" or host:
+        module = self._module
+        if home == "transform" or surroundings_of(scope_at(self._context, module, one.block)).prepares_data:
             return "arithmetic"
         if any(_DATA.search(word.lower()) for word in one.names) and one.target != "return":
             return "arithmetic" if home else ""

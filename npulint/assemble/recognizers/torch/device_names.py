@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from npulint.assemble.cursors import Scope
-from npulint.assemble.guards import is_main
+from npulint.assemble.guards import imported_paths, tests_itself
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
@@ -90,10 +90,9 @@ def script(scope: Scope) -> bool:
     """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
 
     def look() -> bool:
-        guards = scope.context.guards
-        if any(is_main(block.record.test) for block in scope.blocks_of("if")):
-            return not guards.tests_itself(scope.module)
-        return scope.path not in guards.imported()
+        if scope.module.main_guards:
+            return not tests_itself(scope.at(0))
+        return scope.path not in imported_paths(scope.context)
 
     return scope.context.memoize(("script", scope.path), look)
 

@@ -8,6 +8,7 @@ from typing import Literal
 from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.guards import active
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -141,9 +142,7 @@ def _compile_mode_setters(context: Context) -> set[Scope]:
     def look() -> set[Scope]:
         calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
         set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
-        return {
-            scope.function or scope for scope in set_here if context.guards.active(scope.module, scope.block) != "no"
-        }
+        return {scope.function or scope for scope in set_here if active(scope) != "no"}
 
     return context.memoize("compile mode", look)
 
