@@ -15,9 +15,11 @@ from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Va
 
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
-_CALLED_BY_FRAMEWORKS = frozenset(
+# What frameworks and Python call of a file whose classes are used.
+_CALLED_BACK = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
-    configure_optimizers train_dataloader setup""".split()
+    configure_optimizers train_dataloader setup
+    __init__ __call__ __enter__ __iter__ __next__ __getitem__ __new__""".split()
 )
 
 Place = tuple[str, int]
@@ -39,6 +41,7 @@ class Reached:
         self._uses: dict[Place, set[str]] = {}
         self._named: dict[str, list[Place]] = {}
         self._classes: dict[str, list[Place]] = {}
+        self._called_back: dict[str, list[Place]] = {}
 
     def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
         """Whether a program of these modules may run any of these places; surely so when names are computed."""
@@ -125,9 +128,7 @@ class Reached:
             yield from self._named.get(name, ())
             for path, block in self._classes.get(name, ()):
                 yield path, block
-                for wanted in _CALLED_BY_FRAMEWORKS:
-                    yield from (p for p in self._named.get(wanted, ()) if p[0] == path)
-                yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)
+                yield from self._called_back.get(path, ())
         if "run" in names:  # tf.app.run() looks for main by itself
             yield from self._named.get("main", ())
 
@@ -135,12 +136,12 @@ class Reached:
         for module in self._project.modules.values():
             for index, block in enumerate(module.blocks):
                 if block.kind == "function":
-                    self._named.setdefault(_simple(block), []).append((module.path, index))
+                    name = _simple(block)
+                    self._named.setdefault(name, []).append((module.path, index))
+                    if name in _CALLED_BACK:
+                        self._called_back.setdefault(module.path, []).append((module.path, index))
                 elif block.kind == "class":
                     self._classes.setdefault(_simple(block), []).append((module.path, index))
-
-
-_DUNDERS = ("__init__", "__call__", "__enter__", "__iter__", "__next__", "__getitem__", "__new__")
 
 
 def home(module: Module, block: int) -> int:

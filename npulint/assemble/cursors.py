@@ -74,7 +74,8 @@ class Scope(BlockCursor):
     @property
     def all_calls(self) -> list[CallSite]:
         """All calls of its module, in text order."""
-        return [self.call(index) for index in range(len(self.module.code.calls))]
+        sites = self.module.call_sites
+        return sites[:] if None not in sites else [self.call(index) for index in range(len(sites))]
 
     def calls_named(self, *lasts: str) -> list[CallSite]:
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""

@@ -118,7 +118,7 @@ def _started_calls(module: Scope) -> Iterator[CallSite]:
 
 def _is_imported_and_alone(module: Scope) -> bool:
     """Whether others import a module that, when started, calls nothing of theirs."""
-    if module.path not in imported_paths(module.context):
+    if module.path not in module.context.project.imported_paths:
         return False
     targets = (call.target for call in _started_calls(module))
     return all(target is None or target.module is module.module for target in targets)
@@ -130,18 +130,3 @@ def _tries_own_class(module: Scope) -> bool:
     made_up = any(call.name.startswith("torch.") and call.name.rpartition(".")[2] in _MADE_UP for call in called)
     found = (call.target for call in called) if made_up else ()
     return any(one is not None and one.module is module.module and one.kind == "class" for one in found)
-
-
-def imported_paths(context: Context) -> frozenset[str]:
-    """The paths of the modules that other modules of the project import."""
-    project = context.project
-    return context.memoize(
-        "imported paths",
-        lambda: frozenset(
-            target.path
-            for module in project.modules.values()
-            for record in module.code.imports
-            for target in project.imported(module, record)
-            if target is not module
-        ),
-    )

@@ -12,7 +12,7 @@ from npulint.assemble.cursors import scope_at
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import purpose
-from npulint.assemble.state import describe, imports_adapter
+from npulint.assemble.state import describe, is_of_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.model import Fact, GenericFact, Span
 from npulint.lazy_regex import lazy_compile
@@ -205,7 +205,7 @@ class Programs:
 
 def _ports_itself(program: Program) -> bool:
     """Whether the entry script imports an NPU adapter, and not only what it shares with ported scripts."""
-    return any(f.path == program.entry and imports_adapter(f) for f in program.index.of_kind("import"))
+    return any(f.path == program.entry and is_of_adapter(f.name) for f in program.index.of_kind("import"))
 
 
 def _agree_on_tensorflow(programs: list[Program]) -> None:

@@ -22,7 +22,7 @@ def describe(
     trains = _trains(index, entry_word, may_run)
     attrs = {
         "framework": framework,
-        "npu": "yes" if any(imports_adapter(f) for f in index.of_kind("import")) else "no",
+        "npu": "yes" if any(map(is_of_adapter, index.names("import"))) else "no",
         "trains": "yes" if trains else "no",
         "purpose": "train" if trains else entry_word,
         "evaluates": "yes" if entry_word == "evaluate" else "no",
@@ -33,13 +33,13 @@ def describe(
     return attrs | tensorflow_state.describe(index, adapter)
 
 
-def imports_adapter(fact: Fact) -> bool:
-    """Whether an import is one of an NPU adapter."""
-    return fact.name.partition(".")[0] in _ADAPTERS
+def is_of_adapter(name: str) -> bool:
+    """Whether a dotted name is one of an NPU adapter."""
+    return name.partition(".")[0] in _ADAPTERS
 
 
 def _framework(index: Index) -> str:
-    roots = {f.name.split(".", 1)[0] for f in index.of_kind("import")}
+    roots = {name.partition(".")[0] for name in index.names("import")}
     torch = bool(roots & {"torch", "torch_npu", "apex"})
     if roots & {"npu_bridge", "npu_device"}:
         return "tensorflow"

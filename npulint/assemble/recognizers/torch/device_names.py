@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from npulint.assemble.cursors import Scope
-from npulint.assemble.guards import imported_paths, tests_itself
+from npulint.assemble.guards import tests_itself
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
@@ -92,7 +92,7 @@ def script(scope: Scope) -> bool:
     def look() -> bool:
         if scope.module.main_guards:
             return not tests_itself(scope.at(0))
-        return scope.path not in imported_paths(scope.context)
+        return scope.path not in scope.context.project.imported_paths
 
     return scope.context.memoize(("script", scope.path), look)
 
