@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from npulint.assemble.flow import Flow
+from npulint.assemble.bindings import Bindings
 from npulint.assemble.launches.options import Options
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
@@ -23,8 +23,8 @@ class Context:
         self.torch = torch
         self.names = Names(project)
         self.options = Options(self.names)
-        self.flow = Flow(self.names, self.options)
-        self.walks: dict[object, set[object]] = {}  # see `npulint.assemble.walker`
+        self.bindings = Bindings(self.names).of
+        self.walks: dict[object, Any] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # see `npulint.assemble.walker`
         self._worked_out: dict[object, Any] = {}
 

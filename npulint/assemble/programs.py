@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
+from npulint.assemble.cursors import call_at, scope_at
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import purpose
@@ -192,7 +192,7 @@ class Programs:
         for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
             call = module.code.calls[index]
             if isinstance(call.callee, Ref) and call.args:
-                known = self.context.flow.known(module, call.args[0], call.block, call.line)
+                known = call_at(self.context, module, index).args[0].known
                 named = [v for v in known.values if isinstance(v, str)]
                 for prefix in dict.fromkeys(named if known.exact else named + _prefixes(module, call.args[0])):
                     if prefix.endswith("."):

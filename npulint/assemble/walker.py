@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.context import Context
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-Cursor = Scope | CallSite | Expr
 
 
-def walker(depth: int, otherwise: Callable[[], Any]) -> Callable[[_F], _F]:
-    """Lets a function whose first argument is a cursor call itself safely: below `depth` nested calls, and where it
-    comes back to a cursor that it is already asking about, the answer is `otherwise()`."""
+class Cursor(Protocol):
+    """A block, a call or an expression at its place."""
+
+    @property
+    def context(self) -> Context:
+        """The project that it belongs to."""
+
+
+class _Walk:
+    """The calls of one function that are under way: their cursors, and how many there were since the outermost."""
+
+    __slots__ = ("active", "steps")
+
+    def __init__(self) -> None:
+        self.active: set[object] = set()
+        self.steps = 0
+
+
+def walker(
+    depth: int,
+    otherwise: Callable[[], Any],
+    steps: int = 1 << 30,
+    key: Callable[[Any], object] = lambda cursor: cursor,
+) -> Callable[[_F], _F]:
+    """Lets a function whose first argument is a cursor call itself safely: below `depth` nested calls, after `steps`
+    calls for one question, and where it comes back to a cursor that it is already asking about (to one of the same
+    `key`), the answer is `otherwise()`."""
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:
-            active: set[object] = cursor.context.walks.setdefault(walk, set())
-            if len(active) >= depth or cursor in active:
+            walks = cursor.context.walks
+            state = walks.get(walk)
+            if state is None:
+                state = walks[walk] = _Walk()
+            active = state.active
+            state.steps = state.steps + 1 if active else 0
+            if len(active) >= depth or state.steps > steps or cursor in active:
                 return otherwise()
             active.add(cursor)
             try:

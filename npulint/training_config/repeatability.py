@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import call_at
+from npulint.assemble.cursors import call_at, expr_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
 from npulint.facts.kinds import fact_kind
@@ -97,7 +97,7 @@ def _from(context: Context, module: Module, values: list[Value], call: Call) -> 
     """The source of a seed: a constant, the time, nothing (entropy of the operating system), or unknown."""
     if not values or values == [Const(None)]:
         return "nothing"
-    known = context.flow.known(module, values[0], call.block, call.line)
+    known = expr_at(context, module, values[0], call.block, call.line).known
     if known.exact and known.values and None not in known.values:
         return "constant"
     return "time" if _of_clock(context, module, values[0], call) else "unknown"
@@ -203,7 +203,7 @@ class _Sorting:
             return True
         if isinstance(hashed, CallResult) and self.module.callee_name(hashed.call) in _TEXTS:
             return True
-        known = self.context.flow.known(self.module, hashed, call.block, call.line)
+        known = expr_at(self.context, self.module, hashed, call.block, call.line).known
         return any(isinstance(value, str) for value in known.values)
 
 

@@ -75,7 +75,7 @@ class ConfigMerges:
             return self._holders(module, args[0], block, line, depth + 1) if same else []
         if not isinstance(holder, Ref):
             return []
-        found = list(self._context.flow.bindings(module, holder.name, block, line)[:_MOST])
+        found = list(self._context.bindings(module, holder.name, block, line)[:_MOST])
         for home, bind in tuple(found):
             if isinstance(bind.value, Ref | CallResult):
                 found += self._holders(home, bind.value, bind.block, bind.line, depth + 1)

@@ -207,9 +207,7 @@ class Configs:
         last = max((at for at, part in enumerate(parts[:-1]) if _SETTINGS.fullmatch(part)), default=-1)
         if last < 0 or last > 2 or (parts[-1] in self._context.options.table and HOLDERS.search(parts[last])):
             return []
-        if self._of(module, parts, block, line) or self._context.flow.bindings(
-            module, ".".join(parts), max(block, 0), line
-        ):
+        if self._of(module, parts, block, line) or self._context.bindings(module, ".".join(parts), max(block, 0), line):
             return []
         wanted = parts[last + 1 :]
         fitting = {(one.path, one.key): one for one in self._ending(parts[-1]) if one.key[-len(wanted) :] == wanted}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import expr_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
@@ -102,6 +103,6 @@ class _Module:
             items = [self._plain(item, depth + 1) for item in value.items]
             return _NOT_PLAIN if any(item is _NOT_PLAIN for item in items) else tuple(items)
         if isinstance(value, Op) or (isinstance(value, Ref) and "." not in value.name):
-            single = self._context.flow.known(self._module, value, 0, 1 << 30)
+            single = expr_at(self._context, self._module, value, 0, 1 << 30).known
             return single.single if single.exact and len(single.values) == 1 else _NOT_PLAIN
         return _NOT_PLAIN

@@ -8,14 +8,15 @@ from itertools import product
 
 import msgspec
 
+from npulint.assemble.callers import argument, callers, implicit_arguments, passed
+from npulint.assemble.conditions import holds
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument
+from npulint.assemble.cursors import expr_at, scope_at
 from npulint.assemble.launches.options import HOLDERS, Option
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, CallResult, Const, Op, Ref, SequenceDisplay, Value
-from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
 _DEPTH = 24
@@ -107,7 +108,7 @@ class Paths:
         if value.op == "/":
             return _joined("/", [texts(one) for one in operands])
         if value.op == "if":
-            test = truth(self.context.flow.known(module, operands[0], block, line))
+            test = holds(expr_at(self.context, module, operands[0], block, line))
             chosen = operands[1:] if test is None else operands[1:2] if test else operands[2:]
             return _unique(text for one in chosen for text in texts(one))
         if value.op == "or":
@@ -177,7 +178,7 @@ class Paths:
         if passed:
             return passed
         parts: list[str] = []
-        for home, bind in self.context.flow.bindings(module, name, block, line)[:_MOST]:
+        for home, bind in self.context.bindings(module, name, block, line)[:_MOST]:
             parts += self._texts(home, bind.value, bind.block, bind.line, frame, depth)
         if near and not any(parts):
             return _unique(text for option in near for text in self.option(option, depth))
@@ -201,19 +202,19 @@ class Paths:
         self, module: Module, function: int, name: str, frame: PathFrame | None
     ) -> list[tuple[Module, Value | None, Call, PathFrame | None]]:
         """The arguments for a parameter in the calls of a function; only in the call of `frame`, if given."""
-        flow = self.context.flow
+        called = scope_at(self.context, module, function)
         if frame is not None and frame.home is module and frame.function == function:
             call = frame.caller.code.calls[frame.index]
-            shift = flow.shift(module, function, frame.caller, frame.index)
+            shift = implicit_arguments(called, frame.caller, frame.index)
             params = module.blocks[function].params
             value = argument(call, name, params.index(name) - shift if name in params else -1)
             return [(frame.caller, value, call, frame.outer)]
         if name not in module.blocks[function].params:
-            sites = [(home, home.code.calls[index]) for home, index in flow.callers(module, function)[:_CALLERS]]
+            sites = [(home, home.code.calls[index]) for home, index in callers(called)[:_CALLERS]]
             return [(home, argument(call, name, -1), call, None) for home, call in sites if self._counts(home)]
         return [
             (home, value, home.code.calls[index], None)
-            for (home, index), value in flow.passed(module, function, name)
+            for (home, index), value in passed(called, name)
             if self._counts(home)
         ]
 

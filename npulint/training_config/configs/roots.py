@@ -189,7 +189,7 @@ class Roots:
     ) -> tuple[Root, ...]:
         """The roots of a name: what is assigned to it, merged into it, or passed for it."""
         found: list[Root] = []
-        bound = self._context.flow.bindings(module, name, block, line)
+        bound = self._context.bindings(module, name, block, line)
         for home, bind in bound[:_MOST]:
             found += self._of(home, bind.value, bind.block, bind.line, frame, depth)
             found += self._of_merged(home, bind, depth)

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from npulint.assemble.flow import Flow, initialiser
+from npulint.assemble.callers import implicit_arguments, initialiser
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import expr_at, scope_at
 from npulint.assemble.module import Module
 from npulint.facts.code import UNKNOWN, Call, CallResult, Op, Ref, SequenceDisplay, Unknown, Value
 
@@ -45,9 +47,9 @@ class Passed:
     """The calls in `paths` by called function, including constructors of base classes and functions passed on together
     with their arguments."""
 
-    def __init__(self, flow: Flow, paths: frozenset[str]) -> None:
-        self._flow = flow
-        self._names = flow.names
+    def __init__(self, context: Context, paths: frozenset[str]) -> None:
+        self._context = context
+        self._names = context.names
         self._paths = paths
 
     def of(self, module: Module, function: int) -> list[Passing]:
@@ -94,7 +96,7 @@ class Passed:
         if inner < 0:
             return None
         call = home.code.calls[index]
-        shift = self._flow.shift(module, inner, home, index)
+        shift = implicit_arguments(scope_at(self._context, module, inner), home, index)
         return inner, Passing(home, call, index, call.args, call.keywords, shift)
 
     @cached_property
@@ -125,7 +127,7 @@ class Passed:
         module, block = target
         inner = initialiser(module, block)
         if inner >= 0:
-            shift = self._flow.shift(module, inner, home, index)
+            shift = implicit_arguments(scope_at(self._context, module, inner), home, index)
             yield module, inner, Passing(home, call, index, call.args, call.keywords, shift)
         elif module.blocks[block].kind == "class":
             yield from self._inherited(module, block, home, index, call)
@@ -163,7 +165,8 @@ class Passed:
             args = passed.items if isinstance(passed, SequenceDisplay) else ()
             named = ()
             shift = 1 if last in ("spawn", "start_processes") else 0
-        for module, inner in self._flow.functions(home, function, call.block, call.line) if function else ():
+        handed = expr_at(self._context, home, function, call.block, call.line).functions if function else ()
+        for module, inner in ((one.module, one.block) for one in handed):
             bound = module.blocks[module.blocks[inner].parent].kind == "class"
             yield module, inner, Passing(home, call, index, args, named, shift + bound)
 

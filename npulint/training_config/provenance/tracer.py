@@ -51,7 +51,7 @@ class Tracer:
         self.context = context
         self.names = context.names
         self.start = Start(context, launch, entry)
-        self.passed = Passed(context.flow, self.start.modules)
+        self.passed = Passed(context, self.start.modules)
         self.bindings = Bindings(context.names)
         self._configs = configs.under(self.start.entry, launch) if configs is not None else None
         self.conditions = Conditions(self)

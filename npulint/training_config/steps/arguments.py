@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from npulint.assemble.callers import implicit_arguments
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.module import Module
 from npulint.data.recipe import RecipeCall
 from npulint.facts.code import Call, CallResult, Const, Op, Value
@@ -77,7 +79,7 @@ def parameters(context: Context, module: Module, index: int, home: Module, block
     if home.blocks[block].kind == "class":
         maker = home.definition(block, "__init__")
         return (home.blocks[maker].params, 1) if maker >= 0 else ((), 0)
-    return home.blocks[block].params, context.flow.shift(home, block, module, index)
+    return home.blocks[block].params, implicit_arguments(scope_at(context, home, block), module, index)
 
 
 def _counts(name: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.assemble.callers import passed
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, CallResult, Const, Ref, SequenceDisplay, Table, Value
 from npulint.facts.model import Span
@@ -134,8 +136,8 @@ class Named:
 
     def _always_passed(self, module: Module, block: int, name: str) -> bool:
         """Whether all calls of a function pass a parameter, so that its default is irrelevant."""
-        passed = self.context.flow.passed(module, block, name)
-        return bool(passed) and all(value is not None for _, value in passed)
+        arguments = passed(scope_at(self.context, module, block), name)
+        return bool(arguments) and all(value is not None for _, value in arguments)
 
     def _loops(self, module: Module) -> Iterator[CodeStep]:
         """Loops with a literal number of iterations: ``for epoch in range(90)``."""
