@@ -9,6 +9,7 @@ from npulint.assemble.bindings import Bindings
 from npulint.assemble.launches.options import Options
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
+from npulint.assemble.recursion import Recursion
 
 _T = TypeVar("_T")
 
@@ -24,7 +25,7 @@ class Context:
         self.names = Names(project)
         self.options = Options(self.names)
         self.bindings = Bindings(self.names).of
-        self.walks: dict[object, Any] = {}  # see `npulint.assemble.walker`
+        self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # see `npulint.assemble.walker`
         self._worked_out: dict[object, Any] = {}
 

@@ -67,7 +67,7 @@ class InputPipeline:
 
     def in_input(self, scope: Scope) -> Literal["yes", "maybe", "no"]:
         """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
-        if not self._inside.isdisjoint(scope.ancestors):
+        if self._inside and not self._inside.isdisjoint(scope.ancestors):
             return "yes"
         named = _INPUT_FUNCTION.search(scope.qualname) or _INPUT_FILE.search(scope.path.removeprefix(self._root))
         return "maybe" if named else "no"

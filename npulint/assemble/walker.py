@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 from npulint.assemble.context import Context
+from npulint.assemble.recursion import Recursion
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -16,16 +17,6 @@ class Cursor(Protocol):
     @property
     def context(self) -> Context:
         """The project that it belongs to."""
-
-
-class _Walk:
-    """The calls of one function that are under way: their cursors, and how many there were since the outermost."""
-
-    __slots__ = ("active", "steps")
-
-    def __init__(self) -> None:
-        self.active: set[object] = set()
-        self.steps = 0
 
 
 def walker(
@@ -40,19 +31,16 @@ def walker(
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:
-            walks = cursor.context.walks
-            state = walks.get(walk)
-            if state is None:
-                state = walks[walk] = _Walk()
-            active = state.active
-            state.steps = state.steps + 1 if active else 0
-            if len(active) >= depth or state.steps > steps or cursor in active:
+            recursion = cursor.context.walks.get(walk)
+            if recursion is None:
+                recursion = cursor.context.walks[walk] = Recursion(depth, steps)
+            question = key(cursor)
+            if not recursion.enter(question):
                 return otherwise()
-            active.add(cursor)
             try:
                 return function(cursor, *args)
             finally:
-                active.discard(cursor)
+                recursion.leave(question)
 
         walk.__doc__ = function.__doc__
         return cast(_F, walk)
