@@ -156,3 +156,31 @@ class BlockCursor:
     def parameters(self) -> tuple[str, ...]:
         """The names of a function's parameters, in order, without ``*args`` and ``**kwargs``."""
         return self.record.params
+
+    # -- what is in it -----------------------------------------------------------------------------
+
+    @property
+    def functions(self) -> list[Self]:
+        """The functions and lambdas that are defined directly in a function, or at module level."""
+        block = -1 if self.kind == "module" else self.block
+        return [self.at(inner) for inner in self.module.functions_in.get(block, ())]
+
+    def definition(self, name: str) -> Self | None:
+        """The function or class `name` that is defined in a class, function or module."""
+        block = self.module.definition(self.block, name)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def called_block(self) -> Self | None:
+        """What a call of a function or class runs: of a class its own ``__init__``; None if it has none."""
+        block = self.module.called_block(self.block)
+        return None if block < 0 else self.at(block)
+
+    def blocks_of(self, *kinds: str) -> list[Self]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
+    @property
+    def call_names(self) -> list[str]:
+        """The canonical names of all that its module calls, in text order."""
+        return self.context.names.of_calls(self.module)

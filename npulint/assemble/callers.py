@@ -28,13 +28,8 @@ def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
         for index, name in enumerate(context.names.of_calls(home)):
             target = context.names.function(name) if ":" in name else None
             if target is not None:
-                found[target[0].path, initialiser(*target)].append((home, index))
+                found[target[0].path, target[0].called_block(target[1])].append((home, index))
     return found
-
-
-def initialiser(module: Module, block: int) -> int:
-    """The block that a call of a function or class runs: for a class its own ``__init__``, or -1."""
-    return module.definition(block, "__init__") if module.blocks[block].kind == "class" else block
 
 
 def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:

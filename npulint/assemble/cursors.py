@@ -26,13 +26,10 @@ from npulint.facts.code import (
     Op,
     Ref,
     Scalar,
-    SequenceDisplay,
-    Table,
     Value,
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
-from npulint.facts.walk import nested, written_values
 
 
 class Scope(BlockCursor):
@@ -80,10 +77,6 @@ class Scope(BlockCursor):
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
 
-    def blocks_of(self, *kinds: str) -> list[Scope]:
-        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
-        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
-
     @property
     def assignments(self) -> list[AssignmentSite]:
         """All assignments of its module."""
@@ -97,57 +90,17 @@ class Scope(BlockCursor):
         return [assignment_at(self.context, self.module, bind) for bind in found]
 
     @property
-    def call_names(self) -> list[str]:
-        """The canonical names of all that its module calls, in text order."""
-        return self.context.names.of_calls(self.module)
-
-    @property
-    def all_returns(self) -> list[Expr]:
-        """What the functions of its module return or yield, each at the line where it stands."""
-        return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
-
-    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
-        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
-        computed one."""
-        prefix = f"{name}["
-        return [
-            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
-            for target, records in self.module.dotted.items()
-            if name and target.startswith(prefix) and target.endswith("]")
-            for record in records
-        ]
-
-    @property
     def local_assignments(self) -> list[AssignmentSite]:
         """The assignments in a function, or at module level, but for those in functions within it."""
         block = -1 if self.kind == "module" else self.block
         found = self.module.assignments_in.get(block, ())
         return [assignment_at(self.context, self.module, record) for record in found]
 
-    def operations(self, *operators: str) -> Iterator[Expr]:
-        """The operations by one of `operators` that are written anywhere in its module, also in other expressions."""
-        for value, block, line in written_values(self.module.code):
-            if isinstance(value, Op | SequenceDisplay | Table):
-                for part in nested(value):
-                    if isinstance(part, Op) and part.op in operators:
-                        yield Expr(part, self.at(block), line)
-
     @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
         found = self.module.returns.get(self.block, ())
         return [Expr(one.value, self.at(one.block), one.line + 1) for one in found]
-
-    @property
-    def functions(self) -> list[Scope]:
-        """The functions and lambdas that are defined directly in a function, or at module level."""
-        block = -1 if self.kind == "module" else self.block
-        return [self.at(inner) for inner in self.module.functions_in.get(block, ())]
-
-    def definition(self, name: str) -> Scope | None:
-        """The function or class `name` that is defined in a class, function or module."""
-        block = self.module.definition(self.block, name)
-        return None if block < 0 else self.at(block)
 
     def assigned(self, name: str) -> list[Expr]:
         """The values that assignments in this very scope (class body, function, module) give to a plain name."""
@@ -203,12 +156,6 @@ class Scope(BlockCursor):
         record = self.record
         around = self.at(max(record.parent, 0))
         return [Expr(one, around, record.line) for one in record.decorators]
-
-    @property
-    def called_block(self) -> Scope | None:
-        """What a call of a function or class runs: of a class its own ``__init__``; None if it has none."""
-        block = callers.initialiser(self.module, self.block)
-        return None if block < 0 else self.at(block)
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):

@@ -249,6 +249,10 @@ class Module:
                 return bind.value.block
         return -1
 
+    def called_block(self, block: int) -> int:
+        """The block that a call of a function or class runs: of a class its own ``__init__``, or -1."""
+        return self.definition(block, "__init__") if self.blocks[block].kind == "class" else block
+
     def parts(self, value: Value) -> tuple[Value, ...]:
         """What an expression is put together from: operands, items, of a call its callee and positional arguments."""
         if isinstance(value, Op):

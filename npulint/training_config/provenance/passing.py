@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from npulint.assemble.callers import implicit_arguments, initialiser
+from npulint.assemble.callers import implicit_arguments
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import expr_at, scope_at
 from npulint.assemble.module import Module
@@ -92,7 +92,7 @@ class Passed:
     def by_call(self, target: tuple[Module, int], home: Module, index: int) -> tuple[int, Passing] | None:
         """The function that a call of the function or class `target` runs, and the arguments."""
         module, block = target
-        inner = initialiser(module, block)
+        inner = module.called_block(block)
         if inner < 0:
             return None
         call = home.code.calls[index]
@@ -125,7 +125,7 @@ class Passed:
         self, target: tuple[Module, int], home: Module, index: int, call: Call
     ) -> Iterator[tuple[Module, int, Passing]]:
         module, block = target
-        inner = initialiser(module, block)
+        inner = module.called_block(block)
         if inner >= 0:
             shift = implicit_arguments(scope_at(self._context, module, inner), home, index)
             yield module, inner, Passing(home, call, index, call.args, call.keywords, shift)
@@ -141,7 +141,7 @@ class Passed:
             target = self._names.function(self._names.of_value(module, base, record.parent, record.line))
             if target is None or target[0].blocks[target[1]].kind != "class" or depth > _DEPTH:
                 continue
-            inner = initialiser(*target)
+            inner = target[0].called_block(target[1])
             if inner >= 0:
                 yield target[0], inner, Passing(home, call, index, call.args, call.keywords, 1)
                 return

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
+from npulint.assemble.code_places import item_assignments
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.guards import active
@@ -105,7 +106,7 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
     for key, given in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
             yield PassedOption(call, key.literal, given)
-    for name, one in call.scope.item_assignments(value.written):
+    for name, one in item_assignments(value):
         if name not in ("", "*") and one.scope.routine is call.scope.routine:
             yield AssignedOption(one, name)
 
