@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
+from npulint.assemble.recursion import Recursion
 from npulint.facts.code import Assignment
 
 Bound = tuple[Module, Assignment]
 """An assignment and the module that it stands in."""
-
-_DEPTH = 8
 
 
 class Bindings:
@@ -17,6 +16,7 @@ class Bindings:
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        self._asked = Recursion(depth=9)
 
     def of(self, module: Module, name: str, block: int, line: int) -> list[Bound]:
         """The assignments that may give a dotted name its value at a place; empty when it has none here
@@ -41,15 +41,21 @@ class Bindings:
             return [(module, b) for b in module.reaching(sorted(here, key=_line), block, line)]
         return bound
 
-    def attribute(self, module: Module, owner: int, attribute: str, depth: int = 0) -> list[Bound]:
+    def attribute(self, module: Module, owner: int, attribute: str) -> list[Bound]:
         """The assignments of an attribute in a class, else in the first of its bases that has any."""
         binds = module.attributes.get(owner, {}).get(attribute) or module.names.get(owner, {}).get(attribute)
-        if binds or depth > _DEPTH:
+        question = (module, owner, attribute)
+        if binds or not module.blocks[owner].bases or not self._asked.enter(question):
             return [(module, b) for b in binds or ()]
+        found = self._inherited(module, owner, attribute)
+        self._asked.leave(question)
+        return found
+
+    def _inherited(self, module: Module, owner: int, attribute: str) -> list[Bound]:
         record = module.blocks[owner]
         for base in record.bases:
             target = self.names.function(self.names.of_value(module, base, record.parent, record.line))
-            found = self.attribute(*target, attribute, depth + 1) if target is not None else []
+            found = self.attribute(*target, attribute) if target is not None else []
             if found:
                 return found
         return []
@@ -76,29 +82,29 @@ class Bindings:
                 if found:
                     return [(module, b) for b in module.reaching(found, block, line)]
                 if name in module.imports.get(here, ()):
-                    return self._imported(module, here, name, 0)
+                    return self._imported(module, here, name)
             here = record.parent
-        return self._starred(module, name, 0)
+        return self._starred(module, name)
 
-    def _exported(self, home: Module, name: str, depth: int = 0) -> list[Bound]:
+    def _exported(self, home: Module, name: str) -> list[Bound]:
         binds = home.names.get(0, {}).get(name)
-        if binds or depth > _DEPTH:
+        question = (home, name)
+        if binds or not self._asked.enter(question):
             return [(home, b) for b in (binds or ())[::-1]]
-        return (
-            self._imported(home, 0, name, depth)
-            if name in home.imports.get(0, ())
-            else self._starred(home, name, depth)
-        )
+        is_imported = name in home.imports.get(0, ())
+        found = self._imported(home, 0, name) if is_imported else self._starred(home, name)
+        self._asked.leave(question)
+        return found
 
-    def _imported(self, module: Module, scope: int, name: str, depth: int) -> list[Bound]:
+    def _imported(self, module: Module, scope: int, name: str) -> list[Bound]:
         record = module.imports[scope][name]
         home = self.names.project.find(record.module, module, record.level) if record.name else None
-        return self._exported(home, record.name, depth + 1) if home is not None else []
+        return self._exported(home, record.name) if home is not None else []
 
-    def _starred(self, module: Module, name: str, depth: int) -> list[Bound]:
+    def _starred(self, module: Module, name: str) -> list[Bound]:
         for record in module.stars:
             home = self.names.project.find(record.module, module, record.level)
-            found = self._exported(home, name, depth + 1) if home is not None and not name.startswith("_") else []
+            found = self._exported(home, name) if home is not None and not name.startswith("_") else []
             if found:
                 return found
         return []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from npulint.assemble.context import Context
-from npulint.assemble.module import Module
+from npulint.assemble.module import Module, is_main
 from npulint.facts.code import Block
 
 if TYPE_CHECKING:
@@ -45,6 +45,16 @@ class BlockCursor:
     def kind(self) -> str:
         """What the block is: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
         return self.module.blocks[self.block].kind
+
+    @property
+    def last_name(self) -> str:
+        """The name of a function or class without those around it; empty for other blocks."""
+        return self.record.name.rpartition(".")[2]
+
+    @property
+    def is_method(self) -> bool:
+        """Whether it is a function that is defined in a class."""
+        return self.kind == "function" and self.module.blocks[self.record.parent].kind == "class"
 
     @property
     def path(self) -> str:
@@ -90,12 +100,6 @@ class BlockCursor:
         return self.at(self.module.scope[self.block])
 
     @property
-    def train_loop(self) -> Self | None:
-        """The training loop of PyTorch around it within its function; None if there is none."""
-        block = self.context.training.train_loop(self.module, self.block)
-        return None if block < 0 else self.at(block)
-
-    @property
     def loop(self) -> Self | None:
         """The nearest loop around it within its function; None if there is none."""
         block = self.module.loop_of(self.block)
@@ -132,6 +136,16 @@ class BlockCursor:
         return any(block != self.block and self.block in self.module.ancestors(block) for block in blocks)
 
     @property
+    def has_main_test(self) -> bool:
+        """Whether its condition is ``__name__ == "__main__"``, also of the ``else``."""
+        return is_main(self.record.test)
+
+    @property
+    def is_started_only(self) -> bool:
+        """Whether it runs only when its file is started: below ``if __name__ == "__main__"``."""
+        return not self.module.main_guards.isdisjoint(self.module.ancestors(self.block))
+
+    @property
     def is_conditional(self) -> bool:
         """Whether it runs only in some rounds of its loop: below a condition, in a branch."""
         loop, around = self.module.loop_of(self.block), self.module.ancestors(self.block)
@@ -142,3 +156,31 @@ class BlockCursor:
     def parameters(self) -> tuple[str, ...]:
         """The names of a function's parameters, in order, without ``*args`` and ``**kwargs``."""
         return self.record.params
+
+    # -- what is in it -----------------------------------------------------------------------------
+
+    @property
+    def functions(self) -> list[Self]:
+        """The functions and lambdas that are defined directly in a function, or at module level."""
+        block = -1 if self.kind == "module" else self.block
+        return [self.at(inner) for inner in self.module.functions_in.get(block, ())]
+
+    def definition(self, name: str) -> Self | None:
+        """The function or class `name` that is defined in a class, function or module."""
+        block = self.module.definition(self.block, name)
+        return None if block < 0 else self.at(block)
+
+    @property
+    def called_block(self) -> Self | None:
+        """What a call of a function or class runs: of a class its own ``__init__``; None if it has none."""
+        block = self.module.called_block(self.block)
+        return None if block < 0 else self.at(block)
+
+    def blocks_of(self, *kinds: str) -> list[Self]:
+        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
+        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+
+    @property
+    def call_names(self) -> list[str]:
+        """The canonical names of all that its module calls, in text order."""
+        return self.context.names.of_calls(self.module)

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from npulint.assemble.guards import is_main
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
-from npulint.facts.code import Block, CallResult, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Value
 
-_DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
-_CALLED_BY_FRAMEWORKS = frozenset(
+# What frameworks and Python call of a file whose classes are used.
+_CALLED_BACK = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
-    configure_optimizers train_dataloader setup""".split()
+    configure_optimizers train_dataloader setup
+    __init__ __call__ __enter__ __iter__ __next__ __getitem__ __new__""".split()
 )
-
-_NAMELESS = (Const, CallResult)
-_DISPLAYS = (SequenceDisplay, Table)
 
 Place = tuple[str, int]
 """A path and a function's (or class's) block there; `IMPORTED` is the code outside functions, `STARTED` what of it runs
@@ -44,6 +41,7 @@ class Reached:
         self._uses: dict[Place, set[str]] = {}
         self._named: dict[str, list[Place]] = {}
         self._classes: dict[str, list[Place]] = {}
+        self._called_back: dict[str, list[Place]] = {}
 
     def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
         """Whether a program of these modules may run any of these places; surely so when names are computed."""
@@ -130,9 +128,7 @@ class Reached:
             yield from self._named.get(name, ())
             for path, block in self._classes.get(name, ()):
                 yield path, block
-                for wanted in _CALLED_BY_FRAMEWORKS:
-                    yield from (p for p in self._named.get(wanted, ()) if p[0] == path)
-                yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)
+                yield from self._called_back.get(path, ())
         if "run" in names:  # tf.app.run() looks for main by itself
             yield from self._named.get("main", ())
 
@@ -140,12 +136,12 @@ class Reached:
         for module in self._project.modules.values():
             for index, block in enumerate(module.blocks):
                 if block.kind == "function":
-                    self._named.setdefault(_simple(block), []).append((module.path, index))
+                    name = _simple(block)
+                    self._named.setdefault(name, []).append((module.path, index))
+                    if name in _CALLED_BACK:
+                        self._called_back.setdefault(module.path, []).append((module.path, index))
                 elif block.kind == "class":
                     self._classes.setdefault(_simple(block), []).append((module.path, index))
-
-
-_DUNDERS = ("__init__", "__call__", "__enter__", "__iter__", "__next__", "__getitem__", "__new__")
 
 
 def home(module: Module, block: int) -> int:
@@ -155,8 +151,7 @@ def home(module: Module, block: int) -> int:
         function = module.function_of(module.blocks[function].parent)
     if function >= 0:
         return function
-    started = any(module.blocks[b].kind == "if" and is_main(module.blocks[b].test) for b in module.ancestors(block))
-    return STARTED if started else IMPORTED
+    return IMPORTED if module.main_guards.isdisjoint(module.ancestors(block)) else STARTED
 
 
 def _homes(module: Module) -> list[int]:
@@ -166,7 +161,7 @@ def _homes(module: Module) -> list[int]:
         around = homes[block.parent] if block.parent >= 0 else IMPORTED
         if block.kind == "function":
             homes.append(index)
-        elif block.kind == "if" and around == IMPORTED and is_main(block.test):
+        elif around == IMPORTED and index in module.main_guards:
             homes.append(STARTED)
         else:
             homes.append(around)
@@ -203,20 +198,21 @@ def _simple(block: Block) -> str:
     return block.name.rpartition(".")[2]
 
 
-def _add_names(value: Value, names: set[str], depth: int = 0) -> None:
+def _add_names(value: Value, names: set[str]) -> None:
     """Add the first and last segments of the names in a value: ``train`` of ``tf.train.Saver`` is neither."""
-    if isinstance(value, Ref):
-        if value.name in _DYNAMIC:
-            names.add(_COMPUTED)
-        names.add(value.name.partition(".")[0])
-        names.add(value.name.rpartition(".")[2])
-    elif isinstance(value, _NAMELESS):  # most values are
-        return
-    elif isinstance(value, Op) and depth < _DEPTH:
-        for operand in value.operands:
-            _add_names(operand, names, depth + 1)
-        if value.op == "." and isinstance(value.operands[1], Const):
-            names.add(str(value.operands[1].value))
-    elif isinstance(value, _DISPLAYS) and depth < _DEPTH:
-        for item in value.items if isinstance(value, SequenceDisplay) else value.values:
-            _add_names(item, names, depth + 1)
+    queue = [value]
+    while queue:
+        part = queue.pop()
+        if isinstance(part, Ref):
+            if part.name in _DYNAMIC:
+                names.add(_COMPUTED)
+            names.add(part.name.partition(".")[0])
+            names.add(part.name.rpartition(".")[2])
+        elif isinstance(part, Op):
+            queue += part.operands
+            if part.op == "." and isinstance(part.operands[1], Const):
+                names.add(str(part.operands[1].value))
+        elif isinstance(part, SequenceDisplay):
+            queue += part.items
+        elif isinstance(part, Table):
+            queue += part.values

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import Expr, Scope, scope_at
+from npulint.assemble.cursors import AssignmentSite, Expr, Scope, assignment_at, scope_at
 from npulint.assemble.launches.options import Option
 from npulint.data.names import canonical
-from npulint.facts.code import Import, NameUse, TorchExpression
+from npulint.facts import walk
+from npulint.facts.code import Import, NameUse, Op, SequenceDisplay, Table, TorchExpression
 from npulint.facts.model import Span
 
 
@@ -116,11 +117,37 @@ def expressions(module: Scope, *kinds: str) -> Iterator[ExpressionPlace]:
             yield ExpressionPlace(module.at(record.block), record)
 
 
+def returned_values(module: Scope) -> list[Expr]:
+    """What the functions of a module return or yield, each at the line where it stands."""
+    return [module.at(one.block).expr(one.value, one.line) for one in module.module.code.returns]
+
+
+def item_assignments(name: Expr) -> list[tuple[str, AssignmentSite]]:
+    """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a computed
+    one."""
+    prefix = f"{name.written}["
+    return [
+        (target[len(prefix) : -1], assignment_at(name.context, name.module, record))
+        for target, records in name.module.dotted.items()
+        if name.written and target.startswith(prefix) and target.endswith("]")
+        for record in records
+    ]
+
+
+def operations(module: Scope, *operators: str) -> Iterator[Expr]:
+    """The operations by one of `operators` that are written anywhere in a module, also in other expressions."""
+    for value, block, line in walk.written_values(module.module.code):
+        if isinstance(value, Op | SequenceDisplay | Table):
+            for part in walk.nested(value):
+                if isinstance(part, Op) and part.op in operators:
+                    yield module.at(block).expr(part, line)
+
+
 def written_values(module: Scope) -> Iterator[Expr]:
     """What a module assigns, returns, passes to calls and tests in its conditions."""
     for assignment in module.assignments:
         yield assignment.value
-    yield from module.all_returns
+    yield from returned_values(module)
     for call in module.all_calls:
         yield from call.arguments
     for block in range(len(module.module.blocks)):

@@ -1,4 +1,4 @@
-"""What is known of the code of one project: names, values, options, guards and reach."""
+"""What is known of the code of one project: names, values and options."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
-from npulint.assemble.flow import Flow
-from npulint.assemble.guards import Guards
-from npulint.assemble.input_reachability import Reach
+from npulint.assemble.bindings import Bindings
 from npulint.assemble.launches.options import Options
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
-from npulint.assemble.training import Training
+from npulint.assemble.recursion import Recursion
 
 _T = TypeVar("_T")
 _Of = TypeVar("_Of", bound="Context | _InContext")
@@ -29,11 +27,9 @@ class Context:
         self.torch = torch
         self.names = Names(project)
         self.options = Options(self.names)
-        self.flow = Flow(self.names, self.options)
-        self.guards = Guards(self.flow)
-        self.reach = Reach(self.flow)
-        self.training = Training(self.flow)
-        self.walks: dict[object, set[object]] = {}  # see `npulint.assemble.walker`
+        self.bindings = Bindings(self.names).of
+        self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
+        self.answers: dict[object, dict[object, Any]] = {}  # see `npulint.assemble.walker`
         self._worked_out: dict[object, Any] = {}
 
     def memoize(self, key: object, work: Callable[[], _T]) -> _T:

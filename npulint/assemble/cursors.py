@@ -10,30 +10,26 @@ from collections.abc import Iterator
 
 import msgspec
 
+from npulint.assemble import callers, flow, objects
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context
-from npulint.assemble.flow import argument, element, initialiser
+from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
     Assignment,
     Call,
     CallResult,
-    Const,
     Function,
     NameUse,
     Op,
     Ref,
     Scalar,
-    SequenceDisplay,
-    Table,
-    Unknown,
     Value,
 )
 from npulint.facts.model import Span
 from npulint.facts.values import PossibleValues
-from npulint.facts.walk import nested, written_values
 
 
 class Scope(BlockCursor):
@@ -74,15 +70,12 @@ class Scope(BlockCursor):
     @property
     def all_calls(self) -> list[CallSite]:
         """All calls of its module, in text order."""
-        return [self.call(index) for index in range(len(self.module.code.calls))]
+        sites = self.module.call_sites
+        return sites[:] if None not in sites else [self.call(index) for index in range(len(sites))]
 
     def calls_named(self, *lasts: str) -> list[CallSite]:
         """The calls of its module whose callee, as written, ends with one of the segments `lasts`; in text order."""
         return [self.call(index) for index in self.module.calls_of(*lasts)]
-
-    def blocks_of(self, *kinds: str) -> list[Scope]:
-        """The blocks of some kinds (class, function, loop …) in its module, in text order."""
-        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
 
     @property
     def assignments(self) -> list[AssignmentSite]:
@@ -97,57 +90,17 @@ class Scope(BlockCursor):
         return [assignment_at(self.context, self.module, bind) for bind in found]
 
     @property
-    def call_names(self) -> list[str]:
-        """The canonical names of all that its module calls, in text order."""
-        return self.context.names.of_calls(self.module)
-
-    @property
-    def all_returns(self) -> list[Expr]:
-        """What the functions of its module return or yield, each at the line where it stands."""
-        return [Expr(one.value, self.at(one.block), one.line) for one in self.module.code.returns]
-
-    def item_assignments(self, name: str) -> list[tuple[str, AssignmentSite]]:
-        """The assignments of elements of a name in its module (``name[key] = …``), each with its key, ``*`` for a
-        computed one."""
-        prefix = f"{name}["
-        return [
-            (target[len(prefix) : -1], assignment_at(self.context, self.module, record))
-            for target, records in self.module.dotted.items()
-            if name and target.startswith(prefix) and target.endswith("]")
-            for record in records
-        ]
-
-    @property
     def local_assignments(self) -> list[AssignmentSite]:
         """The assignments in a function, or at module level, but for those in functions within it."""
         block = -1 if self.kind == "module" else self.block
         found = self.module.assignments_in.get(block, ())
         return [assignment_at(self.context, self.module, record) for record in found]
 
-    def operations(self, *operators: str) -> Iterator[Expr]:
-        """The operations by one of `operators` that are written anywhere in its module, also in other expressions."""
-        for value, block, line in written_values(self.module.code):
-            if isinstance(value, Op | SequenceDisplay | Table):
-                for part in nested(value):
-                    if isinstance(part, Op) and part.op in operators:
-                        yield Expr(part, self.at(block), line)
-
     @property
     def returns(self) -> list[Expr]:
         """What a function returns or yields."""
         found = self.module.returns.get(self.block, ())
         return [Expr(one.value, self.at(one.block), one.line + 1) for one in found]
-
-    @property
-    def functions(self) -> list[Scope]:
-        """The functions and lambdas that are defined directly in a function, or at module level."""
-        block = -1 if self.kind == "module" else self.block
-        return [self.at(inner) for inner in self.module.functions_in.get(block, ())]
-
-    def definition(self, name: str) -> Scope | None:
-        """The function or class `name` that is defined in a class, function or module."""
-        block = self.module.definition(self.block, name)
-        return None if block < 0 else self.at(block)
 
     def assigned(self, name: str) -> list[Expr]:
         """The values that assignments in this very scope (class body, function, module) give to a plain name."""
@@ -178,14 +131,14 @@ class Scope(BlockCursor):
     @property
     def callers(self) -> list[CallSite]:
         """The project's calls of a function (those of a class count for its ``__init__``)."""
-        found = self.context.flow.callers(self.module, self.block)
+        found = callers.callers(self)
         return [call_at(self.context, home, index) for home, index in found]
 
     def passed(self, parameter: str) -> list[tuple[CallSite, Expr | None]]:
         """For each of the project's calls of a function what it passes for a parameter; None where that is not given
         or comes by ``*args``."""
         found = []
-        for (home, index), value in self.context.flow.passed(self.module, self.block, parameter):
+        for (home, index), value in callers.passed(self, parameter):
             call = call_at(self.context, home, index)
             found.append((call, None if value is None else call.expr(value)))
         return found
@@ -203,12 +156,6 @@ class Scope(BlockCursor):
         record = self.record
         around = self.at(max(record.parent, 0))
         return [Expr(one, around, record.line) for one in record.decorators]
-
-    @property
-    def called_block(self) -> Scope | None:
-        """What a call of a function or class runs: of a class its own ``__init__``; None if it has none."""
-        block = initialiser(self.module, self.block)
-        return None if block < 0 else self.at(block)
 
 
 class CallSite(msgspec.Struct, frozen=True, eq=False):
@@ -300,7 +247,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def argument(self, name: str, position: int = -1) -> Expr | None:
         """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
-        value = argument(self.record, name, position)
+        value = callers.argument(self.record, name, position)
         return None if value is None else self.expr(value)
 
     def has_keyword(self, name: str) -> bool:
@@ -309,7 +256,7 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def argument_value(self, name: str, position: int = -1) -> PossibleValues | None:
         """What a parameter may be given; None when it is not given."""
-        value = argument(self.record, name, position)
+        value = callers.argument(self.record, name, position)
         return None if value is None else self.expr(value).known
 
     @property
@@ -338,79 +285,22 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         return [assignment_at(self.context, self.module, one) for one in found]
 
 
-class Expr(msgspec.Struct, frozen=True):
+class Expr(Expression, frozen=True):
     """An expression at its place: `value` as read, in `scope`, at `line`."""
 
-    value: Value
     scope: Scope
-    line: int
-
-    @property
-    def context(self) -> Context:
-        """The project that it belongs to."""
-        return self.scope.context
-
-    @property
-    def module(self) -> Module:
-        """The module that it stands in."""
-        return self.scope.module
-
-    def sibling(self, value: Value) -> Expr:
-        """Another value at the same place."""
-        return Expr(value, self.scope, self.line)
 
     # -- what it is --------------------------------------------------------------------------------
 
     @property
     def known(self) -> PossibleValues:
         """The scalars that it may have."""
-        return self.context.flow.known(self.module, self.value, self.scope.block, self.line)
+        return flow.known(self)
 
     @property
     def single(self) -> Scalar:
         """Its value if there is exactly one, else None."""
         return self.known.single
-
-    @property
-    def name(self) -> str:
-        """Its canonical name (``torch.float16``, ``torch.optim.SGD()`` for what that call gives), or ``?…``."""
-        return self.context.names.of_value(self.module, self.value, self.scope.block, self.line)
-
-    @property
-    def written(self) -> str:
-        """The dotted name that stands there; empty for all other expressions."""
-        return self.value.name if isinstance(self.value, Ref) else ""
-
-    @property
-    def dotted(self) -> str:
-        """The dotted name that stands there; of an attribute of a computed object ``?`` with the attributes."""
-        attribute = self.attribute
-        return self.written if attribute is None else f"{attribute[0].dotted or '?'}.{attribute[1]}"
-
-    @property
-    def is_literal(self) -> bool:
-        """Whether it is a literal number, text, True, False or None."""
-        return isinstance(self.value, Const)
-
-    @property
-    def literal(self) -> Scalar:
-        """The value of a literal; None for everything else, and for None."""
-        return self.value.value if isinstance(self.value, Const) else None
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether it is an expression that is not read: a slice, an ellipsis."""
-        return isinstance(self.value, Unknown)
-
-    @property
-    def text(self) -> str:
-        """The text of a literal text; empty for everything else."""
-        return self.value.value if isinstance(self.value, Const) and isinstance(self.value.value, str) else ""
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether it is a literal of bytes."""
-        return isinstance(self.value, Const) and self.value.binary
 
     # -- what it is made of ------------------------------------------------------------------------
 
@@ -423,79 +313,6 @@ class Expr(msgspec.Struct, frozen=True):
     def function(self) -> Scope | None:
         """The function or class that is defined there, or the lambda; None for everything else."""
         return self.scope.at(self.value.block) if isinstance(self.value, Function) else None
-
-    @property
-    def is_display(self) -> bool:
-        """Whether it is a list, tuple or set display."""
-        return isinstance(self.value, SequenceDisplay)
-
-    @property
-    def items(self) -> list[Expr]:
-        """The elements of a list, tuple or set display; none for everything else."""
-        return [self.sibling(one) for one in self.value.items] if isinstance(self.value, SequenceDisplay) else []
-
-    @property
-    def entries(self) -> list[tuple[Expr | None, Expr]]:
-        """The keys and values of a dict display (the key of ``**other`` is None); none for everything else."""
-        if not isinstance(self.value, Table):
-            return []
-        pairs = zip(self.value.keys, self.value.values, strict=True)
-        return [(None if key is None else self.sibling(key), self.sibling(value)) for key, value in pairs]
-
-    def element(self, index: Scalar) -> Expr | None:
-        """The element of a list, tuple or dict display with this index or key; None for everything else."""
-        value = element(self.value, index) if isinstance(self.value, SequenceDisplay | Table) else None
-        return None if value is None else self.sibling(value)
-
-    @property
-    def is_dict(self) -> bool:
-        """Whether it is a dict display."""
-        return isinstance(self.value, Table)
-
-    @property
-    def operator(self) -> str:
-        """The operator of an operation: ``+``, ``and``, ``==``, ``not``, ``if``, ``[]`` …; empty for all others."""
-        return self.value.op if isinstance(self.value, Op) else ""
-
-    def operands(self, *operators: str) -> list[Expr]:
-        """The operands of an operation (of one of `operators`, if some are named); none for everything else."""
-        value = self.value
-        if not isinstance(value, Op) or (operators and value.op not in operators):
-            return []
-        return [self.sibling(one) for one in value.operands]
-
-    @property
-    def alternatives(self) -> list[Expr]:
-        """What ``a or b`` and ``a if test else b`` may be; none for everything else."""
-        found = self.operands("or", "if")
-        return found[1:] if self.operator == "if" else found
-
-    @property
-    def subscript(self) -> tuple[Expr, Expr] | None:
-        """The object and the index of ``x[i]``; None for everything else."""
-        found = self.operands("[]")
-        return (found[0], found[1]) if found else None
-
-    @property
-    def attribute(self) -> tuple[Expr, str] | None:
-        """The object and the attribute of ``f().x``; None for everything else, also for dotted names."""
-        found = self.operands(".")
-        return (found[0], found[1].text) if found else None
-
-    @property
-    def parts(self) -> list[Expr]:
-        """What it is put together from: operands, elements, of a call its callee and positional arguments."""
-        return [self.sibling(one) for one in self.module.parts(self.value)]
-
-    @property
-    def nested(self) -> Iterator[Expr]:
-        """It and every expression written in it: operands, elements, keys and values; not the arguments of calls."""
-        return (self.sibling(value) for value in nested(self.value))
-
-    @property
-    def written_names(self) -> list[str]:
-        """The dotted names that are written in it; not those in the arguments of calls."""
-        return [part.written for part in self.nested if part.written]
 
     @property
     def mentioned(self) -> Iterator[Expr]:
@@ -513,19 +330,18 @@ class Expr(msgspec.Struct, frozen=True):
     def sites(self) -> list[CallSite]:
         """The calls that may have made the object; own functions are followed into their results, and parameters out
         to their callers. Empty when nothing is known."""
-        found = self.context.flow.sites(self.module, self.value, self.scope.block, self.line)
+        found = objects.sites(self)
         return [call_at(self.context, home, index) for home, index in found]
 
     @property
     def displays(self) -> list[Expr]:
         """The list, tuple, set or dict displays that it may be."""
-        found = self.context.flow.shown(self.module, self.value, self.scope.block, self.line)
-        return [Expr(display, scope_at(self.context, home, block), line) for home, display, block, line in found]
+        return objects.displays(self)
 
     @property
     def functions(self) -> list[Scope]:
         """The project's own functions that it may be: a name, a lambda, a partial, a bound method."""
-        found = self.context.flow.functions(self.module, self.value, self.scope.block, self.line)
+        found = objects.functions(self)
         return [scope_at(self.context, home, block) for home, block in found]
 
     @property
@@ -533,7 +349,7 @@ class Expr(msgspec.Struct, frozen=True):
         """The assignments that may give a name its value here; none for everything else."""
         if not isinstance(self.value, Ref):
             return []
-        found = self.context.flow.bindings(self.module, self.value.name, self.scope.block, self.line)
+        found = self.context.bindings(self.module, self.value.name, self.scope.block, self.line)
         return [assignment_at(self.context, home, bind) for home, bind in found]
 
     @property
@@ -549,7 +365,7 @@ class Expr(msgspec.Struct, frozen=True):
         function = self.parameter_of
         if function is None:
             return None
-        found = self.context.flow.bindings(self.module, self.written, self.scope.block, self.line)
+        found = self.context.bindings(self.module, self.written, self.scope.block, self.line)
         return function if may_be_passed(self.module, function.block, self.scope.block, found) else None
 
     @property
@@ -627,6 +443,11 @@ def call_at(context: Context, module: Module, index: int) -> CallSite:
         record = module.code.calls[index]
         site = module.call_sites[index] = CallSite(Scope.of(context, module, record.block), index, record)
     return site
+
+
+def expr_at(context: Context, module: Module, value: Value, block: int, line: int) -> Expr:
+    """An expression of a module at its place."""
+    return Expr(value, scope_at(context, module, block), line)
 
 
 def assignment_at(context: Context, module: Module, record: Assignment) -> AssignmentSite:

@@ -17,6 +17,13 @@ class FactTable(dict[str, list[Fact]]):
         self.known: dict[Any, Any] = {}
         self._lasts: dict[str, dict[str, list[Fact]]] = {}
 
+    def names(self, kind: str) -> frozenset[str]:
+        """The names of the facts of a kind."""
+        known: frozenset[str] | None = self.known.get(("names", kind))
+        if known is None:
+            known = self.known["names", kind] = frozenset([fact.name for fact in self.get(kind, ())])
+        return known
+
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
         facts = self.get(kind)
@@ -58,6 +65,10 @@ class Index:
         if facts is None:
             facts = self._kinds[kind] = [fact for part in self._with.get(kind, ()) for fact in part[kind]]
         return facts
+
+    def names(self, kind: str) -> frozenset[str]:
+        """The names of the facts of a kind."""
+        return frozenset().union(*(part.names(kind) for part in self._with.get(kind, ())))
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""

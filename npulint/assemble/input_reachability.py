@@ -1,4 +1,4 @@
-"""Reach: which functions run inside the input pipeline, on the host, instead of in the graph."""
+"""The input pipeline of TensorFlow: which functions run in it, on the host, instead of in the graph."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.assemble.flow import Flow, initialiser
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import Scope, module_scopes
 from npulint.assemble.module import Module
-from npulint.facts.code import Assignment, Op, Ref, Return, SequenceDisplay, Value
+from npulint.facts.code import Assignment, Ref, Return, Value
+from npulint.facts.walk import nested
 from npulint.lazy_regex import lazy_compile
 
 _STAGES = frozenset(
@@ -25,68 +27,59 @@ _INPUT_FILE = lazy_compile(
 )
 
 
-class Reach:
-    """Functions handed, also through other functions, to a stage of the input pipeline."""
+@once
+def pipeline_of(context: Context) -> InputPipeline:
+    """The input pipeline of a project."""
+    return InputPipeline(context)
 
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
-        self.inside: set[tuple[str, int]] = set()
-        self._readers: dict[str, dict[str, list[int]]] = {}
-        self._fill()
 
-    def _fill(self) -> None:
-        queue: list[tuple[Module, int]] = []
-        for module in self.flow.names.project.modules.values():
-            for index in module.calls_of(*_STAGES):
-                call = module.code.calls[index]
-                if call.args or call.keywords:
-                    name = self.flow.names.of_call(module, index)
-                    if name.rpartition(".")[2] in _STAGES and is_stage(name):
-                        for value in (*call.args, *(v for _, v in call.keywords)):
-                            queue += self.flow.functions(module, value, call.block, call.line)
+class InputPipeline:
+    """The functions that are passed, also through other functions, to a stage of the input pipeline."""
+
+    def __init__(self, context: Context) -> None:
+        self._root = context.project.root
+        self._readers: dict[str, dict[str, list[Scope]]] = {}
+        self._inside: set[Scope] = set()
+        queue = [function for module in module_scopes(context) for function in _passed_to_stages(module)]
         while queue:
-            module, block = queue.pop()
-            if (module.path, block) in self.inside:
-                continue
-            self.inside.add((module.path, block))
-            queue += [(module, inner) for inner in module.functions_in.get(block, ())]
-            for index in module.calls_in.get(block, ()):
-                queue += self._called(module, index)
+            function = queue.pop()
+            if function not in self._inside:
+                self._inside.add(function)
+                targets = (call.target for call in function.calls)
+                called = (target.called_block for target in targets if target is not None)
+                queue += [*function.functions, *(block for block in called if block is not None)]
 
-    def _called(self, module: Module, index: int) -> list[tuple[Module, int]]:
-        target = self.flow.names.function(self.flow.names.of_call(module, index))
-        if target is None:
-            return []
-        block = initialiser(*target)
-        return [(target[0], block)] if block >= 0 else []
-
-    def readers(self, module: Module) -> dict[str, list[int]]:
-        """The names that the pipeline's functions read from around themselves, or its stages are given, with
-        the blocks of those functions and stages."""
-        known = self._readers.get(module.path)
+    def readers(self, scope: Scope) -> dict[str, list[Scope]]:
+        """The names of a module that the pipeline's functions read from around themselves, or its stages are given,
+        with these functions and the blocks of the stages."""
+        known = self._readers.get(scope.path)
         if known is None:
-            known = self._readers[module.path] = defaultdict(list)
-            inside = {function for path, function in self.inside if path == module.path}
-            for function, names in sorted(_names_read(module, inside).items()):
+            known = self._readers[scope.path] = defaultdict(list)
+            inside = {function.block for function in self._inside if function.module is scope.module}
+            for function, names in sorted(_names_read(scope.module, inside).items()):
                 for name in names:
-                    known[name].append(function)
-            for index, call in enumerate(module.code.calls):
-                if self.flow.names.of_call(module, index).startswith("tensorflow.data."):
-                    for name in {n for value in call.args for n in _names(value)}:
-                        known[name].append(call.block)
+                    known[name].append(scope.at(function))
+            for index, name in enumerate(scope.call_names):
+                if name.startswith("tensorflow.data."):
+                    call = scope.call(index)
+                    for read in {read for value in call.record.args for read in _names(value)}:
+                        known[read].append(call.scope)
         return known
 
-    def in_input(self, module: Module, block: int) -> Literal["yes", "maybe", "no"]:
+    def in_input(self, scope: Scope) -> Literal["yes", "maybe", "no"]:
         """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
-        function = module.function_of(block)
-        while function >= 0:
-            if (module.path, function) in self.inside:
-                return "yes"
-            function = module.function_of(module.blocks[function].parent)
-        name = module.qualname(block)
-        if name and _INPUT_FUNCTION.search(name):
-            return "maybe"
-        return "maybe" if _INPUT_FILE.search(module.path.removeprefix(self.flow.names.project.root)) else "no"
+        if self._inside and not self._inside.isdisjoint(scope.ancestors):
+            return "yes"
+        named = _INPUT_FUNCTION.search(scope.qualname) or _INPUT_FILE.search(scope.path.removeprefix(self._root))
+        return "maybe" if named else "no"
+
+
+def _passed_to_stages(module: Scope) -> Iterator[Scope]:
+    """The functions that are arguments of the stages in a module."""
+    for call in module.calls_named(*_STAGES):
+        if call.name.rpartition(".")[2] in _STAGES and is_stage(call.name):
+            for value in call.arguments:
+                yield from value.functions
 
 
 def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
@@ -112,18 +105,11 @@ def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
 
 def _names(value: Value) -> Iterator[str]:
     """The names in an expression as written, attributes of names shortened step by step."""
-    queue = [value]
-    while queue:
-        part = queue.pop()
-        if isinstance(part, Ref):
-            name = part.name
-            while name:
-                yield name
-                name = name.rpartition(".")[0]
-        elif isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, SequenceDisplay):
-            queue += part.items
+    for part in nested(value):
+        name = part.name if isinstance(part, Ref) else ""
+        while name:
+            yield name
+            name = name.rpartition(".")[0]
 
 
 def is_stage(name: str) -> bool:

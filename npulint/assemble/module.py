@@ -167,6 +167,11 @@ class Module:
                     found[owner.call] = (index, str(method.value))
         return found
 
+    @cached_property
+    def main_guards(self) -> frozenset[int]:
+        """The blocks ``if __name__ == "__main__"``."""
+        return frozenset([i for i, block in enumerate(self.blocks) if block.kind == "if" and is_main(block.test)])
+
     def settle(self, block: int, name: str, meaning: str) -> str:
         """Remember what a name means on every line of a block."""
         self.settled[(block, name)] = meaning
@@ -244,6 +249,10 @@ class Module:
                 return bind.value.block
         return -1
 
+    def called_block(self, block: int) -> int:
+        """The block that a call of a function or class runs: of a class its own ``__init__``, or -1."""
+        return self.definition(block, "__init__") if self.blocks[block].kind == "class" else block
+
     def parts(self, value: Value) -> tuple[Value, ...]:
         """What an expression is put together from: operands, items, of a call its callee and positional arguments."""
         if isinstance(value, Op):
@@ -294,6 +303,16 @@ class Module:
             elif record.kind == "else" and (record.parent, record.line) in opened:
                 found[index] = opened[(record.parent, record.line)]
         return found
+
+
+def is_main(test: Value) -> bool:
+    """Whether a condition is ``__name__ == "__main__"``."""
+    return (
+        isinstance(test, Op)
+        and test.op == "=="
+        and any(isinstance(v, Ref) and v.name == "__name__" for v in test.operands)
+        and any(isinstance(v, Const) and v.value == "__main__" for v in test.operands)
+    )
 
 
 def _method(callee: Value) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
+from npulint.assemble.recursion import Recursion
 from npulint.data.names import canonical, star_exports
-from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, SequenceDisplay, Value
+from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, Return, SequenceDisplay, Value
 
-_DEPTH = 24
 _TOP = 2  # depth of the name that a caller asked for, or of a call's
-_STEPS = 600  # look-ups that one question may cost; many branches would make it explode
 
 _ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
 _DATASET = "tensorflow.data.Dataset()"
@@ -30,9 +29,7 @@ class Names:
         self._all: dict[str, list[str]] = {}
         self._functions: dict[str, tuple[Module, int] | None] = {}
         self._by_name = {m.name: m for m in project.modules.values()}
-        self._busy: set[object] = set()
-        self._depth = 0
-        self._steps = 0
+        self._asked = Recursion(depth=25, steps=600)  # many branches would make it explode
 
     def of_call(self, module: Module, index: int) -> str:
         """The canonical name of what call number `index` of `module` calls."""
@@ -45,17 +42,14 @@ class Names:
                 module.callees[index] = known
                 return known
             key = (module.path, index)
-            if key in self._busy or not self._may_go_on():
+            if not self._asked.enter(key):
                 return "?"
-            self._busy.add(key)
-            self._depth += 1
             if written:
                 known = self.of_name(module, written, call.block, call.line)
             else:
                 known = self.of_value(module, call.callee, call.block, call.line)
-            self._depth -= 1
-            self._busy.discard(key)
-            if self._depth == 0 or not known.startswith("?"):
+            self._asked.leave(key)
+            if not self._asked.active or not known.startswith("?"):
                 module.callees[index] = known
         return known
 
@@ -71,10 +65,6 @@ class Names:
                 names.append(known or self.of_call(module, index))
             self._all[module.path] = names
         return names
-
-    def _may_go_on(self) -> bool:
-        self._steps = self._steps + 1 if self._depth else 0
-        return self._depth <= _DEPTH and self._steps <= _STEPS
 
     def of_value(self, module: Module, value: Value, block: int, line: int) -> str:
         """The canonical name of a value, or ``?``."""
@@ -118,10 +108,8 @@ class Names:
         target = self.function(self.of_call(module, result.call))
         for returned in target[0].returns.get(target[1], ()) if target else ():
             items = returned.value.items if isinstance(returned.value, SequenceDisplay) else ()
-            if -len(items) <= index < len(items) and self._may_go_on():
-                self._depth += 1
-                name = self.of_value(target[0], items[index], returned.block, returned.line + 1) if target else "?"
-                self._depth -= 1
+            if target and -len(items) <= index < len(items):
+                name = self._of_returned(target[0], returned, items[index])
                 if not name.startswith("?"):
                     return name
         return ""
@@ -142,13 +130,19 @@ class Names:
         if home.blocks[block].kind == "class":
             return f"{home.name}:{home.blocks[block].name}()"
         for returned in home.returns.get(block, ()):
-            if self._depth <= _DEPTH:
-                self._depth += 1
-                name = self.of_value(home, returned.value, returned.block, returned.line + 1)
-                self._depth -= 1
-                if not name.startswith("?"):
-                    return name
+            name = self._of_returned(home, returned, returned.value)
+            if not name.startswith("?"):
+                return name
         return callee + "()"
+
+    def _of_returned(self, home: Module, returned: Return, value: Value) -> str:
+        """The canonical name of what a function returns, or of an element of it."""
+        level = object()  # the names in it are the questions that must not be asked within themselves
+        if not self._asked.enter(level):
+            return "?"
+        name = self.of_value(home, value, returned.block, returned.line + 1)
+        self._asked.leave(level)
+        return name
 
     def of_name(self, module: Module, name: str, block: int, line: int) -> str:
         """The canonical name of a dotted name as written at a place."""
@@ -163,7 +157,7 @@ class Names:
         found = module.plain.get(root) or self._root(module, root, 0, 0)
         if rest:
             found = self._inside(module, root, found, rest)
-        if self._depth == 0 or not found.startswith("?"):
+        if not self._asked.active or not found.startswith("?"):
             module.plain[name] = found
         return found
 
@@ -180,14 +174,11 @@ class Names:
         key = (module.path, block, root, line)
         known = self._roots.get(key)
         if known is None:
-            if key in self._busy or not self._may_go_on():
+            if not self._asked.enter(key):
                 return "?" + root
-            self._busy.add(key)
-            self._depth += 1
             known = self._look_up(module, root, block, line)
-            self._depth -= 1
-            self._busy.discard(key)
-            if self._depth == 0 or not known.startswith("?"):
+            self._asked.leave(key)
+            if not self._asked.active or not known.startswith("?"):
                 self._roots[key] = known
         return known
 
@@ -207,7 +198,9 @@ class Names:
                 found = self._in_scope(module, here, root, block, line)
                 if found:
                     once = len(module.names.get(here, {}).get(root, ())) <= 1
-                    final = self._depth <= _TOP or not found.startswith("?")  # deeper down it may be a circle
+                    final = len(self._asked.active) <= _TOP or not found.startswith(
+                        "?"
+                    )  # deeper down it may be a circle
                     return module.settle(block, root, found) if once and final else found
             first = first and record.kind not in ("function", "lambda")
             here = record.parent
@@ -258,13 +251,10 @@ class Names:
     def exported(self, module: Module, name: str) -> str:
         """What `module` offers under `name`, or an empty text."""
         key = (module.path, -1, name, 0)
-        if key in self._busy or self._depth > _DEPTH:
+        if not self._asked.enter(key):
             return ""
-        self._busy.add(key)
-        self._depth += 1
         found = self._in_scope(module, 0, name, 0, 1 << 30) or self._from_stars(module, name)
-        self._depth -= 1
-        self._busy.discard(key)
+        self._asked.leave(key)
         return found
 
     def _from_stars(self, module: Module, name: str) -> str:
@@ -299,38 +289,39 @@ class Names:
             return self._instance_member(module, qualname[:-2], part) or f"{base}.{part}"
         return f"{base}.{part}"
 
-    def _instance_member(self, module: Module, qualname: str, part: str, depth: int = 0) -> str:
+    def _instance_member(self, module: Module, qualname: str, part: str) -> str:
         block = self.block_named(module, qualname)
-        if block < 0 or module.blocks[block].kind != "class" or depth > 6:
+        if block < 0 or module.blocks[block].kind != "class":
             return ""
         if module.definition(block, part) >= 0:
             return f"{module.name}:{qualname}.{part}"
         binds = module.attributes.get(block, {}).get(part) or module.names.get(block, {}).get(part) or ()
         for bind in reversed(binds):
             key = ("attribute", module.path, block, part, bind.line)
-            if key in self._busy or self._depth > _DEPTH:
+            if not self._asked.enter(key):
                 continue
-            self._busy.add(key)
-            self._depth += 1
             name = self.of_bind(module, bind)
-            self._depth -= 1
-            self._busy.discard(key)
+            self._asked.leave(key)
             if not name.startswith("?"):
                 return name
-        return "" if binds else self._inherited(module, block, part, depth)
+        question = ("inherited", module.path, block, part)
+        if binds or not self._asked.enter(question):
+            return ""
+        found = self._inherited(module, block, part)
+        self._asked.leave(question)
+        return found
 
-    def _inherited(self, module: Module, block: int, part: str, depth: int) -> str:
+    def _inherited(self, module: Module, block: int, part: str) -> str:
         record = module.blocks[block]
         key = ("bases", module.path, block)
-        if key in self._busy:  # the base's name stands for an instance of the class itself
+        if not self._asked.enter(key):  # the base's name stands for an instance of the class itself
             return ""
-        self._busy.add(key)
         bases = [self.of_value(module, base, record.parent, record.line) for base in record.bases]
-        self._busy.discard(key)
+        self._asked.leave(key)
         for name in bases:
             parent = self.named(name.partition(":")[0]) if ":" in name else None
             if parent is not None:
-                found = self._instance_member(parent, name.partition(":")[2], part, depth + 1)
+                found = self._instance_member(parent, name.partition(":")[2], part)
                 if found:
                     return found
             elif not name.startswith("?") and name != "object":

@@ -10,7 +10,6 @@ import msgspec
 
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, assignment_at, scope_at
-from npulint.assemble.guards import is_main
 from npulint.facts.code import Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
@@ -120,7 +119,7 @@ def _happens(scope: Scope, started: bool) -> bool | None:
     module that is only imported."""
     sure = True
     for around in scope.ancestors:
-        if around.kind == "if" and is_main(around.record.test):
+        if around.block in around.module.main_guards:
             if not started:
                 return None
         elif around.kind not in _SURE:

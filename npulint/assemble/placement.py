@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Literal
 
+from npulint.assemble.callers import implicit_arguments
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, module_scopes
 from npulint.assemble.uses import AnyUse, Assigned, Passed, Returned, Uses, leaves
@@ -302,5 +303,5 @@ def _parameter(function: Scope, use: Passed) -> str:
     if isinstance(use.slot, str):
         return use.slot
     call, names = use.call, function.parameters
-    position = use.slot + call.context.flow.shift(function.module, function.block, call.module, call.index)
+    position = use.slot + implicit_arguments(function, call.module, call.index)
     return names[position] if 0 <= position < len(names) else ""

@@ -11,15 +11,15 @@ import msgspec
 
 from npulint.assemble.call_graph import Reached, home
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import scope_at
-from npulint.assemble.guards import is_main
+from npulint.assemble.cursors import Expr, call_at, scope_at
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.script_role import purpose
-from npulint.assemble.state import describe, imports_adapter
-from npulint.facts.code import CallResult, Const, Op, Ref, Value
+from npulint.assemble.state import describe, is_of_adapter
+from npulint.assemble.walker import walker
+from npulint.facts.code import Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
@@ -30,7 +30,6 @@ _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _IMPORTERS = ("import_module", "__import__")
-_DEPTH = 4  # steps followed to the beginning of a computed module name
 
 
 class Program:
@@ -131,7 +130,7 @@ class Programs:
     def _is_entry(self, module: Module) -> bool:
         if _NOT_ENTRY.search(module.path):
             return False
-        if module.path in self._launches.by_entry or any(is_main(b.test) for b in module.blocks if b.kind == "if"):
+        if module.path in self._launches.by_entry or module.main_guards:
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
         working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})
@@ -193,9 +192,10 @@ class Programs:
         for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
             call = module.code.calls[index]
             if isinstance(call.callee, Ref) and call.args:
-                known = self.context.flow.known(module, call.args[0], call.block, call.line)
+                name = call_at(self.context, module, index).args[0]
+                known = name.known
                 named = [v for v in known.values if isinstance(v, str)]
-                for prefix in dict.fromkeys(named if known.exact else named + _prefixes(module, call.args[0])):
+                for prefix in dict.fromkeys(named if known.exact else named + _prefixes(name)):
                     if prefix.endswith("."):
                         found += self.context.project.below(prefix.strip("."), module)
                     elif prefix:
@@ -206,7 +206,7 @@ class Programs:
 
 def _ports_itself(program: Program) -> bool:
     """Whether the entry script imports an NPU adapter, and not only what it shares with ported scripts."""
-    return any(f.path == program.entry and imports_adapter(f) for f in program.index.of_kind("import"))
+    return any(f.path == program.entry and is_of_adapter(f.name) for f in program.index.of_kind("import"))
 
 
 def _agree_on_tensorflow(programs: list[Program]) -> None:
@@ -218,19 +218,15 @@ def _agree_on_tensorflow(programs: list[Program]) -> None:
             fact.tensorflow = "2"
 
 
-def _prefixes(module: Module, value: Value, depth: int = 0) -> list[str]:
+@walker(depth=5, otherwise=list)
+def _prefixes(text: Expr) -> list[str]:
     """The literal beginnings that a text may have."""
-    if depth > _DEPTH:
-        return []
-    if isinstance(value, Op) and value.op in ("if", "or"):
-        return [p for branch in value.operands[value.op == "if" :] for p in _prefixes(module, branch, depth + 1)]
-    if isinstance(value, Ref):
-        binds = [b for table in module.names.values() for b in table.get(value.name, ())]
-        return [p for bind in binds for p in _prefixes(module, bind.value, depth + 1)]
-    if isinstance(value, CallResult) and module.callee_name(value.call) == "format":
-        value = module.code.calls[value.call].callee
-    while isinstance(value, Op) and value.op in ("+", "join", "%", ".") and value.operands:
-        value = value.operands[0]
-    if isinstance(value, Const) and isinstance(value.value, str):
-        return [re.split(r"[%{]", value.value)[0]]
-    return []
+    if text.alternatives:
+        return [prefix for branch in text.alternatives for prefix in _prefixes(branch)]
+    if text.written:
+        assigned = (one.value for one in text.scope.assignments if one.target == text.written)
+        return [prefix for value in assigned for prefix in _prefixes(value)]
+    first = text.call.callee if text.call is not None and text.call.last == "format" else text
+    while first.operator in ("+", "join", "%", ".") and first.operands():
+        first = first.operands()[0]
+    return [re.split(r"[%{]", first.text)[0]] if first.text else []

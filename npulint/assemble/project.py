@@ -115,6 +115,11 @@ class Project:
                 found.setdefault(target, []).append(path)
         return found
 
+    @cached_property
+    def imported_paths(self) -> frozenset[str]:
+        """The paths of the modules that other modules import."""
+        return frozenset([path for path, users in self.users.items() if users != [path]])
+
     def below(self, prefix: str, importer: Module) -> list[Module]:
         """The modules whose dotted name starts with `prefix` + "." (a computed import), of the package of
         that name that is nearest to `importer`."""

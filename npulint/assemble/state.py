@@ -23,7 +23,7 @@ def describe(
     trains = _trains(index, entry_word, may_run)
     fact = ProgramFact(
         framework=_framework(index),
-        npu=any(imports_adapter(f) for f in index.of_kind("import")),
+        npu=any(map(is_of_adapter, index.names("import"))),
         trains=trains,
         purpose="train" if trains else entry_word,
         evaluates=entry_word == "evaluate",
@@ -36,13 +36,13 @@ def describe(
     return fact
 
 
-def imports_adapter(fact: Fact) -> bool:
-    """Whether an import is one of an NPU adapter."""
-    return fact.name.partition(".")[0] in _ADAPTERS
+def is_of_adapter(name: str) -> bool:
+    """Whether a dotted name is one of an NPU adapter."""
+    return name.partition(".")[0] in _ADAPTERS
 
 
 def _framework(index: Index) -> Framework:
-    roots = {f.name.split(".", 1)[0] for f in index.of_kind("import")}
+    roots = {name.partition(".")[0] for name in index.names("import")}
     torch = bool(roots & {"torch", "torch_npu", "apex"})
     if roots & {"npu_bridge", "npu_device"}:
         return "tensorflow"

@@ -6,7 +6,10 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.cursors import Scope
+from npulint.assemble.guards import active, guarded_by, is_trial
+from npulint.assemble.input_reachability import pipeline_of
 from npulint.assemble.ranks import on_some_ranks
+from npulint.assemble.training import Step, training_of
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
@@ -22,12 +25,12 @@ class Surroundings:
     @cached_property
     def active(self) -> Flag:
         """Whether it runs unless somebody turns an option on."""
-        return self._scope.context.guards.active(self._scope.module, self._scope.block)
+        return active(self._scope)
 
     @cached_property
     def in_input(self) -> Literal["yes", "maybe", "no"]:
         """Whether it runs in, or builds, the input pipeline."""
-        return self._scope.context.reach.in_input(self._scope.module, self._scope.block)
+        return pipeline_of(self._scope.context).in_input(self._scope)
 
     @cached_property
     def in_loop(self) -> bool:
@@ -38,17 +41,22 @@ class Surroundings:
     def in_test(self) -> bool:
         """Whether it only tests: in a file of tests, or when a module that others import is started."""
         trial = _TEST_FILE.search(self._scope.path) is not None
-        return trial or self._scope.context.guards.is_trial(self._scope.module, self._scope.block)
+        return trial or is_trial(self._scope)
 
     @cached_property
-    def step(self) -> Literal["yes", "gated", "host", "no"]:
+    def step(self) -> Step:
         """Whether it runs in every training step of PyTorch, in some, while data is prepared, or at another time."""
-        return self._scope.context.training.step(self._scope.module, self._scope.block)
+        return training_of(self._scope.context).step(self._scope)
+
+    @property
+    def prepares_data(self) -> bool:
+        """Whether it runs while data is prepared, on the host."""
+        return self.step == "host" or self.in_input == "yes"
 
     @cached_property
     def behind(self) -> Literal["npu", "cuda", "none"]:
         """The device that a condition around it tests for."""
-        return self._scope.context.guards.guarded_by(self._scope.module, self._scope.block)
+        return guarded_by(self._scope)
 
     @cached_property
     def ranked(self) -> bool:

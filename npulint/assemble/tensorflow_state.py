@@ -18,7 +18,7 @@ _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 def describe(fact: ProgramFact, index: Index, adapter: str) -> None:
     """Sets what is known of TensorFlow programs only; `adapter` is the release to assume."""
-    imports = [f.name for f in index.of_kind("import")]
+    imports = index.names("import")
     npu = any(name.partition(".")[0] in ("npu_bridge", "npu_device") for name in imports)
     own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
     fact.patched = own and _at_least(adapter)
@@ -44,7 +44,7 @@ def _modes(index: Index) -> list[str]:
 
 def _generation(index: Index) -> Tensorflow:
     """``1``, ``2`` or empty: which TensorFlow the program is written for."""
-    imports = {f.name for f in index.of_kind("import")}
+    imports = index.names("import")
     if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not _compatible(index, imports):
         return "2"
     if any(n.startswith(("tensorflow.contrib", "npu_bridge")) for n in imports) or index.of_kind("session"):
@@ -64,7 +64,7 @@ def _functional(index: Index) -> bool:
     return bool(index.named("call", "GradientTape")) or any(f.name == "tensorflow.function" for f in named)
 
 
-def _compatible(index: Index, imports: set[str]) -> bool:
+def _compatible(index: Index, imports: frozenset[str]) -> bool:
     """Whether a program of npu_device is one of TensorFlow 1 under TensorFlow 2; some name of compat.v1 makes none."""
     if index.named("call", "enable_v1") or any(n.startswith("npu_device.compat.v1") for n in imports):
         return True

@@ -52,13 +52,13 @@ def _surely_runs(fact: Fact) -> bool:
 def migration(index: Index) -> Migration:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
-    imports = [fact.name for fact in index.of_kind("import")]
+    imports = index.names("import")
     if any(name.startswith(_TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _speaks_npu(index):
         return "manual"
     if any(name.partition(".")[0] in _AGNOSTIC or name.startswith(_RUNNERS) for name in imports) or any(
-        fact.name.startswith("torch.accelerator.") for fact in index.of_kind("call")
+        name.startswith("torch.accelerator.") for name in index.names("call")
     ):
         return "agnostic"
     return "none"
@@ -73,9 +73,7 @@ def _speaks_npu(index: Index) -> bool:
     """Whether anything names the NPU without an import of torch_npu: it may be imported elsewhere."""
     if index.of_kind("npu"):
         return True
-    return any(
-        fact.name.startswith(("torch.npu.", "torch_npu.")) for k in ("call", "mention") for fact in index.of_kind(k)
-    )
+    return any(name.startswith(("torch.npu.", "torch_npu.")) for k in ("call", "mention") for name in index.names(k))
 
 
 def precision(index: Index) -> Precision:

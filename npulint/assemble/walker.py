@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 from npulint.assemble.context import Context
+from npulint.assemble.recursion import Recursion
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -17,22 +18,48 @@ class Cursor(Protocol):
     def context(self) -> Context: ...
 
 
-def walker(depth: int, otherwise: Callable[[], Any]) -> Callable[[_F], _F]:
-    """Lets a function whose first argument is a cursor call itself safely: below `depth` nested calls, and where it
-    comes back to a cursor that it is already asking about, the answer is `otherwise()`."""
+def walker(
+    depth: int,
+    otherwise: Callable[[], Any],
+    steps: int = 1 << 30,
+    key: Callable[[Any], object] = lambda cursor: cursor,
+) -> Callable[[_F], _F]:
+    """Lets a function whose first argument is a cursor call itself safely: below `depth` nested calls, after `steps`
+    calls for one question, and where it comes back to a cursor that it is already asking about (to one of the same
+    `key`), the answer is `otherwise()`."""
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:
-            active: set[object] = cursor.context.walks.setdefault(walk, set())
-            if len(active) >= depth or cursor in active:
+            recursion = cursor.context.walks.get(walk)
+            if recursion is None:
+                recursion = cursor.context.walks[walk] = Recursion(depth, steps)
+            question = key(cursor)
+            if not recursion.enter(question):
                 return otherwise()
-            active.add(cursor)
             try:
                 return function(cursor, *args)
             finally:
-                active.discard(cursor)
+                recursion.leave(question)
 
         walk.__doc__ = function.__doc__
         return cast(_F, walk)
+
+    return decorate
+
+
+def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
+    """Lets a function of one cursor work out its answer once for each cursor of a project. Where it comes back to a
+    cursor whose answer it is still working out, the answer is `meanwhile()`."""
+
+    def decorate(function: _F) -> _F:
+        def answer(cursor: Cursor) -> Any:
+            known: dict[object, Any] = cursor.context.answers.setdefault(answer, {})
+            if cursor not in known:
+                known[cursor] = meanwhile()
+                known[cursor] = function(cursor)
+            return known[cursor]
+
+        answer.__doc__ = function.__doc__
+        return cast(_F, answer)
 
     return decorate

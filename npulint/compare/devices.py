@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import CallSite, Scope
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import CodeStep
@@ -29,7 +30,7 @@ def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig)
 def _in_conditions(module: Scope) -> Iterator[CallSite]:
     """The calls of a module whose results are compared in conditions."""
     waiting = [(module.at(block).test, True) for block in range(len(module.module.blocks))]
-    waiting += [(value, False) for value in (*(bind.value for bind in module.assignments), *module.all_returns)]
+    waiting += [(value, False) for value in (*(bind.value for bind in module.assignments), *returned_values(module))]
     waiting += [(value, False) for site in module.all_calls for value in site.arguments]
     while waiting:
         value, asked = waiting.pop()

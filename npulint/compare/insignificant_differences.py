@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import Scope
 from npulint.compare.devices import is_insignificant
 from npulint.compare.side import Side
@@ -97,7 +98,7 @@ def _is_handed_over(step: CodeStep, side: Side) -> bool:
     scope = side.other.scope(other)
     names = {step.shown, step.site.last if step.site is not None else ""}
     passed = (value for site in scope.all_calls if home_of(site.scope) == other for value in site.args)
-    returned = (value for value in scope.all_returns if home_of(value.scope) == other)
+    returned = (value for value in returned_values(scope) if home_of(value.scope) == other)
     return any(value.written.rpartition(".")[2] in names for value in (*passed, *returned) if value.written)
 
 

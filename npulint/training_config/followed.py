@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from npulint.assemble.callers import implicit_arguments
 from npulint.assemble.code_places import OptionPlace
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
@@ -45,7 +46,7 @@ Calls = tuple[Passing, ...]
 
 def passing_at(function: Scope, site: CallSite) -> Passing:
     """A plain call of a function."""
-    shift = site.context.flow.shift(function.module, function.block, site.module, site.index)
+    shift = implicit_arguments(function, site.module, site.index)
     return Passing(function, site, site.record.args, site.record.keywords, shift)
 
 

@@ -12,6 +12,7 @@ from npulint.assemble.call_graph import home as place_of
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Scope, scope_at
 from npulint.assemble.programs import Program
+from npulint.assemble.surroundings import surroundings_of
 from npulint.data.recipe import is_half
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.steps.calls import steps_of_calls
@@ -20,7 +21,7 @@ from npulint.training_config.steps.formatting import shown
 from npulint.training_config.steps.model import MODULE, Argument, CodeStep, Home, home_of
 from npulint.training_config.steps.named import named_steps
 from npulint.training_config.steps.naming import AVERAGE
-from npulint.training_config.steps.purposes import EVALUATING, METRIC, PREPARING, Formulas, prepares
+from npulint.training_config.steps.purposes import EVALUATING, METRIC, PREPARING, Formulas
 from npulint.training_config.steps.unused_constants import unread
 
 _ROUNDS = 6  # depth of project calls over which the part of a function is inferred
@@ -125,7 +126,7 @@ class TrainingConfig:
         elif step.kind == "fill":
             counts = step.home in self.parts
         elif step.kind == "default" and step.part == "setting":
-            counts = step.home in self.parts or step.evaluates or prepares(self.scope(step.home))
+            counts = step.home in self.parts or step.evaluates or surroundings_of(self.scope(step.home)).prepares_data
             part = "evaluation" if step.evaluates else part
         return step if counts and part == step.part else msgspec.structs.replace(step, part=part, counts=counts)
 
@@ -151,7 +152,9 @@ def _counts(step: CodeStep) -> bool:
     if step.known is None or not step.known.host:
         return True
     name = step.scope.qualname.lower()
-    return not METRIC.search(name) and (prepares(step.scope) or bool(_DATA.search(name.rpartition(".")[2])))
+    return not METRIC.search(name) and (
+        surroundings_of(step.scope).prepares_data or bool(_DATA.search(name.rpartition(".")[2]))
+    )
 
 
 def _halves(step: CodeStep) -> bool:

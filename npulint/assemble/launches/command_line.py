@@ -7,10 +7,9 @@ from itertools import chain
 
 import msgspec
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
 from npulint.assemble.launches.options import Option
-from npulint.assemble.module import Module
-from npulint.facts.code import Call, Const, Op, Ref, Value
 
 _ABSL_OWN = frozenset(
     """help helpshort helpfull helpxml helpmatch flagfile undefok v verbosity logger_levels logtostderr alsologtostderr
@@ -64,7 +63,7 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
 
 def command_line(context: Context, entry: str) -> CommandLine:
     """The command line of the script at `entry`, from all modules that its import statements come to."""
-    modules = [context.project.modules[path] for path in _closure(context, entry)]
+    modules = [scope_at(context, context.project.modules[path], 0) for path in _closure(context, entry)]
     paths = frozenset(module.path for module in modules)
     options: dict[str, list[Option]] = {}
     positionals = False
@@ -74,9 +73,9 @@ def command_line(context: Context, entry: str) -> CommandLine:
                 positionals = positionals or not option.flags
                 for flag in option.flags:
                     options.setdefault(flag, []).append(option)
-    by = _parsed_by(context, modules)
-    closed = by == "argparse" and _closed_parser(context, modules)
-    closed = closed or (by in ("absl", "tolerant") and _closed_flags(context, modules, options))
+    by = _parsed_by(modules)
+    closed = by == "argparse" and _closed_parser(modules)
+    closed = closed or (by in ("absl", "tolerant") and _closed_flags(modules, options))
     return CommandLine(by, paths, options, closed, positionals)
 
 
@@ -91,16 +90,11 @@ def _closure(context: Context, entry: str) -> list[str]:
     return list(seen)
 
 
-def _parsed_by(context: Context, modules: list[Module]) -> str:
-    parses = any(module.calls_of("parse_args") for module in modules)
-    runners = {
-        name
-        for module in modules
-        for index in module.calls_of("run")
-        if (name := context.names.of_call(module, index)) in _FLAG_RUNNERS
-    }
-    defines = any(module.calls_where(_is_definition) for module in modules)
-    if parses == bool(defines):
+def _parsed_by(modules: list[Scope]) -> str:
+    parses = any(module.calls_named("parse_args") for module in modules)
+    runners = {call.name for module in modules for call in module.calls_named("run")} & _FLAG_RUNNERS
+    defines = any(_definitions(module) for module in modules)
+    if parses == defines:
         return "unknown"
     if parses:
         return "argparse" if not runners else "unknown"
@@ -109,82 +103,72 @@ def _parsed_by(context: Context, modules: list[Module]) -> str:
     return "absl" if runners == {"absl.app.run"} else "tolerant"
 
 
-def _is_definition(last: str) -> bool:
-    return last.startswith("DEFINE_")
+def _definitions(module: Scope) -> list[CallSite]:
+    """The calls that define flags of absl."""
+    return [module.call(index) for index in module.module.calls_where(lambda last: last.startswith("DEFINE_"))]
 
 
-def _closed_parser(context: Context, modules: list[Module]) -> bool:
+def _closed_parser(modules: list[Scope]) -> bool:
     """Whether one parser of argparse reads all of the command line, and all its options are seen."""
-    makers: list[tuple[Module, Call]] = []
-    for module in modules:
-        if module.calls_where(lambda last: last in _OPEN) or _touches_arguments(module):
-            return False
-        for index, name in enumerate(context.names.of_calls(module)):
-            if name == "argparse.ArgumentParser":
-                makers.append((module, module.code.calls[index]))
-    if len(makers) != 1 or any(key in ("parents", "fromfile_prefix_chars", "**") for key, _ in makers[0][1].keywords):
+    if any(module.calls_named(*_OPEN) or _touches_arguments(module) for module in modules):
         return False
-    holders = {bind.target for bind in makers[0][0].code.assignments if bind.line == makers[0][1].line}
-    for module in modules:
-        for index, call in enumerate(module.code.calls):
-            last = module.callee_name(index)
-            if last == "add_argument" and not _named(call.args):
-                return False
-            if last == "parse_args" and (call.keywords or (call.args and not _all_arguments(call.args[0]))):
-                return False
-            if module is makers[0][0] and _gets(call, holders) and not _is_own(context, module, index):
-                return False
+    named = ((module, index, name) for module in modules for index, name in enumerate(module.call_names))
+    makers = [module.call(index) for module, index, name in named if name == "argparse.ArgumentParser"]
+    if len(makers) != 1 or any(key in ("parents", "fromfile_prefix_chars", "**") for key in makers[0].keywords):
+        return False
+    holders = {one.target for one in makers[0].scope.assignments if one.line == makers[0].line}
+    for call in (call for module in modules for call in module.all_calls):
+        if call.last == "add_argument" and not _names_option(call):
+            return False
+        if call.last == "parse_args" and (call.keywords or (call.args and not _is_all_arguments(call.args[0]))):
+            return False
+        if call.module is makers[0].module and _gets(call, holders) and call.target is None:
+            return False
     return True
 
 
-def _closed_flags(context: Context, modules: list[Module], options: dict[str, list[Option]]) -> bool:
+def _closed_flags(modules: list[Scope], options: dict[str, list[Option]]) -> bool:
     """Whether all flags of absl are seen: no name of one is computed, and nothing else may define any."""
     if "undefok" in options or any(_touches_arguments(module) for module in modules):
         return False
-    if not context.memoize("flags have names", lambda: _flags_have_names(context)):
+    context = modules[0].context
+    if not _flags_have_names(context):
         return False
     for module in modules:
-        if module.calls_where(lambda last: last in ("import_module", "__import__", "exec")):
+        if module.calls_named("import_module", "__import__", "exec"):
             return False
-        for record in module.code.imports:
+        for record in module.module.code.imports:
             root = record.module.partition(".")[0]
-            if not record.level and root not in _NO_FLAGS and not context.project.imported(module, record):
+            if not record.level and root not in _NO_FLAGS and not context.project.imported(module.module, record):
                 return False
     return True
 
 
+@once
 def _flags_have_names(context: Context) -> bool:
     """Whether no flag of the project has a computed name."""
-    return all(
-        isinstance(call.args[0] if call.args else dict(call.keywords).get("name"), Const)
-        for module in context.project.modules.values()
-        for call in map(module.code.calls.__getitem__, module.calls_where(_is_definition))
-    )
+    names = (call.argument("name", 0) for module in module_scopes(context) for call in _definitions(module))
+    return all(name is not None and name.is_literal for name in names)
 
 
-def _touches_arguments(module: Module) -> bool:
+def _touches_arguments(module: Scope) -> bool:
     """Whether code changes sys.argv."""
-    if any(target.startswith(("sys.argv", "argv[")) for target in module.dotted):
+    if any(target.startswith(("sys.argv", "argv[")) for target in module.module.dotted):
         return True
-    return any(isinstance(call.callee, Ref) and call.callee.name.startswith("sys.argv.") for call in module.code.calls)
+    return any(call.written.startswith("sys.argv.") for call in module.all_calls)
 
 
-def _named(args: tuple[Value, ...]) -> bool:
-    return bool(args) and all(isinstance(arg, Const) and isinstance(arg.value, str) for arg in args)
+def _names_option(call: CallSite) -> bool:
+    return bool(call.args) and all(isinstance(arg.literal, str) for arg in call.args)
 
 
-def _all_arguments(value: Value) -> bool:
+def _is_all_arguments(value: Expr) -> bool:
     """``sys.argv[1:]``, or nothing."""
-    if isinstance(value, Const):
-        return value.value is None
-    return isinstance(value, Op) and any(isinstance(v, Ref) and v.name == "sys.argv" for v in value.operands)
+    if value.is_literal:
+        return value.literal is None
+    return any(one.written == "sys.argv" for one in value.operands())
 
 
-def _gets(call: Call, holders: set[str]) -> bool:
+def _gets(call: CallSite, holders: set[str]) -> bool:
     """Whether a call is handed the parser."""
-    given = (*call.args, *(value for _, value in call.keywords))
-    return any(isinstance(value, Ref) and value.name in holders for value in given)
-
-
-def _is_own(context: Context, module: Module, index: int) -> bool:
-    return context.names.function(context.names.of_call(module, index)) is not None
+    return any(value.written in holders for value in call.arguments)

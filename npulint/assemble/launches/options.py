@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from npulint.assemble.launches.arguments import LaunchArguments, converted, option_kind
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.facts.code import UNKNOWN, Call, Const, Ref, SequenceDisplay, Value
-from npulint.facts.values import NO, YES, PossibleValues, merge
+from npulint.facts.values import NO, YES, PossibleValues
 from npulint.lazy_regex import lazy_compile
 
 # Names that hold parsed options by custom; anything else must come from parse_args() or FLAGS itself.
@@ -20,13 +18,6 @@ HOLDERS = lazy_compile(
 
 _MOST = 4  # definitions of one option that are looked at
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
-
-
-class Evaluator(Protocol):
-    """What tells the value of a default (`npulint.assemble.flow.Flow`)."""
-
-    def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> PossibleValues:
-        """The scalars that `value` may have at `line` in `block`."""
 
 
 class Option:
@@ -52,8 +43,7 @@ class Options:
         self.table: dict[str, list[Option]] = {}
         self.by_module: dict[str, dict[str, list[Option]]] = {}
         self.passed = LaunchArguments(names.project)
-        self._required: set[str] = set()
-        self._busy: set[str] = set()
+        self.required: set[str] = set()
         for module in names.project.modules.values():
             for index in module.calls_where(_defines):
                 call = module.code.calls[index]
@@ -84,7 +74,7 @@ class Options:
             self._flag(module, call, last)
         elif last in ("mark_flag_as_required", "mark_flags_as_required"):
             named = call.args[0].items if call.args and isinstance(call.args[0], SequenceDisplay) else call.args
-            self._required.update(str(a.value) for a in named if isinstance(a, Const))
+            self.required.update(str(a.value) for a in named if isinstance(a, Const))
         elif last == "HParams" and names.of_call(module, index).startswith("tensorflow."):
             for key, value in call.keywords:
                 self._add(key, module, call, value, last, (key,))
@@ -125,17 +115,12 @@ class Options:
         self.table.setdefault(name, []).append(option)
         self.by_module.setdefault(module.path, {}).setdefault(name, []).append(option)
 
-    def value(self, module: Module, dotted: str, flow: Evaluator) -> PossibleValues | None:
-        """The value of ``FLAGS.x``, ``args.x`` and the like in `module`, or None when it is no option. It counts as
-        exact: it is what runs unless somebody says otherwise."""
+    def meant(self, module: Module, dotted: str) -> list[Option]:
+        """The options that ``FLAGS.x``, ``args.x`` and the like may mean in `module`; none for other names."""
         holder, _, name = dotted.rpartition(".")
-        if name not in self.table or not holder or not HOLDERS.search(holder) or name in self._busy:
-            return None
-        self._busy.add(name)
-        parts = [part for option in self.near(name, module)[:_MOST] for part in self._values(option, module, flow)]
-        self._busy.discard(name)
-        merged = merge(parts)
-        return PossibleValues(merged.values, merged.exact, name)
+        if name not in self.table or not holder or not HOLDERS.search(holder):
+            return []
+        return self.near(name, module)[:_MOST]
 
     def near(self, name: str, module: Module) -> list[Option]:
         """The options of that name that `module` may mean: its own, else those that a script brings along with it."""
@@ -148,8 +133,9 @@ class Options:
             return own or options
         return [o for o in options if not scripts.isdisjoint(self.passed.reaching(o.module.path))] or options
 
-    def _values(self, option: Option, module: Module, flow: Evaluator) -> list[PossibleValues]:
-        """What launchers pass; the default where one of them passes nothing, or where there is none."""
+    def launched_values(self, option: Option, module: Module) -> tuple[list[PossibleValues], bool]:
+        """The values that launchers pass for an option that `module` asks for, and whether its default counts as well:
+        one of them passes nothing, or there is none."""
         parts: dict[tuple[str, str | None], PossibleValues] = {}
         starts = self.passed.starts(option.module.path, module.path)
         left_out = not starts or option.kind == "parameter"
@@ -159,13 +145,7 @@ class Options:
             if flag is not None:
                 text = launch.options[flag]
                 parts[flag, text] = given(option, launch, flag, text)
-        found = list(parts.values())
-        if left_out:
-            default = flow.known(option.module, option.value, option.call.block, option.call.line, 2)
-            found.insert(
-                0, PossibleValues(default.values, default.exact and option.name not in self._required, default.symbol)
-            )
-        return found
+        return list(parts.values()), left_out
 
 
 def given(option: Option, launch: Launch, flag: str, text: str | None) -> PossibleValues:

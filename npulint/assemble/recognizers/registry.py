@@ -14,9 +14,10 @@ _R = TypeVar("_R", bound=Callable[..., Any])
 
 
 class CallRecognizer(msgspec.Struct, frozen=True):
-    """Makes facts of calls. `wants` answers for a canonical name whether calls of it are handed over."""
+    """Makes facts of the calls of some canonical names: of `names`, or of those that `matching` accepts."""
 
-    wants: Callable[[str], bool]
+    names: frozenset[str]
+    matching: Callable[[str], bool] | None
     facts: Callable[[CallSite], Iterable[Fact]]
 
 
@@ -32,13 +33,11 @@ OF_MODULES: dict[str, list[ModuleRecognizer]] = {}
 def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Callable[[_R], _R]:
     """Registers a recogniser for the calls of some canonical names, or of all that `matching` accepts: a subclass of
     `CallFact`, which becomes a fact of each such call, or a function that is handed the `CallSite` and gives facts."""
-    wanted = frozenset(names)
-    wants = wanted.__contains__ if matching is None else matching
 
     def register(recognizer: _R) -> _R:
         make: Any = recognizer
         facts = (lambda call: (make(call, call.name),)) if isinstance(recognizer, type) else make
-        OF_CALLS.setdefault(recognizer.__module__, []).append(CallRecognizer(wants, facts))
+        OF_CALLS.setdefault(recognizer.__module__, []).append(CallRecognizer(frozenset(names), matching, facts))
         return recognizer
 
     return register

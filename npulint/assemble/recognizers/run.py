@@ -83,7 +83,27 @@ def _of_modules(frameworks: Frameworks) -> tuple[ModuleRecognizer, ...]:
     return tuple([one for module in modules for one in OF_MODULES.get(module, ())])
 
 
+@cache
+def _by_name(frameworks: Frameworks) -> dict[str, list[tuple[int, Maker]]]:
+    """By canonical name the recognisers that name it, with their places in the order of all."""
+    found: dict[str, list[tuple[int, Maker]]] = {}
+    for place, one in enumerate(_of_calls(frameworks)):
+        for name in one.names:
+            found.setdefault(name, []).append((place, one.facts))
+    return found
+
+
+@cache
+def _matching(frameworks: Frameworks) -> tuple[tuple[int, Callable[[str], bool], Maker], ...]:
+    """The recognisers that accept names by a function, with their places in the order of all."""
+    numbered = enumerate(_of_calls(frameworks))
+    return tuple([(place, one.matching, one.facts) for place, one in numbered if one.matching is not None])
+
+
 @lru_cache(maxsize=20_000)
 def _makers(name: str, frameworks: Frameworks) -> tuple[Maker, ...]:
     """What makes facts of the calls of a canonical name."""
-    return tuple([one.facts for one in _of_calls(frameworks) if one.wants(name)])
+    found = [(place, make) for place, matches, make in _matching(frameworks) if matches(name)]
+    found += _by_name(frameworks).get(name, ())
+    found.sort(key=lambda one: one[0])
+    return tuple([make for _, make in found])

@@ -8,6 +8,7 @@ from itertools import pairwise
 import msgspec
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import expr_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Call, CallResult, Const, Op, Value
 from npulint.facts.model import Fact, Span
@@ -140,7 +141,7 @@ class Names:
             yield from self._texts(module, index, call, value)
 
     def _texts(self, module: Module, index: int, call: Call, value: Value) -> Iterator[_Name]:
-        known = self._context.flow.known(module, value, call.block, call.line)
+        known = expr_at(self._context, module, value, call.block, call.line).known
         texts = {one for one in known.values if isinstance(one, str) and _TEXT.fullmatch(one)}
         yield from (_Name(module, index, text.rstrip("/").rpartition("/")[2]) for text in sorted(texts))
         if not texts and isinstance(value, Op):

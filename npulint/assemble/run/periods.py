@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import expr_at
 from npulint.assemble.module import Module
 from npulint.facts.code import Const, Op, Ref, Value
 from npulint.facts.model import Span
@@ -34,7 +35,7 @@ def _tests(context: Context, module: Module, period: int) -> Iterator[int]:
     for block in module.blocks:
         if block.kind == "if":
             for value in _remainders(block.test):
-                known = context.flow.known(module, value, block.parent, block.line)
+                known = expr_at(context, module, value, block.parent, block.line).known
                 if _is(period, known.values or _configured(context, value)):
                     yield block.line
 
@@ -67,6 +68,8 @@ def _remainders(test: Value) -> Iterator[Value]:
 def _intervals(context: Context, module: Module, period: int) -> Iterator[Span]:
     for call in module.code.calls:
         for key, value in call.keywords:
-            if _INTERVAL.search(key) and _is(period, context.flow.known(module, value, call.block, call.line).values):
+            if _INTERVAL.search(key) and _is(
+                period, expr_at(context, module, value, call.block, call.line).known.values
+            ):
                 yield Span.of(call)
                 break

@@ -6,12 +6,12 @@ import posixpath
 from collections.abc import Iterable
 from itertools import product
 
+from npulint.assemble.conditions import holds
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.launches.options import HOLDERS, Option
 from npulint.assemble.launches.project_launches import Launch
 from npulint.assemble.walker import walker
-from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.followed import Followed, option_default, passing_at
 
@@ -79,7 +79,7 @@ class Paths:
         if operator == "iter":
             return self._any(operands[:1], here)
         if operator == "if":
-            test = truth(operands[0].known)
+            test = holds(operands[0])
             return self._any(operands[1:] if test is None else operands[1:2] if test else operands[2:], here)
         if operator == "or":
             return tuple(filter(None, self._any(operands, here)))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
+from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.facts.code import Const, Op, Table, Value
 from npulint.facts.model import Span
@@ -41,7 +42,7 @@ def formulas(module: Scope, compared: Collection[CallSite | None]) -> Iterator[F
     """The formulas of a module, except the arguments of the calls in `compared`, which are compared separately."""
     for bind in module.assignments:
         yield from _within(_last(bind.target), bind.value, bind.span)
-    for returned in module.all_returns:
+    for returned in returned_values(module):
         yield from _within("return", returned, Span.at(returned.line))
     for site in module.all_calls:
         if site.callee.attribute is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import AssignmentSite, Expr, Scope
 from npulint.facts.code import Const, Table
 from npulint.facts.model import Span
@@ -47,7 +48,7 @@ def named_steps(module: Scope) -> Iterator[CodeStep]:
             yield step
     for bind, added in increments:
         yield _literal("counter", _last(bind.target), "evaluation", added, bind.span)
-    for returned in module.all_returns:
+    for returned in returned_values(module):
         yield from _entries(returned, Span.at(returned.line), "return")
     for site in module.all_calls:
         for value in site.arguments:

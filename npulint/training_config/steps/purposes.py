@@ -29,12 +29,6 @@ _LENGTH = lazy_compile(r"epoch|step|iter")
 _DATA = lazy_compile(r"data|input|reader|loader|corpus|augment|transform|preproc|sampl")
 
 
-def prepares(scope: Scope) -> bool:
-    """Whether code prepares data on the host."""
-    around = surroundings_of(scope)
-    return around.step == "host" or around.in_input == "yes"
-
-
 class Formulas:
     """Assigns the formulas of a module to parts of the training config."""
 
@@ -75,7 +69,7 @@ class Formulas:
 
     def _of_place(self, one: Formula, home: str) -> str:
         """Formulas of data preparation or of the model."""
-        if home == "transform" or prepares(one.expr.scope):
+        if home == "transform" or surroundings_of(one.expr.scope).prepares_data:
             return "arithmetic"
         if any(_DATA.search(word.lower()) for word in one.names) and one.target != "return":
             return "arithmetic" if home else ""

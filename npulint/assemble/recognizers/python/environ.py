@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import operations
 from npulint.assemble.cursors import CallSite, Expr, Scope, assignment_at
 from npulint.assemble.environment import NO_SCRIPTS, Scripts
 from npulint.assemble.environment_variables import EnvironmentVariable
@@ -41,7 +42,7 @@ def reads_by_call(call: CallSite) -> Iterable[Fact]:
 def reads(module: Scope) -> Iterator[Fact]:
     """The variables that a module looks up in ``os.environ``."""
     if any(use.name.endswith("environ") for use in module.module.code.name_uses):
-        for lookup in module.operations("[]", "in", "not in"):
+        for lookup in operations(module, "[]", "in", "not in"):
             holder, key, *_ = lookup.operands() if lookup.operator == "[]" else lookup.operands()[::-1]
             if key.text and holder.written and holder.name == "os.environ":
                 yield EnvironmentRead(lookup.scope, Span.at(lookup.line), key.text)

@@ -9,7 +9,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, module_scopes
-from npulint.assemble.input_reachability import is_stage, looks_like_dataset
+from npulint.assemble.input_reachability import is_stage, looks_like_dataset, pipeline_of
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.stages import (
     Elements,
@@ -155,11 +155,11 @@ class Variable(CallFact):
     def in_input(self) -> InInput:
         """Whether a function of the input pipeline makes this variable, or reads it from around itself."""
         here = surroundings_of(self.scope).in_input
-        readers = self.call.context.reach.readers(self.call.module)
+        readers = pipeline_of(self.call.context).readers(self.scope)
         if here == "yes" or not readers:
             return here
         for kept in self.call.assignments:
-            if any(_is_seen(kept, self.scope.at(block)) for block in readers.get(kept.target, ())):
+            if any(_is_seen(kept, reader) for reader in readers.get(kept.target, ())):
                 return "yes"
         return here
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from npulint.assemble.code_places import operations
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.walker import walker
@@ -71,7 +72,7 @@ def _named(context: Context) -> set[str]:
 @once_per_file
 def _chosen(module: Scope) -> set[CallSite]:
     """The calls in the arms of conditional expressions, with those that are among their arguments."""
-    arms = [arm for choice in module.operations("if") for arm in choice.alternatives]
+    arms = [arm for choice in operations(module, "if") for arm in choice.alternatives]
     found: set[CallSite] = set()
     while arms:
         calls = {part.call for part in arms.pop().nested if part.call is not None} - found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.assemble.code_places import operations
 from npulint.assemble.cursors import CallSite, Expr
 
 _READERS = frozenset(("items", "keys", "values", "get", "pop", "copy"))
@@ -22,7 +23,7 @@ def content(load: CallSite) -> Literal["state", "other"]:
             return "state"
         if call.written and "load_state" in call.last and any(is_loaded(value) for value in call.args[:1]):
             return "state"
-    lookups = load.scope.operations("[]", "in", "not in")
+    lookups = operations(load.scope, "[]", "in", "not in")
     return "state" if any(is_loaded(_searched(one)) for one in lookups) else "other"
 
 

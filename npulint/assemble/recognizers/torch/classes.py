@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes
+from npulint.facts.code import Ref
 
 
 def is_idle(scope: Scope) -> bool:
@@ -12,13 +13,9 @@ def is_idle(scope: Scope) -> bool:
     A registered (decorated) class counts as used, and so do all of a project that looks its classes up by name.
     """
     context, owner = scope.context, scope.owner
-    if owner is None or owner.decorators or _last(owner) in _used(context):
+    if owner is None or owner.decorators or owner.last_name in _used(context):
         return False
-    return any(_last(other) in _used(context) for other in scope.blocks_of("class")) and not _looks_up(context)
-
-
-def _last(scope: Scope) -> str:
-    return scope.record.name.rpartition(".")[2]
+    return any(other.last_name in _used(context) for other in scope.blocks_of("class")) and not _looks_up(context)
 
 
 @once
@@ -28,13 +25,15 @@ def _used(context: Context) -> frozenset[str]:
 
 
 def _used_in(module: Scope) -> set[str]:
-    found: set[str] = set()
-    for call in module.all_calls:
-        found.update((call.last, *call.written.split(".")))
-    for record in module.module.code.name_uses:
-        owner = module.at(record.block).owner
-        own = _last(owner) if owner is not None else ""  # super(Net, self) is no use of Net
-        found.update(part for part in record.name.split(".") if part != own)
+    code = module.module.code
+    found = {module.module.callee_name(index) for index in range(len(code.calls))}
+    for call in code.calls:
+        if isinstance(call.callee, Ref):
+            found.update(call.callee.name.split("."))
+    for record in code.name_uses:
+        owner = module.module.class_of(record.block)
+        own = module.at(owner).last_name if owner >= 0 else ""  # super(Net, self) is no use of Net
+        found.update([part for part in record.name.split(".") if part != own])
     found.update(base.written.rpartition(".")[2] for one in module.blocks_of("class") for base in one.bases)
     return found
 

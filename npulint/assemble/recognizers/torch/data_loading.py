@@ -6,6 +6,7 @@ from typing import Literal
 
 from npulint.assemble.context import Context, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_named
+from npulint.assemble.training import training_of
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
@@ -62,7 +63,7 @@ def _is_only_read(loader: CallSite, target: str) -> bool:
     routine = loader.scope.routine
     own = [loop for loop in loader.scope.blocks_of("loop") if target and loop.routine is routine]
     loops = [loop for loop in own if target in _iterated(loop.test)]
-    return bool(loops) and not any((loop.path, loop.block) in loop.context.training.loops for loop in loops)
+    return bool(loops) and training_of(loader.context).loops.isdisjoint(loops)
 
 
 def _iterated(value: Expr) -> list[str]:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact
-from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
+from npulint.assemble.conditions import words_around
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.training import training_of
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Const
@@ -171,7 +173,7 @@ def _is_optional(call: CallSite) -> bool:
         return True
     for place in _places(call):
         names = [block.record.name.rpartition(".")[2] for block in place.ancestors]
-        if any(map(_ASIDE.search, (*place.context.guards.words(place.module, place.block), *names))):
+        if any(map(_ASIDE.search, (*words_around(place), *names))):
             return True
     enabled = call.argument("enabled", 0 if call.name == _AUTOGRAD_PROFILER else -1)
     if enabled is not None and enabled.value != Const(True):
@@ -194,8 +196,7 @@ def _covered(call: CallSite) -> Literal["step", "training", "no"]:
     opened = [block for block in call.scope.blocks_of("with") if block.test.value == call.result.value]
     if not opened:
         return "no"
-    modules = call.context.project.modules
-    loops = [scope_at(call.context, modules[path], loop) for path, loop in call.context.training.loops]
+    loops = training_of(call.context).loops
     inner = (one for one in call.scope.all_calls if any(map(one.scope.is_inside, opened)))
     holders = {loop.function for loop in loops} - {None}
     within = any(loop.is_inside(block) for loop in loops for block in opened)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.assemble.code_places import imports_package, options_named
+from npulint.assemble.code_places import imports_package, options_named, returned_values
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import Expr, Scope, module_scopes
 from npulint.assemble.recognizers.torch import device_names as known
@@ -126,7 +126,7 @@ def _values(module: Scope) -> Iterator[Expr]:
     for assignment in module.assignments:
         if "map_location" not in assignment.target:
             yield assignment.value
-    yield from module.all_returns
+    yield from returned_values(module)
     for call in module.all_calls:
         if call.last not in ("load", "print"):
             yield from call.args

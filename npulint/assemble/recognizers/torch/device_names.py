@@ -7,7 +7,7 @@ from typing import Literal
 
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import Scope
-from npulint.assemble.guards import is_main
+from npulint.assemble.guards import tests_itself
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
@@ -94,7 +94,6 @@ def ported(scope: Scope) -> bool:
 @once_per_file
 def script(scope: Scope) -> bool:
     """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
-    guards = scope.context.guards
-    if any(is_main(block.record.test) for block in scope.blocks_of("if")):
-        return not guards.tests_itself(scope.module)
-    return scope.path not in guards.imported()
+    if scope.module.main_guards:
+        return not tests_itself(scope)
+    return scope.path not in scope.context.project.imported_paths

@@ -9,7 +9,6 @@ from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
-from npulint.assemble.guards import is_main
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch.device_texts import is_device_name, leaves
 from npulint.facts.kinds import fact_kind
@@ -75,7 +74,7 @@ def _early(context: Context) -> Early:
         return found
     imported = {path for module in modules for one in imports(module) for path in _imported(one)}
     for module in modules:
-        if module.path not in imported or any(is_main(block.record.test) for block in module.blocks_of("if")):
+        if module.path not in imported or module.module.main_guards:
             seen: list[ImportPlace] = []
             if _reaches_patch(module, set(), seen):
                 for one in seen:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names
@@ -348,7 +349,7 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
 
 
 def _returned(module: Scope) -> Iterator[CudaText]:
-    for value in module.all_returns:
+    for value in returned_values(module):
         text = "" if value.is_display or value.is_dict else device_text(value)
         if text and (":" in text or "device" in value.scope.qualname.rpartition(".")[2].lower()):
             yield CudaText(value.scope, _line(value), text, _expression=value, position="return", within="value")

@@ -47,6 +47,8 @@ def device_text(value: Expr) -> str:
     """The CUDA device, else the NPU, that an expression may name; empty when it names none."""
     if value.is_literal:
         return value.text if value.text[:4] in _BEGINNINGS and DEVICE.match(value.text) else ""
+    if value.written:  # most values that are no literals
+        return ""
     if value.is_display or value.is_dict:
         found = list(map(device_text, value.items or [entry for _, entry in value.entries]))
     elif value.operator in _COMPOSING or (value.call is not None and value.call.last in _TEXT_CALLS):

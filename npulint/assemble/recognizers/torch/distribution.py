@@ -9,9 +9,9 @@ from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import options_named, written_values
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
-from npulint.assemble.guards import is_main
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.data_loading import ancestry
+from npulint.assemble.training import train_loop
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -123,9 +123,7 @@ class ProcessGroupStart(ProcessStart):
     def at_import(self) -> bool:
         """Whether it runs when the module is imported, not only when it is started as a script."""
         scope = self.call.scope
-        if scope.function is not None or scope.owner is not None:
-            return False
-        return not any(around.kind == "if" and is_main(around.record.test) for around in scope.ancestors)
+        return scope.function is None and scope.owner is None and not scope.is_started_only
 
     @attribute
     def timeout(self) -> float | None:
@@ -212,7 +210,7 @@ def _names_variable(value: Expr) -> bool:
 
 def _accumulates(call: CallSite) -> bool:
     """Whether an optimizer steps only in every n-th round of its training loop."""
-    loop = call.scope.train_loop
+    loop = train_loop(call.scope)
     around = list(call.scope.ancestors) if loop is not None else []
     inner = around[: around.index(loop)] if loop in around else []
     return any(block.kind == "if" and _every_few(block.test) for block in inner)

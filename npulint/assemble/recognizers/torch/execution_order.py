@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.cursors import Expr, Scope
-from npulint.assemble.guards import is_main
 from npulint.facts.code import Scalar, Value
 
 Placed = Literal["top", "try", "condition", "function"]
@@ -18,7 +17,7 @@ def placed(scope: Scope) -> Placed:
     for around in scope.ancestors:
         if around.kind in _KINDS:
             return _KINDS[around.kind]
-    return "condition" if any(not is_main(one.test.value) for one in _conditions(scope)) else "top"
+    return "condition" if any(not one.has_main_test for one in _conditions(scope)) else "top"
 
 
 def exclusive(one: Scope, other: Scope) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import words_around
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
@@ -111,7 +112,7 @@ def _is_occasional(scope: Scope) -> bool:
     """Whether code only writes a checkpoint or a picture, or runs when somebody debugs."""
     if _OCCASIONAL.search(scope.qualname.rpartition(".")[2]):
         return True
-    return any(_DEBUG.search(word) for word in scope.context.guards.words(scope.module, scope.block))
+    return any(_DEBUG.search(word) for word in words_around(scope))
 
 
 def _cause(call: CallSite, name: str, last: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from npulint.assemble.code_places import item_assignments
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.walker import walker
 from npulint.facts.values import NOTHING, PossibleValues, merge
@@ -69,7 +70,7 @@ def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
 def _added(mapping: Expr) -> list[tuple[str, Expr]] | None:
     """What is added to a mapping after it was made: ``kw["a"] = 1``, ``kw.update(…)``; None when some may not be
     seen."""
-    found = [(key, one.value) for key, one in mapping.scope.item_assignments(mapping.written)]
+    found = [(key, one.value) for key, one in item_assignments(mapping)]
     if any(key == "*" for key, _ in found):
         return None
     for call in mapping.scope.calls_named("update") if mapping.written else ():

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import words_around
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.data_loading import (
@@ -130,7 +131,7 @@ class DataLoader(CallFact):
     def dataset(self) -> DatasetForm:
         """What its data set is like: iterable (without an index), map (with one), or memory (all samples lie ready in
         tensors)."""
-        words = self.call.context.guards.words(self.call.module, self.call.scope.block)
+        words = words_around(self.call.scope)
         return "iterable" if any("IterableDataset" in word for word in words) else dataset_form(self._dataset)
 
     @attribute

@@ -7,6 +7,7 @@ from npulint.assemble.context import once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.training import backward_calls, train_loop
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
@@ -31,17 +32,13 @@ class AddedLoss(AssignmentFact):
 def added_losses(module: Scope) -> list[AddedLoss]:
     """Where losses are added with their graphs."""
     found = []
-    for function in dict.fromkeys(call.scope.routine for call in _backward_calls(module)):
+    for function in dict.fromkeys(call.scope.routine for call in backward_calls(module)):
         losses = losses_of(function)
         for one in function.local_assignments:
             plain = one.target.isidentifier() and one.target not in losses
             if plain and one.value.operator == "+=" and _adds_loss(one, losses):
                 found.append(AddedLoss(one, "append_graph"))
     return found
-
-
-def _backward_calls(module: Scope) -> list[CallSite]:
-    return [module.call(index) for index in module.context.training.backward_calls(module.module)]
 
 
 def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
@@ -63,7 +60,7 @@ def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
 @once
 def losses_of(function: Scope) -> frozenset[str]:
     """The names whose gradients a function, or a module outside of functions, asks for."""
-    calls = [call for call in _backward_calls(function) if call.scope.routine is function]
+    calls = [call for call in backward_calls(function) if call.scope.routine is function]
     values = [value for call in calls for value in (*call.args[:1], call.receiver) if value is not None]
     return frozenset(name for value in values for name in _loss_names(value) if "." not in name)
 
@@ -159,7 +156,7 @@ def gathers_loss(call: CallSite) -> bool:
 
 def _outlives_step(name: Expr) -> bool:
     """Whether a name is given a new value outside the training loop only."""
-    loop = name.scope.train_loop
+    loop = train_loop(name.scope)
     assigned = [one for one in name.assignments if one.scope.module is name.module]
     fresh = [one for one in assigned if one.value.operator != "+="]
     return loop is not None and bool(fresh) and not any(one.scope.is_inside(loop) for one in fresh)

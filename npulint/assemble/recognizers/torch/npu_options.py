@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, CodeFact
+from npulint.assemble.code_places import item_assignments
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.guards import active
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -104,7 +106,7 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
     for key, given in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
             yield PassedOption(call, key.literal, given)
-    for name, one in call.scope.item_assignments(value.written):
+    for name, one in item_assignments(value):
         if name not in ("", "*") and one.scope.routine is call.scope.routine:
             yield AssignedOption(one, name)
 
@@ -140,7 +142,7 @@ def _compile_mode_setters(context: Context) -> set[Scope]:
     whenever it is imported."""
     calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
     set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
-    return {scope.function or scope for scope in set_here if context.guards.active(scope.module, scope.block) != "no"}
+    return {scope.function or scope for scope in set_here if active(scope) != "no"}
 
 
 def _comes_to(function: Scope, wanted: set[Scope]) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 from npulint.assemble.code_facts import AssignmentFact, CallFact
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, assignment_at, module_scopes
+from npulint.assemble.guards import is_trial
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.execution_order import exclusive
 from npulint.assemble.recognizers.torch.optimizer_classes import (
@@ -113,8 +114,7 @@ def optimizers(call: CallSite) -> list[OptimizerCall]:
         return [OptimizerCall(call, bound)] if family(call.context, bound) is not None else []
     if family(call.context, call.name) is None or _is_partial(call.callee):
         return []
-    trial = call.context.guards.is_trial(call.module, call.scope.block)
-    return [] if trial else [OptimizerCall(call, call.name)]
+    return [] if is_trial(call.scope) else [OptimizerCall(call, call.name)]
 
 
 def _is_partial(callee: Expr) -> bool:

@@ -13,6 +13,7 @@ from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modu
 from npulint.assemble.recognizers.torch.classes import is_idle
 from npulint.assemble.recognizers.torch.tensors import depends_on_data, is_mask, method_of, on_host, short_text
 from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.training import training_of
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -227,7 +228,7 @@ def _is_in_collate(scope: Scope) -> bool:
     function = scope.function
     if function is None:
         return False
-    return bool(_COLLATE.search(function.record.name)) or scope.context.training.collates(scope.module, function.block)
+    return bool(_COLLATE.search(function.record.name)) or function in training_of(scope.context).collating
 
 
 def _pads_to_longest(call: CallSite, name: str) -> bool:

@@ -6,6 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_stepped, scaled
+from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -39,7 +40,7 @@ class TrainStep(CallFact):
     @attribute
     def loop(self) -> bool:
         """Whether it runs in a training loop; a trainer brings its own."""
-        return self.name != "backward" or self.call.scope.train_loop is not None
+        return self.name != "backward" or train_loop(self.call.scope) is not None
 
     @attribute
     def on(self) -> str:

@@ -1,0 +1,74 @@
+"""Callers: which of the project's calls run a function, and what they pass for its parameters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from npulint.assemble.blocks import BlockCursor
+from npulint.assemble.context import Context, once
+from npulint.assemble.module import Module
+from npulint.facts.code import Call, Op, Ref, Value
+
+Site = tuple[Module, int]
+"""A call: its module and its index there."""
+
+_MOST = 64  # calls of one function that are looked at; of the others nothing is known
+
+
+def callers(function: BlockCursor) -> list[Site]:
+    """The project's calls of an own function (a class's calls count for its ``__init__``)."""
+    context = function.context
+    return _all_calls(context).get((function.path, function.block), [])
+
+
+@once
+def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
+    """The calls of the project's functions, by the path and the block of the function."""
+    found: dict[tuple[str, int], list[Site]] = defaultdict(list)
+    for home in context.project.modules.values():
+        for index, name in enumerate(context.names.of_calls(home)):
+            target = context.names.function(name) if ":" in name else None
+            if target is not None:
+                found[target[0].path, target[0].called_block(target[1])].append((home, index))
+    return found
+
+
+def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
+    """For each of the project's calls of a function: what it passes for a parameter (None: not passed there, or by
+    ``*args``)."""
+    if name not in function.parameters:
+        return []
+    position = function.parameters.index(name)
+    found: list[tuple[Site, Value | None]] = []
+    calls = callers(function)
+    for home, index in calls[:_MOST]:
+        value = argument(home.code.calls[index], name, position - implicit_arguments(function, home, index))
+        found.append(((home, index), value))
+    return [*found, (calls[-1], None)] if len(calls) > _MOST else found
+
+
+def implicit_arguments(function: BlockCursor, home: Module, index: int) -> int:
+    """How many parameters of a function (self, cls) get their arguments from no place in a call of it."""
+    decorators = [one.name for one in function.record.decorators if isinstance(one, Ref)]
+    around = function.parent
+    if around is None or around.kind != "class" or "staticmethod" in decorators:
+        return 0
+    call = home.code.calls[index]
+    head, _, last = call.callee.name.rpartition(".") if isinstance(call.callee, Ref) else ("", "", "")
+    if not head or "classmethod" in decorators or last != function.last_name:
+        return 1
+    names = function.context.names
+    meaning = names.of_name(home, head, call.block, call.line)
+    return 0 if names.function(meaning) is not None and not meaning.endswith("()") else 1
+
+
+def argument(call: Call, name: str, position: int) -> Value | None:
+    """What a call passes for a parameter by keyword or position; None when it is not passed or starred."""
+    for key, value in call.keywords:
+        if key == name:
+            return value
+    if 0 <= position < len(call.args):
+        before = call.args[: position + 1]
+        if not any(isinstance(a, Op) and a.op == "star" for a in before):
+            return call.args[position]
+    return None
