@@ -212,8 +212,8 @@ def _ports_itself(program: Program) -> bool:
 def _agree_on_tensorflow(programs: list[Program]) -> None:
     """Take programs that do not tell which TensorFlow they are written for as such of TensorFlow 2 where all that tell
     are."""
-    told = {p.attrs["tensorflow"] for p in programs if p.attrs["framework"] == "tensorflow"} - {""}
-    if told == {"2"}:
+    releases = {p.attrs["tensorflow"] for p in programs if p.attrs["framework"] == "tensorflow"} - {""}
+    if releases == {"2"}:
         for program in programs:
             if program.attrs["framework"] == "tensorflow":
                 program.attrs["tensorflow"] = "2"

@@ -7,7 +7,7 @@ import re
 from npulint.catalogue.check import FixRule, StepRule
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.problems import suggestion
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
 from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
 
@@ -34,7 +34,7 @@ def _rule(fields: Fields, node: Node, what: str) -> FixRule:
     return FixRule(
         applicability,
         tuple(_step(fields, item, f"{what}.edits[{place}]") for place, item in enumerate(steps)),
-        Questions(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
+        QueryReader(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
     )
 
 
@@ -61,7 +61,7 @@ def _step(fields: Fields, node: Node, what: str) -> StepRule:
     if isinstance(at, Scalar):
         fields.word(at, f"{where}.at", (ENTRY,))
         return StepRule(name, words, entry=True)
-    return StepRule(name, words, Questions(fields).find(at, f"{where}.at"))
+    return StepRule(name, words, QueryReader(fields).find(at, f"{where}.at"))
 
 
 def _word(fields: Fields, verb: Verb, word: str, node: Node, what: str) -> str:

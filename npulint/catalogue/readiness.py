@@ -8,7 +8,7 @@ from npulint.catalogue.cases import read_files, read_target
 from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, Item, ItemExample, ItemText
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.schema import check_sides, read_applies, valid_name
 from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE, unfolded
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
@@ -49,7 +49,7 @@ def parse_item(data: bytes, path: str, name: str, compared: bool = False) -> Par
 
 
 def _item(fields: Fields, keys: Keys, name: str) -> Item:
-    questions = Questions(fields)
+    queries = QueryReader(fields)
     return Item(
         name=name,
         order=_number(fields, keys["order"]) if "order" in keys else 0,
@@ -57,10 +57,10 @@ def _item(fields: Fields, keys: Keys, name: str) -> Item:
         fails=_fails(fields, keys["fails"]) if "fails" in keys else Failing(),
         otherwise=fields.word(keys["otherwise"], "otherwise", ANSWERS) if "otherwise" in keys else "",
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
-        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
-        passed=questions.find(keys["passed"], "passed") if "passed" in keys else None,
-        failed=questions.find(keys["failed"], "failed") if "failed" in keys else None,
-        look=questions.find(keys["look"], "look") if "look" in keys else None,
+        needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
+        passed=queries.find(keys["passed"], "passed") if "passed" in keys else None,
+        failed=queries.find(keys["failed"], "failed") if "failed" in keys else None,
+        look=queries.find(keys["look"], "look") if "look" in keys else None,
         examples=_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
 

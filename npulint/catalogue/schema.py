@@ -26,7 +26,7 @@ from npulint.catalogue.check import (
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.texts import read_texts
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
 from npulint.findings import CONFIDENCES, SEVERITIES
@@ -87,8 +87,8 @@ def valid_name(name: str) -> bool:
 
 
 def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
-    questions = Questions(fields)
-    find = questions.find(keys["find"], "find") if "find" in keys else Query()
+    queries = QueryReader(fields)
+    find = queries.find(keys["find"], "find") if "find" in keys else Query()
     check = Check(
         code=_code(fields, keys, family),
         name=name,
@@ -102,9 +102,9 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         find=find,
         text=read_texts(fields, keys["text"], find) if "text" in keys else {},
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
-        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
-        unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
-        related=questions.find(keys["related"], "related") if "related" in keys else None,
+        needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
+        unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
+        related=queries.find(keys["related"], "related") if "related" in keys else None,
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),

@@ -7,7 +7,7 @@ import re
 from npulint.catalogue.check import Query, Text
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.forms import PLURALS, problem
-from npulint.catalogue.questions import kinds_found
+from npulint.catalogue.queries import kinds_found
 from npulint.catalogue.vocabulary import fact_kinds
 from npulint.catalogue.yaml_tree import Node
 

@@ -64,13 +64,13 @@ def support(api: Api, release: str) -> str:
     if not api.states:
         return "unknown"
     listed = torch_releases("interfaces")
-    asked = _parts(release)
-    if not asked or asked < listed[0]:
+    version = _parts(release)
+    if not version or version < listed[0]:
         latest = set(api.states[1:])
         return "partial" if api.states[-1] == "n" and not latest <= {"n", "-"} else _STATES[api.states[-1]]
-    at = max(index for index, known in enumerate(listed) if known <= asked[:2])
+    at = max(index for index, known in enumerate(listed) if known <= version[:2])
     letters = {api.states[at]}
-    if listed[at] != asked[:2] and at + 1 < len(listed):
+    if listed[at] != version[:2] and at + 1 < len(listed):
         letters.add(api.states[at + 1])
     if letters == {"n"}:
         return "no"
@@ -81,10 +81,10 @@ def kernel(api: Api, release: str) -> str:
     """The kernel of an API in a release of PyTorch; ``unknown`` if it depends on an unknown release."""
     if not api.since:
         return api.kernel
-    asked = _parts(release)
-    if not asked:
+    version = _parts(release)
+    if not version:
         return "unknown"
-    return "npu" if asked >= _parts(api.since) else api.kernel
+    return "npu" if version >= _parts(api.since) else api.kernel
 
 
 def refused(api: Api) -> str:

@@ -77,8 +77,8 @@ def _about(fact: Fact) -> str:
     """The identity of a fact across runs; for a log message, its text without times, numbers and addresses."""
     if fact.kind != "run_event":
         return fact.name
-    said = _NUMBERED.sub("", str(fact.attrs.get("text", "")))
-    return " ".join(f"{fact.name} {fact.attrs.get('subject', '')} {said}".split())
+    text = _NUMBERED.sub("", str(fact.attrs.get("text", "")))
+    return " ".join(f"{fact.name} {fact.attrs.get('subject', '')} {text}".split())
 
 
 def _origins(fact: Fact) -> tuple[Origin, ...]:

@@ -47,7 +47,7 @@ def united_graphs(
         key = _same_problem_key(one)
         groups.setdefault((*key, before[one.path, key]), []).append(one)
         before[one.path, key] += not in_source(one)
-    heads = {id(_gravest(group)): group for group in groups.values()}
+    heads = {id(_most_severe(group)): group for group in groups.values()}
     left = [one for one in findings if not of_graph(one) or id(one) in heads]
 
     def whole(one: Finding) -> Finding:
@@ -65,7 +65,7 @@ def _same_problem_key(one: Finding) -> tuple[object, ...]:
     return one.code, posixpath.dirname(one.path), one.subject, one.message
 
 
-def _gravest(group: Sequence[Finding]) -> Finding:
+def _most_severe(group: Sequence[Finding]) -> Finding:
     def rank(one: Finding) -> tuple[int, int, bool]:
         return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
 
@@ -215,12 +215,12 @@ class GraphSourcePairs:
     def counterpart(self, graph: Finding, sources: Iterable[Finding]) -> Finding | None:
         """The source finding at the same line that reports the same problem: by operator name first, then in the order
         of `joins`; None without one."""
-        line, wanted = graph.span.line, _operator(graph.subject)
+        line, operator = graph.span.line, _operator(graph.subject)
         near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
 
         def strange(one: Finding) -> int:
             words = _mentioned(one.message)
-            return 0 if wanted in words else 1 if any(word.startswith(wanted) for word in words) else 2
+            return 0 if operator in words else 1 if any(word.startswith(operator) for word in words) else 2
 
         same = [one for one in near if self.same(graph, one)]
         joins = self._joins.get(graph.code, ())

@@ -130,9 +130,9 @@ def _item(item: ChecklistItem) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    told: dict[str, Any] = {"text": fix.text, "applicability": fix.applicability}
+    record: dict[str, Any] = {"text": fix.text, "applicability": fix.applicability}
     if fix.edits:
-        told["edits"] = [
+        record["edits"] = [
             {
                 "path": edit.path,
                 "line": edit.span.line,
@@ -143,7 +143,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
             }
             for edit in fix.edits
         ]
-    return told
+    return record
 
 
 def finding_record(finding: Finding) -> dict[str, Any]:

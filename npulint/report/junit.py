@@ -50,15 +50,15 @@ def render(result: RunResult, view: ReportView) -> str:
 def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
     """All cases with their paths; those of one file by line, suppressed ones last."""
     unread = {problem.path: problem for problem in reversed(result.unreadable) if problem.fatal}
-    told: set[str] = set()
+    reported: set[str] = set()
     for finding in visible(result, view):
         problem = unread.get(finding.path) if finding.topic == "parse" else None
         if problem is None:
             yield finding.path, _finding_case(finding, view)
         else:
-            told.add(finding.path)
+            reported.add(finding.path)
             yield finding.path, Case(finding.name, "errors", _outcome("error", finding, view))
-    for path in sorted(set(unread) - told):
+    for path in sorted(set(unread) - reported):
         yield path, _unread_case(unread[path], view)
     for one in visible_silenced(result, view):
         why = say(view.lang, f"silenced.{one.by}")
@@ -105,9 +105,9 @@ def _story(finding: Finding, view: ReportView) -> str:
 def _run(result: RunResult, view: ReportView) -> str:
     summary = summary_record(result, visible(result, view), view)
     counts = {key: value for key, value in summary.items() if isinstance(value, int)}
-    told: dict[str, str | int] = {"version": __version__}
-    told.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
-    rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in told.items()]
+    values: dict[str, str | int] = {"version": __version__}
+    values.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
+    rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in values.items()]
     properties = element("properties", {}, "".join(rows), "    ")
     return _suite("npulint", "npulint", [Case("check", "passed")], properties)
 

@@ -121,8 +121,8 @@ def _values(verbs: tuple[Verb, ...]) -> Iterable[tuple[str, str]]:
     for verb in verbs:
         for name, value in [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]:
             if value.kind != "none":
-                yield f"{verb.name} {name}", _told(value)
+                yield f"{verb.name} {name}", _words(value)
 
 
-def _told(value: Value) -> str:
+def _words(value: Value) -> str:
     return " ".join([value.kind, *value.words])

@@ -72,11 +72,11 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
 
 def _table(verb: Verb) -> list[str]:
     rows = [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]
-    entries = [f"        {_quoted(name)} = {_quoted(_told(value))}" for name, value in rows]
+    entries = [f"        {_quoted(name)} = {_quoted(_entry(value))}" for name, value in rows]
     return [f"    {_quoted(verb.name)} = [ordered]@{{", *entries, "    }"]
 
 
-def _told(value: Value) -> str:
+def _entry(value: Value) -> str:
     return "" if value.kind == "none" else " ".join([value.kind, *value.words])
 
 

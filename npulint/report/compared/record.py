@@ -22,7 +22,7 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 
 
 def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "item": item.item,
         "title": item.title,
         "status": item.status,
@@ -32,7 +32,7 @@ def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
             {"path": one.path, "line": one.span.line, "check": one.check, "code": one.code} for one in item.failures
         ],
     }
-    return {**told, "rows": [_row(row) for row in item.rows]} if rows else told
+    return {**record, "rows": [_row(row) for row in item.rows]} if rows else record
 
 
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:

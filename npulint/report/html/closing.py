@@ -94,7 +94,7 @@ def run(page: Page) -> str:
         ("known", summary.known),
         ("root", page.paths.root),
     ]
-    told = "".join(
+    facts = "".join(
         f"<div><dt>{say(lang, f'html.run.{name}')}</dt><dd>{escape_html(str(value))}</dd></div>"
         for name, value in figures
         if value != ""
@@ -102,7 +102,7 @@ def run(page: Page) -> str:
     below = len(page.result.findings) - len(page.shown)
     severity = say(lang, f"severity.{page.view.shown_from}")
     note = f"<p>{count(lang, 'html.below', below, severity=severity)}</p>" if below else ""
-    return section("run", say(lang, "html.section.run"), f'<dl class="figures">{told}</dl>\n{note}{_counts(page)}')
+    return section("run", say(lang, "html.section.run"), f'<dl class="figures">{facts}</dl>\n{note}{_counts(page)}')
 
 
 def _counts(page: Page) -> str:
@@ -119,6 +119,6 @@ def _counts(page: Page) -> str:
         for code in sorted(found, key=lambda code: (-sum(found[code].values()), code))
     ]
     keys = ("html.rule", "html.code", *(f"severity.{one}" for one in SEVERITIES), "html.total")
-    said = say(lang, "html.counts")
-    table = Table(said, [say(lang, key) for key in keys], rows, "counts")
-    return markup(page, Folded(said, [table])) if rows else ""
+    heading = say(lang, "html.counts")
+    table = Table(heading, [say(lang, key) for key in keys], rows, "counts")
+    return markup(page, Folded(heading, [table])) if rows else ""

@@ -102,8 +102,8 @@ class _Writer:
     def _same(self, item: Item) -> str:
         if not item.same:
             return ""
-        said = count(self._lang, "compare.equal", max(item.equal, len(item.same)))
-        return f'<details class="equal"><summary>{said}</summary>{self._table(item, item.same)}</details>'
+        summary = count(self._lang, "compare.equal", max(item.equal, len(item.same)))
+        return f'<details class="equal"><summary>{summary}</summary>{self._table(item, item.same)}</details>'
 
     def _table(self, item: Item, rows: Sequence[Difference]) -> str:
         if not rows:
@@ -149,13 +149,13 @@ class _Writer:
             f"<span>{self._say(f'answer.{word}')} <b>{numbers[word]}</b></span></label>"
             for word in ANSWERS
         )
-        wanted = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")
-        told = say(self._lang, "compare.filter.shown", shown=self.shown, all=self.shown)
+        template = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")
+        current = say(self._lang, "compare.filter.shown", shown=self.shown, all=self.shown)
         return f"""<form id="sides" role="search" aria-label="{self._say("filter")}" autocomplete="off" hidden>
 <label class="search"><span class="unseen">{self._say("filter.search")}</span>
 <input type="search" name="q" placeholder="{self._say("filter.hint")}" spellcheck="false"></label>
 <fieldset><legend>{self._say("heading.result")}</legend>{chips}</fieldset>
-<p class="state"><output name="shown" aria-live="polite" data-text="{wanted}">{told}</output>
+<p class="state"><output name="shown" aria-live="polite" data-text="{template}">{current}</output>
 <button type="reset">{self._say("filter.reset")}</button></p>
 </form>
 <p class="no-rows" hidden>{self._say("filter.none")}</p>"""

@@ -27,7 +27,7 @@ class Page:
         self.view = view
         self.lang = view.lang
         self.shown = visible(result, view)
-        self.carried = _gravest(self.shown)
+        self.carried = _most_severe(self.shown)
         self.paths = Paths(_paths(result, view.applied))
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
@@ -71,7 +71,7 @@ class Page:
         return line_of(path, self.view.lines(path), number)
 
 
-def _gravest(findings: Sequence[Finding]) -> list[Finding]:
+def _most_severe(findings: Sequence[Finding]) -> list[Finding]:
     if len(findings) <= CARDS:
         return list(findings)
     order = sorted(range(len(findings)), key=lambda index: (-RANK[findings[index].severity], index))

@@ -31,7 +31,7 @@ def _run(page: Page, run: RunSummary) -> str:
     files = document.files(run.files, lang)
     drawn = "".join(f'<div class="panel">{panel}</div>' for panel in _panels(page, run))
     parts = [
-        markup(page, Facts(words.told_files(short, lang, _FILES))),
+        markup(page, Facts(words.file_notes(short, lang, _FILES))),
         f'<div class="panels pictures">{drawn}</div>' if drawn else "",
         f'<p class="cut">{count(lang, "runs.left-out", left)}</p>' if left else "",
         markup(page, Folded(files.title, [files])),

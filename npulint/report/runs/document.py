@@ -24,7 +24,7 @@ def figures(runs: Sequence[RunSummary], lang: str) -> Table:
 
 
 def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
-    yield from words.told_files(run.files, lang, _FILES)
+    yield from words.file_notes(run.files, lang, _FILES)
     for times in run.times[:_EACH]:
         yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), Code(times.path))
     for curve in run.curves[:_EACH]:

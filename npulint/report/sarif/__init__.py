@@ -104,15 +104,15 @@ def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
         notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})
-    told: dict[str, Any] = {
+    invocation: dict[str, Any] = {
         "executionSuccessful": all(problem.reason != "missing" for problem in result.unreadable),
         "toolExecutionNotifications": notifications,
     }
     if result.notices:
-        told["toolConfigurationNotifications"] = [
+        invocation["toolConfigurationNotifications"] = [
             {"level": "warning", "message": {"text": notice}} for notice in result.notices if notice
         ]
-    return told
+    return invocation
 
 
 def _unread(problem: Problem, view: ReportView) -> dict[str, Any]:

@@ -97,31 +97,31 @@ class Writer:
 
 
 def _hashes(findings: Iterable[Finding], lines: LineProvider) -> dict[tuple[str, int], str]:
-    wanted: dict[str, set[int]] = {}
+    lines_of: dict[str, set[int]] = {}
     for finding in findings:
-        wanted.setdefault(finding.path, set()).add(finding.span.line)
+        lines_of.setdefault(finding.path, set()).add(finding.span.line)
     return {
         (path, number): text
-        for path in sorted(wanted)
-        for number, text in line_hashes(lines(path), wanted[path]).items()
+        for path in sorted(lines_of)
+        for number, text in line_hashes(lines(path), lines_of[path]).items()
     }
 
 
 def _suppression(silenced: Silenced) -> dict[str, str]:
-    told = {"kind": "inSource" if silenced.by == "comment" else "external", "status": "accepted"}
-    return {**told, "justification": silenced.reason} if silenced.reason else told
+    suppression = {"kind": "inSource" if silenced.by == "comment" else "external", "status": "accepted"}
+    return {**suppression, "justification": silenced.reason} if silenced.reason else suppression
 
 
 def _properties(finding: Finding) -> dict[str, str]:
     """Properties without a standard SARIF field."""
-    told = {
+    properties = {
         "category": finding.category,
         "confidence": finding.confidence,
         "applicability": finding.fix.applicability,
         "why": finding.why,
         "program": finding.program,
     }
-    return {key: text for key, text in told.items() if text}
+    return {key: text for key, text in properties.items() if text}
 
 
 def _plain(text: str) -> str:

@@ -56,7 +56,7 @@ def carried(producer: Node, output: int, consumer: Node) -> str:
         return RESOURCE if output == 0 else ""
     if gives and gives[-1] != _GIVES_REF_WORD:
         return gives[-1]
-    kind = _told(producer, output)
+    kind = _element_type(producer, output)
     return kind if isinstance(kind, str) and kind in _KINDS else ""
 
 
@@ -121,11 +121,11 @@ def makes_handle(node: Node) -> bool:
 def _tells(node: Node) -> bool:
     """Whether the attributes of a node may name an element type that is no plain value."""
     if node.op in _PASSES:
-        return _told(node, 0) in _KINDS
+        return _element_type(node, 0) in _KINDS
     return not _OF_LISTS.isdisjoint(node.attrs) or node.op.startswith("LookupTable")
 
 
-def _told(node: Node, output: int) -> object:
+def _element_type(node: Node, output: int) -> object:
     """The element type of an output, as the attributes of its node tell it."""
     if node.op in _PASSES:
         for key in _SCALARS:

@@ -14,7 +14,7 @@ Style = Literal["session", "function"]
 _LISTED = 5
 
 
-def told(nodes: Iterable[Node]) -> str:
+def op_counts(nodes: Iterable[Node]) -> str:
     """The operator types of nodes with their numbers, the most frequent first."""
     counts = Counter(node.op for node in nodes)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.carried import VARIANT
 from npulint.assemble.graph.tensorflow.families import Family, family
-from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
+from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts, percent, style
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.patterns import SLOW
@@ -20,7 +20,7 @@ from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 
 AICPU, TIED, STEP = "aicpu", "tied", "step"
-_ASKED = ("print", "summary")  # families that are told of wherever they run
+_EVERYWHERE = ("print", "summary")  # families that are told of wherever they run
 _APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
 _OF_FUNCTIONS = ("gpu", "file", "input")
 
@@ -85,7 +85,7 @@ def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: i
         placement.view.node_set(group.nodes),
         name,
         family=kind,
-        ops=told(group.nodes),
+        ops=op_counts(group.nodes),
         origins=named(group.origins),
         apis=interfaces(group.origins),
         types=len({node.op for node in group.nodes}),
@@ -110,7 +110,7 @@ def _binding(placement: Placement) -> set[str]:
     return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
 
 
-def _told(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
+def _explained_by_cut(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
     """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
     why = blamed.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
@@ -121,10 +121,10 @@ def _keys(
 ) -> Iterator[tuple[str, Family]]:
     """The groups of a node: by place and family, as far as these are told apart."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
-    if kind in _ASKED:
+    if kind in _EVERYWHERE:
         yield STEP, kind
     if why == EDGE:
-        if not _told(body, n, blamed):
+        if not _explained_by_cut(body, n, blamed):
             yield TIED, "other"
     elif why and why not in (INPUT, CALLS, SCOPE):
         yield HOST, "other" if placement.functional and kind not in _OF_FUNCTIONS else kind

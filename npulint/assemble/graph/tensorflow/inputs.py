@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.functions import makes_dataset
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
@@ -43,7 +43,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         "variable": _captured(view),
         "host_function": _host_functions(view),
     }
-    others = [GraphInput(view.node_set(nodes), name, told(nodes)) for name, nodes in found.items() if nodes]
+    others = [GraphInput(view.node_set(nodes), name, op_counts(nodes)) for name, nodes in found.items() if nodes]
     return [*_queues(view), *others]
 
 
@@ -51,7 +51,7 @@ def _queues(view: TensorFlowGraphView) -> list[GraphInput]:
     """What a step takes out of queues."""
     nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
     runners = view.graph.collections.get("queue_runners", 0)
-    return [GraphInput(view.node_set(nodes), "queue", told(nodes), runners)] if nodes else []
+    return [GraphInput(view.node_set(nodes), "queue", op_counts(nodes), runners)] if nodes else []
 
 
 def _nexts(view: TensorFlowGraphView) -> list[tuple[Flow, int, Node]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.sizes import Shape, constant, input_shape, shape_told
+from npulint.assemble.graph.tensorflow.sizes import Shape, constant, declared_shape, input_shape
 from npulint.facts.graph import Node
 
 CONSTANT, SHAPE, UNKNOWN, VARIABLE, FED, DATA = range(6)
@@ -73,7 +73,7 @@ def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
     if known is not None:
         return known
     if node.op in _FED:
-        return DATA if shape_told(node) else FED
+        return DATA if declared_shape(node) else FED
     if node.op in _SHAPES:
         return CONSTANT if node.op == "Rank" else _of_shape(input_shape(flow, place, 0))
     if _begins(flow, place):

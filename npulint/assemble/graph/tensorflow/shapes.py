@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, OriginWord, origins
 from npulint.assemble.graph.tensorflow.sizes import (
     BATCH,
@@ -17,9 +17,9 @@ from npulint.assemble.graph.tensorflow.sizes import (
     Dims,
     Shape,
     constant,
-    shape_told,
-    shapes_known,
-    shapes_told,
+    declared_shape,
+    declared_shapes,
+    recorded_shapes,
     taken,
     unknown,
     written,
@@ -108,7 +108,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | TopK]:
 def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
     by_dims: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_FED):
-        shape = shape_told(node)
+        shape = declared_shape(node)
         by_dims.setdefault(unknown(shape), []).append((node, shape))
     shown: tuple[Dims, ...] = (INNER, BATCH, RANK)
     return [
@@ -123,7 +123,7 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
     holds it."""
     open_: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_NEXT):
-        shapes = shapes_told(node, "output_shapes")
+        shapes = declared_shapes(node, "output_shapes")
         if shapes is not None:
             worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
             open_.setdefault(unknown(worst), []).append((node, worst))
@@ -134,7 +134,7 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
             makers = _makers(view, padded=dims == INNER)
             name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
             nodes = makers or [node for node, _ in nexts]
-            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=told(nodes)))
+            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=op_counts(nodes)))
     return found
 
 
@@ -172,7 +172,7 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
     found: list[OpenShape | TopK] = [
-        OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=told(nodes))
+        OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=op_counts(nodes))
         for name, nodes in sorted(groups.items())
     ]
     for origin, pairs in sorted(top_k.items()):
@@ -184,7 +184,7 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
 
 def _open(node: Node) -> bool:
     """Whether the graph does not tell all sizes of the results."""
-    shapes = shapes_known(node)
+    shapes = recorded_shapes(node)
     return not shapes or any(unknown(shape) for shape in shapes)
 
 

@@ -26,35 +26,35 @@ _STEPS = 64  # operators looked through that keep a shape
 _TYPES = ("T", "dtype", "Tparams", "DstT", "SrcT")
 
 
-def shape_told(node: Node, name: str = "shape") -> Shape:
+def declared_shape(node: Node, name: str = "shape") -> Shape:
     """The shape that an attribute holds; None without one."""
     return _sizes(node.attrs.get(name))
 
 
-def shapes_told(node: Node, name: str) -> list[Shape] | None:
+def declared_shapes(node: Node, name: str) -> list[Shape] | None:
     """The shapes that an attribute lists; None if it lists none."""
     value = node.attrs.get(name)
     return [_sizes(one) for one in value] if isinstance(value, list) else None
 
 
-def shapes_known(node: Node) -> list[Shape] | None:
+def recorded_shapes(node: Node) -> list[Shape] | None:
     """The shapes of the outputs, where whoever wrote the graph kept them; else None."""
-    return shapes_told(node, "_output_shapes")
+    return declared_shapes(node, "_output_shapes")
 
 
 def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
     """The shape of an output; None where it cannot be told."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
-        known = shapes_known(node)
+        known = recorded_shapes(node)
         if known is not None:
             return known[output] if output < len(known) else None
         if node.op in _SHAPED:
-            return shape_told(node)
+            return declared_shape(node)
         if node.op == "Const":
             value = node.attrs.get("value")
             return _sizes(value.get("shape")) if isinstance(value, dict) else None
-        listed = shapes_told(node, "output_shapes")
+        listed = declared_shapes(node, "output_shapes")
         if listed is not None:
             return listed[output] if output < len(listed) else None
         first = named_input(node, 0)
@@ -86,8 +86,8 @@ def constant(flow: Flow, place: int) -> int | float | bool | None:
     for _ in range(_STEPS):
         node = flow.nodes[place]
         if node.op == "Const":
-            told = node.attrs.get("value")
-            value = told.get("value") if isinstance(told, dict) else None
+            content = node.attrs.get("value")
+            value = content.get("value") if isinstance(content, dict) else None
             return value if isinstance(value, (int, float)) else None
         if node.op not in ("Identity", "Cast", "StopGradient", "Enter") or not flow.inputs[place]:
             return None

@@ -8,7 +8,7 @@ from typing import Literal
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
@@ -171,7 +171,7 @@ def _half_fact(
 def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computing: int) -> SlowNumbers:
     heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
     share = round(100 * len(nodes) / computing)
-    return SlowNumbers(view.node_set(nodes), kind, share=share, heavy=heavy, ops=told(nodes))
+    return SlowNumbers(view.node_set(nodes), kind, share=share, heavy=heavy, ops=op_counts(nodes))
 
 
 def _training(view: TensorFlowGraphView) -> list[HalfTraining]:

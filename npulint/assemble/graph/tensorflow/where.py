@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.families import Family
-from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
+from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts, percent, style
 from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
@@ -112,7 +112,7 @@ def _cuts(placement: Placement) -> list[GraphCut]:
                 body.sinking.origin[first],
                 why="loop" if looped else _why(places),
                 family=kind,
-                ops=told(nodes),
+                ops=op_counts(nodes),
                 origins=named(body.sinking.origin[n] for body, n in places),
                 apis=interfaces(body.sinking.origin[n] for body, n in places),
                 _upstream=_on_device(body, body.before[first]),

@@ -273,9 +273,9 @@ def _instead(name: str, judged: JudgedOperator) -> str:
 
 def _holds(when: str, node: Node) -> bool:
     """Whether an argument certainly has the value on which the verdict depends."""
-    name, _, wanted = when.partition(" ")
+    name, _, expected = when.partition(" ")
     value = node.attrs.get("arguments", {}).get(name)
-    if wanted == "negative":
+    if expected == "negative":
         return isinstance(value, int) and not isinstance(value, bool) and value < 0
     return value is True
 
@@ -285,8 +285,8 @@ def _inside(found: Verdict, node: Node, chip: str) -> _Inside:
     that is not declared."""
     if found.word not in ("npu", "npu_out"):
         return "no"
-    given = node.attrs.get("arguments", {})
-    correction = given.get("correction")
+    arguments = node.attrs.get("arguments", {})
+    correction = arguments.get("correction")
     float64 = "float64" in node.attrs.get("dtypes", ())
     if "always" in found.notes or ("correction" in found.notes and isinstance(correction, float) and correction % 1):
         return "yes"

@@ -91,18 +91,18 @@ def unbacked(shape: object) -> set[str]:
 
 
 def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> str:
-    given = node.attrs.get("arguments", {})
+    arguments = node.attrs.get("arguments", {})
     if base == "repeat_interleave":
-        told = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
-        return base if told and given.get("output_size") is None else ""
+        by_tensor = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
+        return base if by_tensor and arguments.get("output_size") is None else ""
     if base == "one_hot":
-        return base if given.get("num_classes", 0) == -1 else ""
+        return base if arguments.get("num_classes", 0) == -1 else ""
     if base == "where":
         return "nonzero" if overload_of(node.op) == "default" and len(node.inputs) <= 1 else ""
     if base == "index":
-        return base if given.get("indices") == "bool" or _masks(node, known) else ""
+        return base if arguments.get("indices") == "bool" or _masks(node, known) else ""
     if base in _COPIES and away:
-        return "cpu" if base == "cpu" or str(given.get("device", "")).partition(":")[0] == "cpu" else ""
+        return "cpu" if base == "cpu" or str(arguments.get("device", "")).partition(":")[0] == "cpu" else ""
     return ""
 
 

@@ -79,8 +79,12 @@ class TorchGraphView:
     def trains(self) -> bool:
         """Whether the graph belongs to training: it has a backward pass or an optimizer, computes a loss (by the
         operator, or one number out of parameters), drops values out, or renews the statistics of a normalisation."""
-        told = self.graph.collections
-        if self.has_backward or any(name in told for name in _GRADIENTS) or (_SCALAR in told and "parameter" in told):
+        recorded = self.graph.collections
+        if (
+            self.has_backward
+            or any(name in recorded for name in _GRADIENTS)
+            or (_SCALAR in recorded and "parameter" in recorded)
+        ):
             return True
         renewed = (node.attrs.get("mutated") and node.attrs.get("target", "") for node in self.inputs())
         return any(map(_of_training, self.all())) or any(str(name or "").endswith(_STATISTICS) for name in renewed)
@@ -115,15 +119,17 @@ def overload_of(op: str) -> str:
 def _of_training(node: Node) -> bool:
     if node.phase == "optimizer" or _BACKWARD.search(node.op) or _LOSS.search(node.op):
         return True
-    given = node.attrs.get("arguments", {})
+    arguments = node.attrs.get("arguments", {})
     name = base_of(node.op).removesuffix("_")
     if name == _ATTENTION:
-        share = given.get("dropout_p", given.get("4"))
+        share = arguments.get("dropout_p", arguments.get("4"))
         return isinstance(share, float) and share > 0
-    if _told(given) or given.get(_PLACES.get(name, "")) is True:
+    if _in_training_mode(arguments) or arguments.get(_PLACES.get(name, "")) is True:
         return True
-    return name in _RECURRENT and any(isinstance(given.get(at), float) and given.get(to) is True for at, to in _SHARES)
+    return name in _RECURRENT and any(
+        isinstance(arguments.get(at), float) and arguments.get(to) is True for at, to in _SHARES
+    )
 
 
-def _told(given: dict[str, Any]) -> bool:
-    return any(given.get(name) is True for name in _TRAINING)
+def _in_training_mode(arguments: dict[str, Any]) -> bool:
+    return any(arguments.get(name) is True for name in _TRAINING)

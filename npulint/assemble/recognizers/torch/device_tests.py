@@ -1,4 +1,4 @@
-"""Questions about CUDA: comparisons with device names, ``is_cuda``, compute capability and device properties."""
+"""QueryReader about CUDA: comparisons with device names, ``is_cuda``, compute capability and device properties."""
 
 from __future__ import annotations
 

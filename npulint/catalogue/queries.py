@@ -18,7 +18,7 @@ _ARGUMENT = re.compile(r"(?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\Z")
 _NAME = re.compile(r"[^\s*]*(?:\*{1,2}[^\s*]+)*\*{0,2}\Z")
 
 
-class Questions:
+class QueryReader:
     """The queries of one file. Queries used as conditions (`needs`, `unless`, all but the first part of ``all`` in
     `find`) also see code behind options that are off by default."""
 
@@ -40,7 +40,7 @@ class Questions:
         named = [name for name in keys if name not in _FILTERS and name not in _GROUPS]
         parts: list[Query] = []
         if len(named) > 1:
-            self.fields.problem(entries[named[1]][0], f"{what}: one kind per question, here: {', '.join(named)}")
+            self.fields.problem(entries[named[1]][0], f"{what}: one kind per query, here: {', '.join(named)}")
         elif named:
             parts.append(self._kind(named[0], entries[named[0]][0], keys, what, condition))
         else:
