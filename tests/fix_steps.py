@@ -9,8 +9,8 @@ from typing import Any
 
 from npulint.findings import FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.imports import united
-from npulint.fix.model import FixRefused, Text, Wish
+from npulint.fix.imports import merged_imports
+from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.syntax import syntax
@@ -250,11 +250,11 @@ def _several(source: Source, random: Random) -> tuple[Sequence[FixStep], Wanted]
 def import_failure(text: str, statement: str, after: str) -> str | None:
     """What is wrong when a text is given an import; empty when nothing is, None when it is refused."""
     try:
-        edits = united(Text(PATH, "python", text), [Wish(PATH, statement, after)])
+        edits = merged_imports(Text(PATH, "python", text), [ImportRequest(PATH, statement, after)])
     except FixRefused:
         return None
     result = edited_text(text, edits)
-    if united(Text(PATH, "python", result), [Wish(PATH, statement, after)]):
+    if merged_imports(Text(PATH, "python", result), [ImportRequest(PATH, statement, after)]):
         return f"{statement}: it is wished for again"
     before, behind = tree_parsed(text).body, tree_parsed(result).body
     wished = ast.parse(statement).body[0]

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, RunResult, Silenced, Summary
+from npulint.findings import Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
 
@@ -74,7 +74,7 @@ def hostile() -> RunResult:
         url="javascript:alert(1)//https://" + EVIL,
     )
     base = sample()
-    silenced = [Silenced(one, "comment", EVIL), Silenced(base.findings[0], "baseline")]
+    silenced = [SuppressedFinding(one, "comment", EVIL), SuppressedFinding(base.findings[0], "baseline")]
     return RunResult([*base.findings, one], base.programs, base.unreadable, {EVIL: EVIL}, base.summary, [], silenced)
 
 

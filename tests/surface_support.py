@@ -22,8 +22,8 @@ from npulint.findings import (
     ProgramSummary,
     Related,
     RunResult,
-    Silenced,
     Summary,
+    SuppressedFinding,
 )
 from npulint.settings import Settings
 
@@ -140,8 +140,12 @@ def sample() -> RunResult:
     ]
     target = {"cann": "8.0 (specified)", "framework": "tensorflow 1.x (inferred)"}
     silenced = [
-        Silenced(finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"),
-        Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),
+        SuppressedFinding(
+            finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"
+        ),
+        SuppressedFinding(
+            finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"
+        ),
     ]
     summary = Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25)
     return RunResult(findings, programs, unread, target, summary, suppressed=silenced)

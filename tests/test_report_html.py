@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import ChecklistItem, Edit, Evidence, Fix, ProgramSummary, Related, RunResult, Silenced, Summary
+from npulint.findings import (
+    ChecklistItem,
+    Edit,
+    Evidence,
+    Fix,
+    ProgramSummary,
+    Related,
+    RunResult,
+    Summary,
+    SuppressedFinding,
+)
 from npulint.report.html import page as page_module
 from npulint.report.html.markup import Paths, outside
 from npulint.report.html.source import frame, line_of
@@ -47,7 +57,7 @@ def test_every_text_stays_in_its_place(
     span = Span(1, column + 1, 1, column + width + 1)
     one = finding(message=message, path="p" + path, span=span, topic=reason, why=reason, fingerprint="")
     result = RunResult(
-        [one], suppressed=[Silenced(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
+        [one], suppressed=[SuppressedFinding(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
     )
     root = tree(page(result, lines=lambda name: [line]))
     (card,) = with_class(root, "f")

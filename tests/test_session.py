@@ -412,4 +412,4 @@ def test_the_baseline_is_looked_up_each_time(folder: Path) -> None:
     save_baseline("base.json", [place.entry(one) for one in result.findings], "en")
     after = session.check("train.py")
     assert told(after) == fresh(baseline="base.json") == {}
-    assert {one.by for one in after.silenced} == {"baseline"}
+    assert {one.by for one in after.suppressed} == {"baseline"}

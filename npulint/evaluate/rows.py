@@ -14,7 +14,7 @@ STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
 _COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
 _NOTED = "note"
 
-Spot = tuple[str, Span]
+FindingPlace = tuple[str, Span]
 """The place of a finding: path and span."""
 
 
@@ -23,7 +23,7 @@ def items_of(
 ) -> tuple[ComparedItem, ...]:
     """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
     difference."""
-    by_place: dict[Spot, list[Finding]] = {}
+    by_place: dict[FindingPlace, list[Finding]] = {}
     for one in findings:
         by_place.setdefault((one.path, one.span), []).append(one)
     rows: dict[str, list[ComparedRow]] = {}
@@ -56,7 +56,7 @@ def _equal(one: Difference) -> ComparedRow | None:
 
 
 def _differing(
-    one: Difference, findings: Mapping[Spot, Iterable[Finding]], items: Mapping[str, str]
+    one: Difference, findings: Mapping[FindingPlace, Iterable[Finding]], items: Mapping[str, str]
 ) -> tuple[str, ComparedRow | None]:
     """The row of a reported difference and the name of its item; None for one without a finding."""
     item = ITEM_OF[one.part]

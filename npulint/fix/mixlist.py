@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixStep
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.tree import Tree, tree_of
 from npulint.read.json_tree import Lines, Node, parse_json
 from npulint.read.mixlist import ACTIONS, LISTS
@@ -46,7 +46,7 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
         f"[\n            {json.dumps(operator)}\n        ]", f"[{json.dumps(operator)}]"
     )
     made = Edit(path, Span(), content + "\n")
-    return Plan((_named(tree, step.span), made), (Wish(text.path, "import os"),))
+    return Plan((_named(tree, step.span), made), (ImportRequest(text.path, "import os"),))
 
 
 # -- an existing list

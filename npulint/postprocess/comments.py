@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Edit, Finding, Fix, Silenced
+from npulint.findings import Edit, Finding, Fix, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
 from npulint.postprocess.select import Identity
@@ -58,7 +58,7 @@ class Suppressed(msgspec.Struct, frozen=True):
     """The remaining findings, the suppressed ones, and complaints about the comments."""
 
     kept: list[Finding]
-    silenced: list[Silenced]
+    suppressed: list[SuppressedFinding]
     complaints: list[Finding]
 
 
@@ -80,12 +80,12 @@ def suppress(
     statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
     kept: list[Finding] = []
-    silenced: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
     for one in findings:
         by = _silencers(one, directives.get(one.path, ()), statements.get(one.path, ()))
         used.update((one.path, position, name) for position, name in by)
         if by:
-            silenced.append(Silenced(one, "comment", directives[one.path][by[0][0]].reason))
+            suppressed.append(SuppressedFinding(one, "comment", directives[one.path][by[0][0]].reason))
         else:
             kept.append(one)
     judge = _Judge(rules, active, lines, lang)
@@ -96,7 +96,7 @@ def suppress(
             if where == path:
                 of_path.setdefault(position, set()).add(name)
         complaints += judge.complaints(path, commented[path], directives[path], of_path)
-    return Suppressed(kept, silenced, complaints)
+    return Suppressed(kept, suppressed, complaints)
 
 
 def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Identity, Span | None], bool]:

@@ -20,7 +20,7 @@ from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult
 from npulint.report.json import summary_record
 from npulint.report.summary import reason
-from npulint.report.view import ReportView, visible, visible_silenced
+from npulint.report.view import ReportView, visible, visible_suppressed
 from npulint.report.xmltext import DECLARATION, element, escaped
 from npulint.settings import RANK
 from npulint.texts import say
@@ -60,7 +60,7 @@ def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
             yield finding.path, Case(finding.name, "errors", _outcome("error", finding, view))
     for path in sorted(set(unread) - reported):
         yield path, _unread_case(unread[path], view)
-    for one in visible_silenced(result, view):
+    for one in visible_suppressed(result, view):
         why = say(view.lang, f"silenced.{one.by}")
         if one.reason:
             why = say(view.lang, "problem.detail", text=why, detail=one.reason)

@@ -28,7 +28,7 @@ from npulint.server.uris import uri_of
 async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
     """The diagnostics of one document for its current text."""
     uri = params.text_document.uri
-    result = await ls.desk.current(_holder(ls, uri))
+    result = await ls.store.current(_holder(ls, uri))
     item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
     if item is None:
         return lsp.RelatedFullDocumentDiagnosticReport(items=[])
@@ -41,7 +41,7 @@ async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) 
 
 def _holder(ls: Server, uri: str) -> str:
     """The open document or notebook that a URI belongs to."""
-    books = [book for book in ls.desk.documents.values() if isinstance(book, Notebook)]
+    books = [book for book in ls.store.documents.values() if isinstance(book, Notebook)]
     return next((book.uri for book in books if uri in book.addresses), uri)
 
 
@@ -49,7 +49,7 @@ async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams
     """All diagnostics to show. From now on those of other files are no longer pushed."""
     ls.pulls_workspace = True
     ls.board.only(())
-    await ls.desk.settled()
+    await ls.store.settled()
     screen = ls.screen()
     known = {one.uri: one.value for one in params.previous_result_ids}
     items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
@@ -69,8 +69,8 @@ def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnost
 async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
     """The code actions for the findings in a range; empty if the text has changed since."""
     uri = params.text_document.uri
-    result = await ls.desk.current(uri)
-    if result is None or ls.desk.stale(uri):
+    result = await ls.store.current(uri)
+    if result is None or ls.store.stale(uri):
         return []
     proposer = _proposer(ls, result)
     found: list[lsp.CodeAction | lsp.Command] = []
@@ -103,9 +103,9 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
     workspace = ls.capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     versioned = edits is not None and bool(edits.document_changes)
-    settings = ls.desk.answer.settings.get(result.seen.path)
+    settings = ls.store.answer.settings.get(result.seen.path)
     screen = ls.screen()
-    by_path = {one.seen.path: one for one in ls.desk.results.values()}
+    by_path = {one.seen.path: one for one in ls.store.results.values()}
 
     def file(path: str) -> File:
         known = by_path.get(os.path.abspath(path))
@@ -120,13 +120,13 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
 async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     """The documentation of a check that a comment names, or the findings at the position."""
     uri = params.text_document.uri
-    result = await ls.desk.current(uri)
+    result = await ls.store.current(uri)
     if result is None or result.seen.cells:
         return None
     places = Places(result.seen.lines, ls.encoding)
     line, column = places.place(params.position)
     named = named_at(result.seen.lines[line - 1], column)
-    settings = ls.desk.answer.settings.get(result.seen.path)
+    settings = ls.store.answer.settings.get(result.seen.path)
     lang = settings.language() if settings else ls.lang
     if named is not None:
         page = await asyncio.to_thread(ls.page, named[0])

@@ -30,17 +30,17 @@ class Shown(msgspec.Struct, frozen=True):
 class Screen:
     """Converts the results of a document store for one client. Create one per run, because it caches lines."""
 
-    def __init__(self, desk: DocumentStore, encoding: str, can: Abilities) -> None:
-        self._desk = desk
+    def __init__(self, store: DocumentStore, encoding: str, can: Abilities) -> None:
+        self._store = store
         self._encoding = encoding
         self._can = can
         self._lines = FileLines()
-        self._open: dict[str, StoredResult] = {result.seen.path: result for result in desk.results.values()}
+        self._open: dict[str, StoredResult] = {result.seen.path: result for result in store.results.values()}
 
     def opened(self) -> Iterator[Shown]:
         """The diagnostics of every open document with a result."""
-        for uri in self._desk.documents:
-            result = self._desk.results.get(uri)
+        for uri in self._store.documents:
+            result = self._store.results.get(uri)
             if result is not None:
                 yield from self.of(result)
 
@@ -53,9 +53,9 @@ class Screen:
 
     def elsewhere(self) -> Iterator[Shown]:
         """The diagnostics of files that are not open, by path."""
-        desk, problems = self._desk, self._problems()
-        opened = {document.path for document in desk.documents.values()}
-        others = shown_elsewhere(desk.answer.findings, opened, desk.answer.near, desk.client.scope)
+        store, problems = self._store, self._problems()
+        opened = {document.path for document in store.documents.values()}
+        others = shown_elsewhere(store.answer.findings, opened, store.answer.near, store.client.scope)
         for path in sorted({*others, *problems} - opened):
             own = [self._problem(problem, self._lines(path)) for problem in problems.get(path, ())]
             yield Shown(uri_of(path), None, [*own, *self.diagnostics(others.get(path, ()))])
@@ -88,7 +88,7 @@ class Screen:
 
     def _problems(self) -> dict[str, list[ConfigProblem]]:
         by_path: dict[str, list[ConfigProblem]] = {}
-        for problem in self._desk.answer.problems:
+        for problem in self._store.answer.problems:
             if problem.path:
                 by_path.setdefault(problem.path, []).append(problem)
         return by_path

@@ -86,7 +86,7 @@ class Server(LanguageServer):
         )
         self.environ = environ
         self.pages = pages
-        self.desk = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
+        self.store = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
         self.board = Board(self._publish)
         self.bar = Bar(self)
         self.encoding = "utf-16"
@@ -102,8 +102,8 @@ class Server(LanguageServer):
     @property
     def lang(self) -> str:
         """The language of the server's own messages."""
-        wanted = self.desk.client.words.get("lang")
-        spoken = {"NPULINT_LANG": self.desk.locale} if self.desk.locale else {}
+        wanted = self.store.client.words.get("lang")
+        spoken = {"NPULINT_LANG": self.store.locale} if self.store.locale else {}
         return language({**spoken, **self.environ}, wanted[-1] if isinstance(wanted, list) and wanted else "auto")
 
     @property
@@ -122,7 +122,7 @@ class Server(LanguageServer):
         general = params.capabilities.general
         self.encoding = agreed(general.position_encodings if general else None)
         self.can = _abilities(params.capabilities)
-        self.desk.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
+        self.store.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
         self.given = params.initialization_options
 
     def reconfigure(self) -> None:
@@ -131,7 +131,7 @@ class Server(LanguageServer):
         self._said = set()
         for problem in client.problems:
             self.say_once(lsp.MessageType.Warning, say(self.lang, "server.settings", text=problem))
-        self.desk.configure(self.folders(), client, self.desk.locale)
+        self.store.configure(self.folders(), client, self.store.locale)
 
     def folders(self) -> list[str]:
         """The absolute paths of local workspace folders."""
@@ -141,11 +141,11 @@ class Server(LanguageServer):
 
     def screen(self) -> Screen:
         """The current diagnostics."""
-        return Screen(self.desk, self.encoding, self.can)
+        return Screen(self.store, self.encoding, self.can)
 
     def page(self, word: str) -> RulePage | None:
         """The documentation of the check with this code or name, in the client's language."""
-        settings = next(iter(self.desk.answer.settings.values()), None) or Settings(lang=self.lang)
+        settings = next(iter(self.store.answer.settings.values()), None) or Settings(lang=self.lang)
         if self._told_by is None or self._told_by[0] != settings:
             self._told_by = (settings, self.pages(settings))
         pages = self._told_by[1]
@@ -158,7 +158,7 @@ class Server(LanguageServer):
         waiting: set[str] = set()
         if not self.pulls:
             items += screen.opened()
-            waiting = {uri for uri in self.desk.documents if uri not in self.desk.results}
+            waiting = {uri for uri in self.store.documents if uri not in self.store.results}
         self.board.only({item.uri for item in items} | waiting)
         for item in items:
             self.board.show(item.uri, item.version, item.diagnostics)

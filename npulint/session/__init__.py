@@ -13,7 +13,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, ProgramSummary, Silenced
+from npulint.findings import Finding, ProgramSummary, SuppressedFinding
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import Scope
@@ -34,7 +34,7 @@ class Checked(msgspec.Struct, frozen=True):
 
     root: str
     findings: dict[str, list[Finding]]
-    silenced: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
     unread: list[Problem] = []
     programs: list[ProgramSummary] = []
     notices: list[str] = []

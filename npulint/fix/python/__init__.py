@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from npulint.findings import Edit, FixStep
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
 from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
@@ -27,11 +27,13 @@ def plan(step: FixStep, text: Text) -> Plan:
 def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
     """The plan of several steps in one file; those about arguments of one call are planned together."""
     edits: list[Edit] = []
-    wishes: list[Wish] = []
+    requests: list[ImportRequest] = []
     done: set[int] = set()
     for number, step in enumerate(steps):
         if step.verb == "import":
-            wishes.append(Wish(step.path, step.words["what"], step.words.get("after", ""), "place" in step.words))
+            requests.append(
+                ImportRequest(step.path, step.words["what"], step.words.get("after", ""), "place" in step.words)
+            )
             tree_of(text)
         elif step.verb in _ARGUMENTS:
             if number not in done:
@@ -44,7 +46,7 @@ def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
             edits += _edits(step, tree_of(text))
     if edits:
         _fit_in_strings(tree_of(text), edits)
-    return Plan(tuple(edits), tuple(wishes))
+    return Plan(tuple(edits), tuple(requests))
 
 
 def _fit_in_strings(tree: Tree, edits: Sequence[Edit]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from npulint.digest import blake2b
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, Silenced
+from npulint.findings import Finding, Fix, Related, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.report.sarif.linehash import line_hashes
 from npulint.report.sarif.locations import artifact, region, stored
@@ -32,8 +32,8 @@ class Writer:
         self._view = view
         self._hashes = _hashes(findings, view.lines)
 
-    def result(self, finding: Finding, silenced: Silenced | None) -> dict[str, Any]:
-        """One result; `silenced` is its suppression, if any."""
+    def result(self, finding: Finding, suppressed: SuppressedFinding | None) -> dict[str, Any]:
+        """One result; `suppressed` is its suppression, if any."""
         written: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": self._indices[finding.code],
@@ -49,8 +49,8 @@ class Writer:
         if changes:
             text = finding.fix.text or finding.message
             written["fixes"] = [{"description": {"text": _plain(text)}, "artifactChanges": changes}]
-        if silenced is not None:
-            written["suppressions"] = [_suppression(silenced)]
+        if suppressed is not None:
+            written["suppressions"] = [_suppression(suppressed)]
         written["properties"] = _properties(finding)
         return written
 
@@ -107,9 +107,9 @@ def _hashes(findings: Iterable[Finding], lines: LineProvider) -> dict[tuple[str,
     }
 
 
-def _suppression(silenced: Silenced) -> dict[str, str]:
-    suppression = {"kind": "inSource" if silenced.by == "comment" else "external", "status": "accepted"}
-    return {**suppression, "justification": silenced.reason} if silenced.reason else suppression
+def _suppression(suppressed: SuppressedFinding) -> dict[str, str]:
+    suppression = {"kind": "inSource" if suppressed.by == "comment" else "external", "status": "accepted"}
+    return {**suppression, "justification": suppressed.reason} if suppressed.reason else suppression
 
 
 def _properties(finding: Finding) -> dict[str, str]:
