@@ -23,12 +23,12 @@ from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
-from npulint.postprocess.scope import Scope
+from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
 from npulint.progress import Progress
 from npulint.project_runner import Evaluator
 from npulint.project_runner import facts_of as read_facts
-from npulint.read.files import Loaded
+from npulint.read.files import LoadedFile
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.temp_project import materialize
@@ -119,7 +119,7 @@ class _Fixer:
     def __init__(self, evaluator: Evaluator, unsafe: bool, context_only: frozenset[str] = frozenset()) -> None:
         self._evaluator = evaluator
         self._unsafe = unsafe
-        self._scope = Scope(context_only)
+        self._scope = ReportScope(context_only)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
     def project(self, root: str, workspace: FixWorkspace, first: RawResults) -> _ProjectFixes:
@@ -142,11 +142,11 @@ class _Fixer:
         evaluator = self._evaluator
         return finalize(outcome, RunContext(evaluator.settings, evaluator.catalogue, lines, self._scope))
 
-    def judge(self, root: str, loaded: list[Loaded]) -> RawResults:
+    def judge(self, root: str, loaded: list[LoadedFile]) -> RawResults:
         """The raw results of a project, from the cache if possible. Only changed files are read again."""
         return self._evaluator.loaded(root, loaded, lambda: self._read(loaded))
 
-    def _read(self, loaded: list[Loaded]) -> list[FileFacts]:
+    def _read(self, loaded: list[LoadedFile]) -> list[FileFacts]:
         names = [(item.file.path, item.file.kind) for item in loaded]
         fresh = [
             (name, item)

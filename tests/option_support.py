@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.data.options import Use
+from npulint.data.options import OptionUse
 
 TEMPLATE = """
 import tensorflow as tf
@@ -62,7 +62,7 @@ def _field(field: str, value: object) -> str:
     return f"tf.compat.as_bytes({_written(value)})" if field == "s" else _written(value)
 
 
-def right_value(use: Use, field: str) -> object:
+def right_value(use: OptionUse, field: str) -> object:
     """A value that the adapter takes."""
     if use.type == "object":
         return Code(f"{use.values[0]}()" if use.values else "given")

@@ -25,7 +25,7 @@ from npulint.findings import (
     SuppressedFinding,
 )
 from npulint.report.html import page as page_module
-from npulint.report.html.markup import Paths, outside
+from npulint.report.html.markup import ShortPaths, outside
 from npulint.report.html.source import frame, line_of
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, RulePage, render
@@ -149,7 +149,7 @@ def test_a_page_tells_no_place_of_the_machine() -> None:
     ],
 )
 def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str) -> None:
-    assert Paths(paths)(path) == told
+    assert ShortPaths(paths)(path) == told
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.option_slips import counterpart, meant_value
-from npulint.data.options import AdapterOption, Use, generation
+from npulint.data.options import AdapterOption, OptionUse, generation
 from npulint.facts.attributes import Flag, flag
 from npulint.facts.values import PossibleValues
 
@@ -18,7 +18,7 @@ _TAKEN: dict[str, type | tuple[type, ...]] = {"s": str, "b": (bool, int), "i": i
 _WORDS = {"bool": "bool", "flag": "bool", "b": "bool", "i": "int", "s": "str"}
 
 
-def type_fits(value: PossibleValues, use: Use) -> Flag:
+def type_fits(value: PossibleValues, use: OptionUse) -> Flag:
     """Whether the type of every value (yes) or of none (no) can be written; what a command line gives is unknown."""
     if not _is_certain(value) or value.symbol:
         return "unknown"
@@ -33,7 +33,7 @@ def field_takes(value: PossibleValues, field: str) -> Flag:
     return _agreed({one is not None and isinstance(one, taken) for one in value.values})
 
 
-def is_accepted(value: PossibleValues, use: Use) -> Flag:
+def is_accepted(value: PossibleValues, use: OptionUse) -> Flag:
     """Whether the adapter accepts every value (yes) or none (no) of those that the setting may have."""
     if not _is_certain(value):
         return "unknown"
@@ -53,14 +53,14 @@ def field_fits(field: str, option: AdapterOption) -> Literal["yes", "no", "outda
     return "outdated" if field == _FORMER.get(option.key) else "no"
 
 
-def expected_type(use: Use, field: str = "") -> str:
+def expected_type(use: OptionUse, field: str = "") -> str:
     """The type that an option, or the field of its session key, takes, for messages."""
     if use.type == "object":
         return " | ".join(map(str, use.values)) or "object"
     return _WORDS.get(field or use.type, use.type)
 
 
-def allowed(use: Use) -> str:
+def allowed(use: OptionUse) -> str:
     """The legal values, for messages."""
     if use.values:
         return " | ".join(str(v) for v in use.values)
@@ -71,7 +71,7 @@ def allowed(use: Use) -> str:
     return NONE
 
 
-def likely(value: PossibleValues, use: Use) -> str:
+def likely(value: PossibleValues, use: OptionUse) -> str:
     """The legal text that the one that is set probably means."""
     single = _exact(value)
     meant = meant_value(single, use) if single is not None and not use.accepts(single) else None
@@ -84,7 +84,7 @@ def in_other_option(value: PossibleValues) -> str:
     return (None if single is None else counterpart(single)) or NONE
 
 
-def chips(value: PossibleValues, use: Use) -> str:
+def chips(value: PossibleValues, use: OptionUse) -> str:
     """The generations that have the option, or a value that is certainly given to it; empty for all."""
     found = set(use.chips)
     if value.exact and value.values:
@@ -94,7 +94,7 @@ def chips(value: PossibleValues, use: Use) -> str:
     return " ".join(sorted(found))
 
 
-def is_on_soc(value: PossibleValues, use: Use, soc: str) -> Flag:
+def is_on_soc(value: PossibleValues, use: OptionUse, soc: str) -> Flag:
     """Whether the declared SoC has the option with this value."""
     found, own = chips(value, use).split(), generation(soc)
     return flag(None if not own or not soc else not found or own in found)

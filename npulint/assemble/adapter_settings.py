@@ -13,7 +13,7 @@ from npulint.assemble.cursors import Expr
 from npulint.assemble.iteration_sinking import Agreement, divides
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.data.option_slips import meant_key
-from npulint.data.options import AdapterOption, Status, Use, elsewhere, legal_keys, near, option
+from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, near, option
 from npulint.data.releases import Standing, standing
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.values import PossibleValues
@@ -80,13 +80,13 @@ class AdapterSetting(Setting):
         return option(self.name)
 
     @cached_property
-    def _use(self) -> Use | None:
+    def _use(self) -> OptionUse | None:
         """The option in this mechanism, if it is spelled so there."""
         use = None if self._option is None else self._option.uses.get(self.via)
         return use if self.is_own and use is not None and use.name == self.name else None
 
     @property
-    def _known(self) -> tuple[AdapterOption, Use] | None:
+    def _known(self) -> tuple[AdapterOption, OptionUse] | None:
         """The option, and what it is in this mechanism, if it is spelled so there."""
         return None if self._option is None or self._use is None else (self._option, self._use)
 

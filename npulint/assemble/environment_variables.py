@@ -10,8 +10,8 @@ from npulint.assemble.environment import NO_SCRIPTS, NONE, Scripts
 from npulint.data.environment import (
     ALLOCATOR,
     AllocatorProblem,
-    Rule,
     Variable,
+    VariableRule,
     VariableStatus,
     allocator_problem,
     nearest,
@@ -153,7 +153,7 @@ class EnvironmentVariable(Fact, dict=True):
         found = self._scripts.beside(self.path)
         return " ".join(f"{key}={value}" for key, value in sorted(found.items()) if key != self.name)
 
-    def _rules(self, rules: tuple[Rule, ...]) -> list[Rule]:
+    def _rules(self, rules: tuple[VariableRule, ...]) -> list[VariableRule]:
         """The rules that hold for its value."""
         return [rule for rule in rules if self.text and rule.when in ("*", self.text)]
 

@@ -10,7 +10,7 @@ from typing import Literal
 from npulint.assemble.adapter_settings import AdapterSetting, Mechanism
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.project_options import holder
-from npulint.data.option_rules import Rule, holds, rules
+from npulint.data.option_rules import OptionRule, holds, rules
 from npulint.data.options import option
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -103,7 +103,7 @@ def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[Optio
 
 
 def _answer(
-    rule: Rule, first: AdapterSetting, others: list[AdapterSetting], via: Mechanism, sees_all: bool
+    rule: OptionRule, first: AdapterSetting, others: list[AdapterSetting], via: Mechanism, sees_all: bool
 ) -> str | None:
     """The value that the other option has, if it breaks the rule."""
     if rule.kind == "idle":
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _conflict(
-    rule: Rule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
+    rule: OptionRule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
 ) -> OptionConflict:
     known = option(rule.other)
     use = None if known is None else known.uses.get(via)
@@ -130,7 +130,7 @@ def _conflict(
     return OptionConflict(setting.scope, setting.span, rule.rule, setting, other, answer)
 
 
-def _meanwhile(group: Group, rule: Rule, via: Mechanism) -> bool:
+def _meanwhile(group: Group, rule: OptionRule, via: Mechanism) -> bool:
     """Whether what the rule presupposes is certainly so."""
     if not rule.meanwhile:
         return True

@@ -33,7 +33,7 @@ class Declared(msgspec.Struct, frozen=True):
     soc: str = ""
 
 
-class SetOption(Protocol):
+class AdapterSettingFact(Protocol):
     """What is asked of a setting of the adapter (`npulint.assemble.adapter_settings`)."""
 
     @property
@@ -52,7 +52,7 @@ class SetOption(Protocol):
     def function(self) -> str: ...
 
 
-class Optimizer(Protocol):
+class CustomOptimizerFact(Protocol):
     """What is asked of a custom optimizer (`npulint.assemble.recognizers.tensorflow.protos`)."""
 
     @property
@@ -63,7 +63,7 @@ class Optimizer(Protocol):
     def run_config(self) -> bool: ...
 
 
-class PassedOption(Protocol):
+class LaunchOptionFact(Protocol):
     """What is asked of an option that launchers pass (`npulint.assemble.launches.launch_options`)."""
 
     @property
@@ -79,9 +79,9 @@ class ProjectOptions:
 
     def __init__(
         self,
-        settings: Sequence[SetOption] = (),
-        optimizers: Sequence[Optimizer] = (),
-        passed: Sequence[PassedOption] = (),
+        settings: Sequence[AdapterSettingFact] = (),
+        optimizers: Sequence[CustomOptimizerFact] = (),
+        passed: Sequence[LaunchOptionFact] = (),
         declared: Declared = Declared(),  # noqa: B008 - it is immutable
         sinking: Sequence[Fact] = (),
         paths: Iterable[str] = (),
@@ -95,13 +95,13 @@ class ProjectOptions:
         self._certain: dict[str, str] = {}
 
     @cached_property
-    def _by_entry(self) -> dict[str, Optimizer]:
+    def _by_entry(self) -> dict[str, CustomOptimizerFact]:
         return {one.entry: one for one in self._optimizers}
 
     @cached_property
-    def _groups(self) -> dict[str, list[SetOption]]:
+    def _groups(self) -> dict[str, list[AdapterSettingFact]]:
         """The settings by what holds them; those of all optimizers that are not seen are together."""
-        found: dict[str, list[SetOption]] = defaultdict(list)
+        found: dict[str, list[AdapterSettingFact]] = defaultdict(list)
         for setting in self._settings:
             found[_group(setting)].append(setting)
         return dict(found)
@@ -113,11 +113,11 @@ class ProjectOptions:
 
     # -- what stands together ----------------------------------------------------------------------
 
-    def optimizer(self, entry: str | None) -> Optimizer | None:
+    def optimizer(self, entry: str | None) -> CustomOptimizerFact | None:
         """The custom optimizer at a place."""
         return self._by_entry.get(entry or "")
 
-    def is_foreign(self, setting: SetOption) -> bool:
+    def is_foreign(self, setting: AdapterSettingFact) -> bool:
         """Whether it is set on the custom optimizer of somebody else."""
         optimizer = self.optimizer(setting.entry)
         return optimizer is not None and optimizer.spelling == "other"
@@ -126,11 +126,11 @@ class ProjectOptions:
         """The options that are, or may be, set on a custom optimizer, an NPURunConfig or the global options."""
         return " ".join(sorted(self._names.get(holder, set()) | self._names.get(_UNSEEN, set())))
 
-    def names_with(self, setting: SetOption) -> str:
+    def names_with(self, setting: AdapterSettingFact) -> str:
         """The options that are set together with one, itself included."""
         return self.names_on(_group(setting))
 
-    def certain_with(self, setting: SetOption) -> str:
+    def certain_with(self, setting: AdapterSettingFact) -> str:
         """``key=value`` of each setting together with one that runs by default and has one value."""
         name = _group(setting)
         if name not in self._certain:
@@ -158,7 +158,7 @@ class ProjectOptions:
         values = [one.value for one in self._groups.get(entry, ()) if one.name == "use_off_line"]
         return bool(values) and all(value.single is False and not value.symbol for value in values)
 
-    def mixed_with(self, setting: SetOption) -> Literal["yes", "no", "unset", "unknown"]:
+    def mixed_with(self, setting: AdapterSettingFact) -> Literal["yes", "no", "unset", "unknown"]:
         """Whether a mixed mode is chosen where a list of operators is set."""
         name = _group(setting)
         modes = [one.value for one in self._groups.get(name, ()) if one.name in PRECISION]
@@ -195,15 +195,15 @@ class ProjectOptions:
         return "yes" if posixpath.basename(path) in self._file_names else "no"
 
     @cached_property
-    def _takers(self) -> dict[str, list[SetOption]]:
+    def _takers(self) -> dict[str, list[AdapterSettingFact]]:
         """The settings by the option of the command line that decides them."""
-        found: dict[str, list[SetOption]] = {}
+        found: dict[str, list[AdapterSettingFact]] = {}
         for setting in self._settings:
             if setting.value.symbol:
                 found.setdefault(setting.value.symbol, []).append(setting)
         return found
 
-    def taking(self, passed: PassedOption) -> list[SetOption]:
+    def taking(self, passed: LaunchOptionFact) -> list[AdapterSettingFact]:
         """The settings that take a passed option, in the modules that the started script comes to."""
         takers = self._takers.get(passed.option, ()) if self._takers else ()
         return [setting for setting in takers if setting.path in passed.modules]
@@ -213,7 +213,7 @@ class ProjectOptions:
         """The identities of the settings that take an option which launchers pass."""
         return {id(setting) for one in self._passed for setting in self.taking(one)}
 
-    def is_launched(self, setting: SetOption) -> bool:
+    def is_launched(self, setting: AdapterSettingFact) -> bool:
         """Whether launchers pass the option that decides a setting."""
         return id(setting) in self._launched
 
@@ -228,7 +228,7 @@ def key_of(name: str) -> str:
     return name if known is None else known.key
 
 
-def holder(setting: SetOption) -> str:
+def holder(setting: AdapterSettingFact) -> str:
     """What holds a setting: a custom optimizer, an NPURunConfig or the global options. Settings of an optimizer that
     is not seen are held together by their function (``?…``)."""
     if setting.via == "npu_options":
@@ -236,6 +236,6 @@ def holder(setting: SetOption) -> str:
     return setting.entry or f"{_UNSEEN}{setting.path}:{setting.function}"
 
 
-def _group(setting: SetOption) -> str:
+def _group(setting: AdapterSettingFact) -> str:
     """As `holder`, but all settings of optimizers that are not seen together."""
     return holder(setting) if setting.entry or setting.via == "npu_options" else _UNSEEN

@@ -9,7 +9,7 @@ from npulint.baseline import save_baseline
 from npulint.cli.host import Host
 from npulint.errors import ConfigError
 from npulint.findings import Baseline, BaselineEntry, RunResult
-from npulint.postprocess.baseline import Place, united
+from npulint.postprocess.baseline import EntryBuilder, united
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import count, say
@@ -36,7 +36,7 @@ def attend(result: RunResult, settings: Settings, host: Host) -> bool:
 
 def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
-    place = Place(os.path.dirname(known.path), FileLines(settings.piped()))
+    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped()))
     added = [place.entry(one) for one in result.findings]
     entries = [*united([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)

@@ -28,7 +28,7 @@ _INTEGER = lazy_compile(r"[+-]?\d+")
 _DECIMAL = lazy_compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
 
-class Rule(msgspec.Struct, frozen=True):
+class VariableRule(msgspec.Struct, frozen=True):
     """A constraint on another variable `name` when the variable has the value `when` (``*``: any): one of `values`
     (none: any value), or a `part` of its value."""
 
@@ -68,8 +68,8 @@ class Variable(msgspec.Struct, frozen=True):
     read: str = ""
     instead: str = ""
     refused: bool = False
-    needs: tuple[Rule, ...] = ()
-    excludes: tuple[Rule, ...] = ()
+    needs: tuple[VariableRule, ...] = ()
+    excludes: tuple[VariableRule, ...] = ()
 
     def accepts(self, value: str) -> bool:
         """Whether a value is legal."""

@@ -9,7 +9,7 @@ import msgspec
 from npulint.data import table
 
 
-class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
+class OptionRule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
     """One rule; several may share a name. `kind` is the problem where `option` meets `when`:
 
     - clash: `other` meets `other_when`
@@ -32,9 +32,9 @@ class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[OptionRule, ...]:
     """All rules, in table order."""
-    return msgspec.json.decode(table("option_rules.json"), type=tuple[Rule, ...])
+    return msgspec.json.decode(table("option_rules.json"), type=tuple[OptionRule, ...])
 
 
 def holds(condition: str, value: object) -> bool:

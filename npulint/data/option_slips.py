@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from npulint.data.options import Use, legal_keys
+from npulint.data.options import OptionUse, legal_keys
 
 _SAME = 0.85  # minimum similarity of a typo
 _APART = 0.04  # minimum lead over the next candidate
@@ -31,7 +31,7 @@ def meant_key(key: str, mechanism: str) -> str | None:
     return _slip(key, legal_keys(mechanism))
 
 
-def meant_value(value: str, use: Use) -> str | None:
+def meant_value(value: str, use: OptionUse) -> str | None:
     """The legal value of an option that a text differs from by letter case, a slip or its separators, or that is
     called so in the other precision option; None where it is not clear.
 

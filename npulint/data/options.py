@@ -17,7 +17,7 @@ Status = Literal["active", "experimental", "deprecated", "removed", "dead"]
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (bool, int), "flag": bool}
 
 
-class Use(msgspec.Struct, frozen=True):
+class OptionUse(msgspec.Struct, frozen=True):
     """An option in one mechanism. `name` is its spelling there (``DumpConfig.dump_path``), `type` one of str, int, bool
     (0 and 1 are accepted), flag (strictly bool), object, any. `values` lists all legal values (for objects the class),
     `low` and `high` bound numbers, `pattern` matches texts and `example` is such a text; without any of them every
@@ -72,7 +72,7 @@ class AdapterOption(msgspec.Struct, frozen=True):
 
     key: str
     status: Status
-    uses: dict[str, Use]
+    uses: dict[str, OptionUse]
     field: str = ""
     mode: str = ""
     replacement: str = ""

@@ -21,7 +21,7 @@ _TENSOR = lazy_compile(
 )
 
 
-class Api(msgspec.Struct, frozen=True, array_like=True):
+class TorchApi(msgspec.Struct, frozen=True, array_like=True):
     """One API. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu, cpu
     (fallback), backward_cpu, no_gradient (the kernel has none), none (an error on the device) or host (no operator);
     from release `since` on it is npu. `method`: also a tensor method, whose name is unique to tensors (any) or not
@@ -37,7 +37,7 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
 
 
 @lru_cache(maxsize=1 << 15)
-def find(name: str) -> tuple[str, Api] | None:
+def find(name: str) -> tuple[str, TorchApi] | None:
     """The public name and the record of a canonical callee, including tensor methods; None if unrecorded."""
     base, _, last = name.rpartition(".")
     if name.startswith("torch.") and "(" not in name:
@@ -58,7 +58,7 @@ def find(name: str) -> tuple[str, Api] | None:
     return (f"torch.Tensor.{last}", api) if sure or (unknown and api.method == "any") else None
 
 
-def support(api: Api, release: str) -> str:
+def support(api: TorchApi, release: str) -> str:
     """Documented support in a release of PyTorch: ``no``, ``partial``, ``yes`` or ``unknown``. Between two listed
     releases both must agree on no; without a release, all from 2.6 on."""
     if not api.states:
@@ -77,7 +77,7 @@ def support(api: Api, release: str) -> str:
     return _STATES[(letters - {"n"}).pop()] if len(letters) == 1 else "partial"
 
 
-def kernel(api: Api, release: str) -> str:
+def kernel(api: TorchApi, release: str) -> str:
     """The kernel of an API in a release of PyTorch; ``unknown`` if it depends on an unknown release."""
     if not api.since:
         return api.kernel
@@ -87,7 +87,7 @@ def kernel(api: Api, release: str) -> str:
     return "npu" if version >= _parts(api.since) else api.kernel
 
 
-def refused(api: Api) -> str:
+def refused(api: TorchApi) -> str:
     """The releases documented as unsupported, such as ``2.1-2.6, 2.8``."""
     releases = _spelled()
     runs: list[tuple[int, int]] = []
@@ -97,7 +97,7 @@ def refused(api: Api) -> str:
     return ", ".join(releases[a] if a == b else f"{releases[a]}-{releases[b]}" for a, b in runs)
 
 
-def added(api: Api) -> str:
+def added(api: TorchApi) -> str:
     """The first release in which it runs on the NPU or is listed as supported; empty if none."""
     kept = len(api.states.rstrip("py"))
     return api.since or (_spelled()[kept] if 0 < kept < len(api.states) else "")
@@ -114,7 +114,7 @@ def _parts(release: str) -> Release:
 
 
 @cache
-def _methods() -> dict[str, Api]:
+def _methods() -> dict[str, TorchApi]:
     """Tensor methods by name, including in-place variants."""
     found = {}
     for name, api in _table().items():
@@ -132,5 +132,5 @@ def _spelled() -> list[str]:
 
 
 @cache
-def _table() -> dict[str, Api]:
-    return msgspec.json.decode(table("torch_api.json"), type=dict[str, Api])
+def _table() -> dict[str, TorchApi]:
+    return msgspec.json.decode(table("torch_api.json"), type=dict[str, TorchApi])

@@ -8,7 +8,7 @@ from functools import cache
 
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import SourceFile
-from npulint.discover.projects import Roots, marked_root
+from npulint.discover.projects import ProjectRoots, marked_root
 
 _CODE = ("python", "notebook")
 
@@ -22,7 +22,7 @@ def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[
     alone = {posixpath.dirname(file.path) or "." for file in named if not (code_given and file.kind == "artifact")}
     if not alone:
         return []
-    roots = Roots()
+    roots = ProjectRoots()
 
     @cache
     def home(folder: str) -> str | None:

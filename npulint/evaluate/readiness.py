@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.catalogue.check import Check, Failing, Item
+from npulint.catalogue.check import Check, Failing, ItemDefinition
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
 from npulint.findings import SEVERITIES, ChecklistItem, Evidence
@@ -24,7 +24,7 @@ class ReportedCheck(msgspec.Struct, frozen=True):
 class CompiledItem:
     """A checklist item with compiled queries."""
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: ItemDefinition) -> None:
         self.item = item
         self.needs = None if item.needs is None else CompiledQuery(item.needs)
         self.passed = None if item.passed is None else CompiledQuery(item.passed)

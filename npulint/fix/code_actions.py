@@ -16,7 +16,7 @@ from npulint.fix.plan import planned
 from npulint.fix.source import SourceDocument
 
 
-class Files:
+class DecodedFiles:
     """The current files, each decoded once. `bytes_of` returns the bytes of a path, None if missing; `only` is the one
     file that may change (empty: any)."""
 

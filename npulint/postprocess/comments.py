@@ -221,7 +221,7 @@ class _Judge:
         self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
     ) -> dict[int, tuple[Edit, ...]]:
         """The edits that remove unused names from comments, by index of the directive."""
-        from npulint.postprocess.removal import Listed, removals  # rarely needed
+        from npulint.postprocess.removal import DirectiveNames, removals  # rarely needed
 
         by_comment: dict[Comment, list[int]] = {}
         for position, directive in enumerate(directives):
@@ -229,7 +229,7 @@ class _Judge:
         found: dict[int, tuple[Edit, ...]] = {}
         for comment, positions in by_comment.items():
             if any(useless[position] for position in positions):
-                listed = [Listed(directives[p].start, directives[p].listed, useless[p]) for p in positions]
+                listed = [DirectiveNames(directives[p].start, directives[p].listed, useless[p]) for p in positions]
                 edits = removals(path, kind, self._lines(path), comment, listed)
                 found.update(zip(positions, edits, strict=True))
         return found

@@ -13,13 +13,13 @@ from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Baseline, Finding, GraphSummary, ProgramSummary, SuppressedFinding
 from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.scope import Scope
+from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity, Selection
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 from npulint.source_lines import LineProvider
 
-EVERYTHING = Scope()
+EVERYTHING = ReportScope()
 
 
 class RawResults(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
     settings: Settings
     catalogue: Catalogue
     lines: LineProvider
-    scope: Scope = EVERYTHING
+    scope: ReportScope = EVERYTHING
     comparing: bool = False
     started: float = 0.0
 

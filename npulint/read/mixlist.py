@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from npulint.facts.model import Fact, GenericFact
-from npulint.read.json_tree import Fault, Lines, Node, parse_json
+from npulint.read.json_tree import Fault, JsonNode, Lines, parse_json
 
 LISTS = ("black-list", "white-list")
 ACTIONS = ("to-add", "to-remove")
@@ -39,7 +39,7 @@ class _Reader:
     def fact(self, kind: str, name: str, start: int, end: int, **attrs: Any) -> Fact:
         return GenericFact(kind, name, self._path, self._lines.span(start, end), attrs)
 
-    def _problem(self, name: str, node: Node | Fault, detail: str) -> None:
+    def _problem(self, name: str, node: JsonNode | Fault, detail: str) -> None:
         self.problems.append(self.fact("mixlist_problem", name, node.start, node.end, detail=detail))
 
     def faults(self, faults: list[Fault]) -> None:
@@ -49,7 +49,7 @@ class _Reader:
             detail = self._text[fault.start : fault.end][:60]
             self._problem(_REASONS.get(what, "invalid-json"), fault, detail)
 
-    def root(self, node: Node) -> None:
+    def root(self, node: JsonNode) -> None:
         if not isinstance(node.value, dict):
             self._problem("wrong-shape", node, "top level")
             return
@@ -61,7 +61,7 @@ class _Reader:
             elif name in LISTS:
                 self._problem("wrong-shape", value, name)
 
-    def _list(self, name: str, actions: dict[str, tuple[Node, Node]]) -> None:
+    def _list(self, name: str, actions: dict[str, tuple[JsonNode, JsonNode]]) -> None:
         for action, (key, value) in actions.items():
             if action not in ACTIONS:
                 if name in LISTS:

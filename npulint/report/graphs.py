@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from npulint.findings import GraphSummary, RunResult
-from npulint.report.document.model import Note, Place, Table
+from npulint.report.document.model import Note, PlaceCell, Table
 from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
 from npulint.texts import count, say
@@ -72,7 +72,7 @@ def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
     heads = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
     rows = [
         (
-            (Place(one.graph.path), Note(one.note(lang))),
+            (PlaceCell(one.graph.path), Note(one.note(lang))),
             kind(one.graph, lang),
             size(one.graph, lang),
             placed(one.graph, lang),

@@ -49,7 +49,7 @@ def points(line: str, wanted: int, encoding: str) -> int:
     return len(line)
 
 
-class Places:
+class TextPositions:
     """The positions in one text, for `encoding` ``utf-8``, ``utf-16`` or ``utf-32``."""
 
     def __init__(self, lines: Sequence[str], encoding: str = "utf-16") -> None:

@@ -15,12 +15,12 @@ from lsprotocol import types as lsp
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.server.actions import FIX_ALL, File, Proposer, meets
+from npulint.server.actions import FIX_ALL, EditableFile, Proposer, meets
 from npulint.server.document_store import StoredResult
 from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.notebooks import Notebook
-from npulint.server.positions import Places
-from npulint.server.screen import Shown
+from npulint.server.positions import TextPositions
+from npulint.server.screen import PublishedDiagnostics
 from npulint.server.server import Server, identity
 from npulint.server.uris import uri_of
 
@@ -53,11 +53,11 @@ async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams
     screen = ls.screen()
     known = {one.uri: one.value for one in params.previous_result_ids}
     items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
-    gone = [Shown(uri, None, []) for uri in known if uri not in items]
+    gone = [PublishedDiagnostics(uri, None, []) for uri in known if uri not in items]
     return lsp.WorkspaceDiagnosticReport(items=[_report(item, known) for item in (*items.values(), *gone)])
 
 
-def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
+def _report(item: PublishedDiagnostics, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
     name = identity(item)
     if known.get(item.uri) == name:
         return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri=item.uri, result_id=name, version=item.version)
@@ -95,7 +95,7 @@ def _requested(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -
     """The findings in the range, and those of the diagnostics in the request."""
     data = [shown.data for shown in params.context.diagnostics]
     named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
-    span = Places(result.seen.lines, ls.encoding).span(params.range)
+    span = TextPositions(result.seen.lines, ls.encoding).span(params.range)
     return [f for f in result.findings if meets(f.span, span) or (f.fingerprint and f.fingerprint in named)]
 
 
@@ -107,12 +107,12 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
     screen = ls.screen()
     by_path = {one.seen.path: one for one in ls.store.results.values()}
 
-    def file(path: str) -> File:
+    def file(path: str) -> EditableFile:
         known = by_path.get(os.path.abspath(path))
         if known is not None:
-            return File(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
+            return EditableFile(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
         lines = screen.sight(os.path.abspath(path))[2]
-        return File(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
+        return EditableFile(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
 
     return Proposer(file, ls.encoding, versioned, settings.language() if settings else ls.lang)
 
@@ -123,7 +123,7 @@ async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     result = await ls.store.current(uri)
     if result is None or result.seen.cells:
         return None
-    places = Places(result.seen.lines, ls.encoding)
+    places = TextPositions(result.seen.lines, ls.encoding)
     line, column = places.place(params.position)
     named = named_at(result.seen.lines[line - 1], column)
     settings = ls.store.answer.settings.get(result.seen.path)

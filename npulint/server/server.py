@@ -21,9 +21,9 @@ from npulint.server.diagnostics import Abilities
 from npulint.server.document_store import DocumentStore
 from npulint.server.engine import EngineAnswer
 from npulint.server.positions import agreed
-from npulint.server.progress import REFUSED, Bar
+from npulint.server.progress import REFUSED, ProgressBar
 from npulint.server.publishing import Board
-from npulint.server.screen import Screen, Shown
+from npulint.server.screen import PublishedDiagnostics, Screen
 from npulint.server.uris import path_of
 from npulint.settings import Settings
 from npulint.texts import say
@@ -88,7 +88,7 @@ class Server(LanguageServer):
         self.pages = pages
         self.store = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
         self.board = Board(self._publish)
-        self.bar = Bar(self)
+        self.bar = ProgressBar(self)
         self.encoding = "utf-16"
         self.can = Abilities()
         self.given: object = None
@@ -219,7 +219,7 @@ class Server(LanguageServer):
                 self.log(lsp.MessageType.Warning, str(error))
 
 
-def identity(item: Shown) -> str:
+def identity(item: PublishedDiagnostics) -> str:
     """A result id: the version and a digest of the diagnostics."""
     return f"{item.version}:{blake2b(repr(item.diagnostics).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import Catalogue, Check, Example, Reference, Text
+from npulint.catalogue.check import Catalogue, Check, CheckText, Example, Reference
 from npulint.catalogue.codes import distance
 from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
@@ -105,13 +105,13 @@ class SitePage(CheckPage):
         self.here = path_of(check.name)
         self.text = self._filled()
 
-    def _filled(self) -> Text:
+    def _filled(self) -> CheckText:
         """The texts as the first finding of the first bad example says them, its captures filled in."""
         bad = next((example for example in self.check.examples if example.bad), None)
         found = examples.said(bad.files, bad.target, self.alone, self.check.code, self.lang) if bad else []
         if not found:
             return self.text
-        return Text(self.text.title, found[0].message, found[0].why, found[0].fix.text)
+        return CheckText(self.text.title, found[0].message, found[0].why, found[0].fix.text)
 
     def head(self) -> list[str]:
         check = self.check

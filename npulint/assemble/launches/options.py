@@ -22,8 +22,8 @@ _MOST = 4  # definitions of one option that are looked at
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
 
 
-class Evaluator(Protocol):
-    """What tells the value of a default (`npulint.assemble.flow.Flow`)."""
+class ValueResolver(Protocol):
+    """From an expression to its possible values (`npulint.assemble.flow.Flow`)."""
 
     def known(self, module: Module, value: Value, block: int, line: int, depth: int = 0) -> PossibleValues:
         """The scalars that `value` may have at `line` in `block`."""
@@ -125,7 +125,7 @@ class Options:
         self.table.setdefault(name, []).append(option)
         self.by_module.setdefault(module.path, {}).setdefault(name, []).append(option)
 
-    def value(self, module: Module, dotted: str, flow: Evaluator) -> PossibleValues | None:
+    def value(self, module: Module, dotted: str, flow: ValueResolver) -> PossibleValues | None:
         """The value of ``FLAGS.x``, ``args.x`` and the like in `module`, or None when it is no option. It counts as
         exact: it is what runs unless somebody says otherwise."""
         holder, _, name = dotted.rpartition(".")
@@ -148,7 +148,7 @@ class Options:
             return own or options
         return [o for o in options if not scripts.isdisjoint(self.passed.reaching(o.module.path))] or options
 
-    def _values(self, option: Option, module: Module, flow: Evaluator) -> list[PossibleValues]:
+    def _values(self, option: Option, module: Module, flow: ValueResolver) -> list[PossibleValues]:
         """What launchers pass; the default where one of them passes nothing, or where there is none."""
         parts: dict[tuple[str, str | None], PossibleValues] = {}
         starts = self.passed.starts(option.module.path, module.path)

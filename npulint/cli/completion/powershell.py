@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint import __version__
-from npulint.cli.completion.model import Value, Verb
+from npulint.cli.completion.model import CommandSpec, ValueHint
 
 _LOGIC = r"""
 Register-ArgumentCompleter -Native -CommandName npulint -ScriptBlock {
@@ -53,7 +53,7 @@ Register-ArgumentCompleter -Native -CommandName npulint -ScriptBlock {
 """
 
 
-def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+def script(verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str:
     """The complete script. Where it returns nothing, PowerShell completes files itself."""
     lines = [
         f"# PowerShell completion for npulint {__version__}",
@@ -70,13 +70,13 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n" + _LOGIC
 
 
-def _table(verb: Verb) -> list[str]:
+def _table(verb: CommandSpec) -> list[str]:
     rows = [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]
     entries = [f"        {_quoted(name)} = {_quoted(_entry(value))}" for name, value in rows]
     return [f"    {_quoted(verb.name)} = [ordered]@{{", *entries, "    }"]
 
 
-def _entry(value: Value) -> str:
+def _entry(value: ValueHint) -> str:
     return "" if value.kind == "none" else " ".join([value.kind, *value.words])
 
 

@@ -9,7 +9,7 @@ from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
-from npulint.fix.python.lists import Listed
+from npulint.fix.python.lists import ListElements
 from npulint.fix.python.templates import Templates, shares_parentheses
 from npulint.fix.python.tree import Range, Tree
 
@@ -117,7 +117,7 @@ def _relisted(
         if dropped:
             return [tree.edit(begin, end, ", ".join(added))]
         return [tree.edit(begin, begin, "("), tree.edit(end, end, f"), {', '.join(added)}")]
-    listed = Listed(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
+    listed = ListElements(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
     return edits + listed.changed(dropped, added)
 
 

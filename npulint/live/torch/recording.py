@@ -15,7 +15,7 @@ from npulint.facts.graph import Graph
 from npulint.live.sources import is_own
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
-from npulint.live.torch.device_transfer import Moved
+from npulint.live.torch.device_transfer import MovedObjects
 from npulint.live.torch.dispatch import Watching
 from npulint.live.torch.errors import FakeNpuError, LiveError
 from npulint.live.torch.kernels import Kernels
@@ -30,21 +30,21 @@ METHODS = (AUTO, IMAGINARY, DISPATCH)
 Inspect = Callable[[Any], None]
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedStep(msgspec.Struct, frozen=True):
     """A recorded step. `method` is imaginary or dispatch; `notes` say what could not be seen."""
 
     graph: Graph
     method: str
     notes: tuple[str, ...] = ()
 
-    def noting(self, note: str) -> Recorded:
+    def noting(self, note: str) -> RecordedStep:
         """A copy with a note before the others."""
         return msgspec.structs.replace(self, notes=(note, *self.notes))
 
 
 def record(
     step: TrainingStep, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None
-) -> Recorded:
+) -> RecordedStep:
     """The operators of one step as PyTorch `release` runs them. `inspect` is called with the loss (or output) before
     everything is restored. Raises `LiveError` when the step cannot be checked, and what the user's code also raises on
     ordinary tensors."""
@@ -100,12 +100,12 @@ class _Failed(Exception):
         return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, *more])])
 
 
-def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> RecordedStep:
     recorder = Recorder()
     kernels = Kernels(recorder)
     recorder.quiet = 1
     with unchanged():
-        moved = Moved(_imaginary)
+        moved = MovedObjects(_imaginary)
         device.activate(True)
         registered = None
         try:
@@ -128,14 +128,14 @@ def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | No
             moved.back()
             if registered is not None:
                 registered.end()
-    return Recorded(recorder.graph(), IMAGINARY)
+    return RecordedStep(recorder.graph(), IMAGINARY)
 
 
-def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> RecordedStep:
     recorder = Recorder()
     watching = Watching(recorder, release)
     with unchanged():
-        moved = Moved(_copied)
+        moved = MovedObjects(_copied)
         try:
             inputs, targets = move(step, moved)
             kind = _kind(step, inputs)
@@ -146,7 +146,7 @@ def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | 
             del out
         finally:
             moved.back()
-    return Recorded(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "imaginary.dispatch"),))
+    return RecordedStep(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "imaginary.dispatch"),))
 
 
 def _place(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
-from npulint.live.torch.device_transfer import Moved
+from npulint.live.torch.device_transfer import MovedObjects
 from npulint.live.torch.errors import LiveError
 from npulint.live.torch.reaching import move_reached
 from npulint.live.torch.sites import outermost, unrecorded
@@ -32,7 +32,7 @@ class TrainingStep(msgspec.Struct, frozen=True):
     autocast: str = ""
 
 
-def move(step: TrainingStep, moved: Moved) -> tuple[Any, Any]:
+def move(step: TrainingStep, moved: MovedObjects) -> tuple[Any, Any]:
     """Move what a step works on; returns moved copies of inputs and targets."""
     if step.model is not None:
         moved.module(step.model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.facts.model import Fact, FileFacts, GenericFact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
-from npulint.read.source import Source
+from npulint.read.source import DecodedSource
 
 LIMIT = 1 << 20
 """Maximum characters of a configuration file; larger ones are data."""
@@ -27,7 +27,7 @@ _SYNTAX = {
 }
 
 
-def read_configuration(source: Source, path: str) -> FileFacts:
+def read_configuration(source: DecodedSource, path: str) -> FileFacts:
     """One `config_value` for every leaf of a configuration file: its name is the dotted key, `key` the list of the
     keys, `value` a scalar or a list of values, its span that of the value; before them a `config_package` for the
     package that a hydra comment declares. Never raises: unreadable input becomes a `Problem` (``syntax-error``,

@@ -11,12 +11,12 @@ from npulint.facts.model import Fact, GenericFact, Problem
 from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.requirement import build, cuda_index, requirement, wheel
-from npulint.read.shell.commands import Command, Parser
+from npulint.read.shell.commands import Parser, ShellCommand
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, Options, basename, options, started
-from npulint.read.shell.tokens import Part, Word
-from npulint.read.shell.values import HOLE, Field, Variables
+from npulint.read.shell.started_programs import BUILTINS, IDLE, StartedScript, StartOptions, basename, options, started
+from npulint.read.shell.tokens import Word, WordPart
+from npulint.read.shell.values import HOLE, ExpandedArgument, Variables
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
@@ -51,9 +51,9 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     guarded, loop), ``dependency`` for what pip installs and ``shell_problem`` (spaced-assignment, not-exported; attrs:
     variable, value).
     `options` are the values by name (None when computed), `places` their positions, `apart` and `flags` their notation
-    (see `npulint.read.shell.started_programs.Options`), `words` the positional arguments with their positions, `partly`
-    the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder` the
-    working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
+    (see `npulint.read.shell.started_programs.StartOptions`), `words` the positional arguments with their positions,
+    `partly` the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder`
+    the working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
     the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override the
     value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
     """
@@ -131,7 +131,7 @@ class _Reader:
 
     # -- variables
 
-    def _assignments(self, command: Command) -> None:
+    def _assignments(self, command: ShellCommand) -> None:
         """Record every variable that `command` sets."""
         words = command.words
         head = words[0].literal or ""
@@ -152,7 +152,7 @@ class _Reader:
         else:
             self._declared(words, command)
 
-    def _declared(self, words: tuple[Word, ...], command: Command) -> None:
+    def _declared(self, words: tuple[Word, ...], command: ShellCommand) -> None:
         leading = _leading(words)
         if leading == len(words):  # only assignments; before a program they are local to it
             for word in words:
@@ -161,13 +161,13 @@ class _Reader:
             for word in words[leading + 1 :]:
                 self._variables.assign(word, command)
 
-    def _counters(self, word: Word, command: Command) -> None:
+    def _counters(self, word: Word, command: ShellCommand) -> None:
         for name in set(_NAME.findall("".join(part.text for part in word.parts)[:500])):
             self._variables.computed(name, word, command)
 
     # -- commands
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: ShellCommand) -> None:
         leading = _leading(command.words)
         words = command.words[leading:]
         if not words:
@@ -182,7 +182,7 @@ class _Reader:
         elif head not in _SILENT:
             self._program(words, command)
 
-    def _plain(self, word: Word, command: Command) -> None:
+    def _plain(self, word: Word, command: ShellCommand) -> None:
         if word.to is None:
             return
         if word.to.written in self._exported:
@@ -191,16 +191,16 @@ class _Reader:
             assignment = self._variables.assignment(word, command)
             self._kept.setdefault(word.to.name, (word, assignment.value.known if assignment else None))
 
-    def _environment(self, word: Word, command: Command) -> None:
+    def _environment(self, word: Word, command: ShellCommand) -> None:
         assignment = self._variables.assignment(word, command)
         if assignment is not None:
             self._set(assignment.name, assignment.value.known, assignment.value.default, word, command)
 
-    def _set(self, name: str, value: str | None, default: bool, word: Word, command: Command) -> None:
+    def _set(self, name: str, value: str | None, default: bool, word: Word, command: ShellCommand) -> None:
         attrs = {"value": value, "via": self._via, "guarded": command.guarded, "default": default}
         self._fact("environment", name, word.start, word.end, used=self._reads(name), **attrs)
 
-    def _declare(self, head: str, words: tuple[Word, ...], command: Command) -> None:
+    def _declare(self, head: str, words: tuple[Word, ...], command: ShellCommand) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
         if (head not in ("export", "ENV") and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
             return
@@ -223,7 +223,7 @@ class _Reader:
                 return True
         return False
 
-    def _program(self, words: tuple[Word, ...], command: Command) -> None:
+    def _program(self, words: tuple[Word, ...], command: ShellCommand) -> None:
         if (words[0].literal or "").isupper() and self._spaced(words[:2]):
             return
         fields = self._variables.fields(words, command)
@@ -250,7 +250,7 @@ class _Reader:
             self._packages(fields[found.packages :], command)
         self._passed_on(fields, found.programs, command)
 
-    def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
+    def _launch(self, launch: StartedScript, fields: list[ExpandedArgument], command: ShellCommand) -> None:
         script = fields[launch.script]
         passed = options(fields[launch.script + 1 :])
         alone = sum(field.word is script.word for field in fields) == 1
@@ -280,7 +280,7 @@ class _Reader:
             sourced=fields[launch.first].text in ("source", "."),
         )
 
-    def _places(self, passed: Options) -> dict[str, list[int]]:
+    def _places(self, passed: StartOptions) -> dict[str, list[int]]:
         """[line, column, end line, end column] of the options, by name."""
         found = {}
         for name, (first, last) in passed.words.items():
@@ -288,7 +288,7 @@ class _Reader:
             found[name] = [span.line, span.column, span.end_line, span.end_column]
         return found
 
-    def _words(self, passed: Options) -> list[list[str | int]]:
+    def _words(self, passed: StartOptions) -> list[list[str | int]]:
         """[word, line, column, end line, end column] of the positional arguments."""
         found: list[list[str | int]] = []
         for field in passed.others[:_WORDS]:
@@ -296,7 +296,7 @@ class _Reader:
             found.append([field.text.replace(HOLE, "*"), span.line, span.column, span.end_line, span.end_column])
         return found
 
-    def _inline(self, text: str, word: Word, command: Command) -> None:
+    def _inline(self, text: str, word: Word, command: ShellCommand) -> None:
         """``bash -c "…"``: the facts of the text, all at the span of the word."""
         if HOLE in text or self._level >= _NESTING:
             return
@@ -308,7 +308,7 @@ class _Reader:
                 fact.attrs.update(places={}, words=[], folder=folder)
             self._facts.append(GenericFact(fact.kind, fact.name, self._path, span, fact.attrs))
 
-    def _packages(self, fields: list[Field], command: Command) -> None:
+    def _packages(self, fields: list[ExpandedArgument], command: ShellCommand) -> None:
         if len(fields) < 2 or fields[1].text != "install":
             return
         skip = False
@@ -330,7 +330,7 @@ class _Reader:
             skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
             skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 
-    def _passed_on(self, fields: list[Field], programs: list[int], command: Command) -> None:
+    def _passed_on(self, fields: list[ExpandedArgument], programs: list[int], command: ShellCommand) -> None:
         """``mpirun -x NAME=value`` and ``env NAME=value`` set variables too."""
         names = {basename(fields[position]): position for position in programs}
         end = programs[-1] if programs else 0
@@ -346,9 +346,9 @@ class _Reader:
 
     # -- command substitutions
 
-    def _nested(self, command: Command) -> None:
+    def _nested(self, command: ShellCommand) -> None:
         """The commands inside ``$(…)`` and backquotes, in quotes or not."""
-        waiting: list[tuple[Part, int]] = []
+        waiting: list[tuple[WordPart, int]] = []
         for word in command.words:
             if word.literal is None:
                 waiting += [(part, 1) for part in word.parts if part.kind == "code"]
@@ -359,7 +359,7 @@ class _Reader:
             for inner in Parser().parse(Lexer(part.text).tokens()):
                 words = tuple([word.moved(part.start) for word in inner.words])
                 guarded = command.guarded or inner.guarded
-                self._command(Command(words, command.path, guarded, command.loop, command.function))
+                self._command(ShellCommand(words, command.path, guarded, command.loop, command.function))
                 if depth < _NESTING:
                     waiting += [(p, depth + 1) for word in words for p in word.parts if p.kind == "code"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from npulint.facts.model import Span
 from npulint.findings import Evidence, Finding, RunResult
-from npulint.report.html.markup import Paths, attribute, escape_html, identifier
+from npulint.report.html.markup import ShortPaths, attribute, escape_html, identifier
 from npulint.report.html.source import line_of
 from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
@@ -28,7 +28,7 @@ class Page:
         self.lang = view.lang
         self.shown = visible(result, view)
         self.carried = _most_severe(self.shown)
-        self.paths = Paths(_paths(result, view.applied))
+        self.paths = ShortPaths(_paths(result, view.applied))
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()

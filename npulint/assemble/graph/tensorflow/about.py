@@ -6,7 +6,7 @@ from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import where
 from npulint.assemble.graph.tensorflow.formatting import Style, style
-from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.assemble.graph.tensorflow.placement import GraphPlacement
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
@@ -43,7 +43,7 @@ class TensorFlowGraph(WholeGraph, eq=False, dict=True, kw_only=True):
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """One fact ``graph``, at the first line of the file, and those about places."""
-    placement = Placement(view, target)
+    placement = GraphPlacement(view, target)
     placed = where.facts(placement)
     cuts = [fact for fact in placed if isinstance(fact, where.GraphCut)]
     counts = placement.counts

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.facts.graph import Node
 from npulint.lazy_regex import lazy_compile
 
@@ -97,7 +97,7 @@ class Tie(NamedTuple):
     kind: str
 
 
-def ties(flow: Flow, step: Collection[int]) -> list[Tie]:
+def ties(flow: DataFlow, step: Collection[int]) -> list[Tie]:
     """The edges between nodes of a step that carry no plain values."""
     nodes = flow.nodes
     special = {n for n in step if _gives(nodes[n].op) or _tells(nodes[n])}

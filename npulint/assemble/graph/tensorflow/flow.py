@@ -13,7 +13,7 @@ _STORES = ("Assign", "Scatter", "ResourceScatter")
 _GRADIENTS = ("gradients", "gradient_tape")
 
 
-class Flow:
+class DataFlow:
     """One body. Nodes are known by their position; `inputs` and `controls` are positions of what a node takes."""
 
     def __init__(self, body: Body) -> None:

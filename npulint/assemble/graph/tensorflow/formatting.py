@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.assemble.graph.tensorflow.placement import GraphPlacement
 from npulint.facts.graph import Node
 
 Style = Literal["session", "function"]
@@ -33,6 +33,6 @@ def percent(part: int, whole: int) -> int:
     return round(100 * part / whole) if whole else 0
 
 
-def style(placement: Placement) -> Style:
+def style(placement: GraphPlacement) -> Style:
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
     return "function" if placement.functional else "session"

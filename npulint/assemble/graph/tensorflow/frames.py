@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.assemble.graph.tensorflow.clusters import ordered
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 
 ENTERS = ("Enter", "RefEnter")
 """What begins a loop."""
@@ -15,7 +15,7 @@ _REPEATS = frozenset(("NextIteration", "RefNextIteration"))
 _DEEPEST = 64  # loops within one another
 
 
-def frames_of(flow: Flow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
+def frames_of(flow: DataFlow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
     """By node of a step the names of the loops around it, the innermost last."""
     before = forward_edges(flow, step)
     inside: dict[int, tuple[str, ...]] = {}
@@ -28,11 +28,11 @@ def frames_of(flow: Flow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
     return inside
 
 
-def _behind(flow: Flow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
+def _behind(flow: DataFlow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
     return inside[:-1] if flow.nodes[n].op in _LEAVES else inside
 
 
-def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, Sequence[int]]:
+def forward_edges(flow: DataFlow, step: frozenset[int]) -> dict[int, Sequence[int]]:
     """By node of a step, which holds all that its nodes need, what has to run before it in the same round of a loop."""
     nodes = flow.nodes
     if _REPEATS.isdisjoint(flow.of_op):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.facts.graph import Node
 
 _CHOICES = ("Case", "StatelessCase")
@@ -13,7 +13,7 @@ def makes_dataset(node: Node) -> bool:
     return "Dataset" in node.op or node.op == "OneShotIterator"
 
 
-def run_by(flow: Flow, node: Node) -> list[str]:
+def run_by(flow: DataFlow, node: Node) -> list[str]:
     """The functions that a node runs where there is no GPU: one that chooses by the device leaves out those for it."""
     names = called(node)
     if node.op not in _CHOICES:

@@ -13,7 +13,7 @@ from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.patterns import SLOW
-from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Placement
+from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, GraphPlacement, PlacedBody
 from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
 from npulint.assemble.graph.tensorflow.shapes import OF_DATA
 from npulint.facts.graph import Node
@@ -59,7 +59,7 @@ class _Group(msgspec.Struct):
     follow: int = 0
 
 
-def groups(placement: Placement) -> list[NodeGroup]:
+def groups(placement: GraphPlacement) -> list[NodeGroup]:
     """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
     facts about shapes and slow operators tell), ``tied`` (to a node on the host, unless the cut tells it all) and
     ``gray`` (left on the host by mixed computing alone)."""
@@ -80,7 +80,7 @@ def groups(placement: Placement) -> list[NodeGroup]:
     return [_fact(placement, name, kind, group, whole) for (name, kind), group in sorted(found.items())]
 
 
-def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
+def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
     return NodeGroup(
         placement.view.node_set(group.nodes),
         name,
@@ -96,7 +96,7 @@ def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: i
     )
 
 
-def _blamed(placement: Placement) -> dict[str, set[str]]:
+def _blamed(placement: GraphPlacement) -> dict[str, set[str]]:
     """By family that cuts the graph by itself why it does so: what it keeps on the host is told there."""
     found: dict[str, set[str]] = {}
     for kind, places in placement.cuts().items():
@@ -104,20 +104,20 @@ def _blamed(placement: Placement) -> dict[str, set[str]]:
     return found
 
 
-def _binding(placement: Placement) -> set[str]:
+def _binding(placement: GraphPlacement) -> set[str]:
     """The families of the operators that others are tied to."""
     bodies = [body.sinking for body in placement.bodies]
     return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
 
 
-def _explained_by_cut(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
+def _explained_by_cut(body: PlacedBody, n: int, blamed: dict[str, set[str]]) -> bool:
     """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
     why = blamed.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
 
 
 def _keys(
-    placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]
+    placement: GraphPlacement, body: PlacedBody, n: int, node: Node, blamed: dict[str, set[str]]
 ) -> Iterator[tuple[str, Family]]:
     """The groups of a node: by place and family, as far as these are told apart."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
@@ -135,7 +135,7 @@ def _keys(
             yield AICPU, kind if kind in _APART[AICPU] else "other"
 
 
-def _mixed(placement: Placement) -> _Group:
+def _mixed(placement: GraphPlacement) -> _Group:
     """The nodes that mixed computing leaves on the host though the device takes them otherwise; `follow` counts what
     comes with them: what they are tied to, and the loops around them."""
     own: list[Node] = []

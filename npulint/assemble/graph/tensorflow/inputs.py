@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.functions import makes_dataset
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
@@ -54,7 +54,7 @@ def _queues(view: TensorFlowGraphView) -> list[GraphInput]:
     return [GraphInput(view.node_set(nodes), "queue", op_counts(nodes), runners)] if nodes else []
 
 
-def _nexts(view: TensorFlowGraphView) -> list[tuple[Flow, int, Node]]:
+def _nexts(view: TensorFlowGraphView) -> list[tuple[DataFlow, int, Node]]:
     return list(view.stepped_of(("IteratorGetNext", "IteratorGetNextSync")))
 
 
@@ -70,7 +70,7 @@ def _one_shot(view: TensorFlowGraphView) -> list[Node]:
     ]
 
 
-def _iterators(flow: Flow, place: int) -> list[Node]:
+def _iterators(flow: DataFlow, place: int) -> list[Node]:
     return [flow.nodes[taken] for taken in flow.inputs[place][:1]]
 
 
@@ -101,7 +101,7 @@ def _joint(view: TensorFlowGraphView) -> list[Node]:
     return found
 
 
-def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
+def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
     """The groups that wait for one of these nodes, through groups in them."""
     outer: dict[int, list[int]] = {}
     for place in flow.of_op.get("NoOp", ()):

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from npulint.assemble.graph.tensorflow.carried import REF, RESOURCE, STRING, Tie, makes_handle
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, frames_of
-from npulint.assemble.graph.tensorflow.rules import HANDLE, Rules
+from npulint.assemble.graph.tensorflow.rules import HANDLE, PlacementRules
 from npulint.facts.graph import Node
 
 EDGE, FRAME = "edge", "frame"
@@ -21,7 +21,7 @@ class Placed:
     `Rules.why`, or ``handle``: a resource other than a variable in mixed computing, ``frame``: a loop that holds such a
     node, ``edge``: what it is tied to) and which operator type is to blame for it (`origin`)."""
 
-    def __init__(self, flow: Flow, step: frozenset[int], rules: Rules, edges: Sequence[Tie]) -> None:
+    def __init__(self, flow: DataFlow, step: frozenset[int], rules: PlacementRules, edges: Sequence[Tie]) -> None:
         self.flow = flow
         self.step = step
         self.rules = rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.sizes import Shape, constant, declared_shape, input_shape
 from npulint.facts.graph import Node
 
@@ -29,7 +29,7 @@ _SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
 _PICKS = frozenset(("StridedSlice", "Slice", "GatherV2", "Gather"))
 
 
-def origins(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
+def origins(flow: DataFlow, wanted: Iterable[int]) -> dict[int, int]:
     """What the first outputs of these nodes, and of all that decides about them, come from. Takes time in proportion
     to the edges."""
     left = _needed(flow, wanted)
@@ -46,7 +46,7 @@ def origins(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def _needed(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
+def _needed(flow: DataFlow, wanted: Iterable[int]) -> dict[int, int]:
     """The nodes that have to be known, with the number of inputs that have to be known before them."""
     left: dict[int, int] = {}
     queue = list(wanted)
@@ -59,7 +59,7 @@ def _needed(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
     return left
 
 
-def _begins(flow: Flow, place: int) -> bool:
+def _begins(flow: DataFlow, place: int) -> bool:
     """Whether a node is judged without what it takes."""
     op = flow.nodes[place].op
     if op in _STARTS or op in _FED or op in _SHAPES:
@@ -67,7 +67,7 @@ def _begins(flow: Flow, place: int) -> bool:
     return op in _PICKS and bool(flow.inputs[place]) and flow.nodes[flow.inputs[place][0]].op == "Shape"
 
 
-def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
+def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
     node, taken = flow.nodes[place], flow.inputs[place]
     known = _STARTS.get(node.op)
     if known is not None:
@@ -87,7 +87,7 @@ def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
     return DATA if _draws(node) else worst
 
 
-def _picked(flow: Flow, place: int, taken: Sequence[int]) -> int:
+def _picked(flow: DataFlow, place: int, taken: Sequence[int]) -> int:
     """One dimension of a shape is constant where the graph knows that one."""
     shape = input_shape(flow, taken[0], 0)
     index = constant(flow, taken[1]) if len(taken) > 1 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.attributes import Flag
@@ -51,7 +51,7 @@ class NativeDropout(GraphFact, eq=False, dict=True, kw_only=True):
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_slow_op`` and ``graph_dropout``."""
-    slow: dict[str, list[tuple[Flow, int, Node]]] = {}
+    slow: dict[str, list[tuple[DataFlow, int, Node]]] = {}
     masks: dict[Flag, list[Node]] = {}
     for flow, place, node in view.stepped_of(SLOW):
         slow.setdefault(SLOW[node.op], []).append((flow, place, node))
@@ -64,7 +64,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return [*found, *dropouts]
 
 
-def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, Node]]) -> SlowOperator:
+def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[DataFlow, int, Node]]) -> SlowOperator:
     nodes = [node for _, _, node in found]
     backward = sum("Grad" in node.op for node in nodes)
     shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]
@@ -79,7 +79,7 @@ def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, No
     )
 
 
-def _mask(flow: Flow, place: int) -> Flag | None:
+def _mask(flow: DataFlow, place: int) -> Flag | None:
     """Whether random numbers become the mask of a dropout, compared with a rate (GreaterEqual) or rounded down
     (Floor) and multiplied with values of some shape. None: they do not; else whether the mask has a noise shape of
     its own: yes, no, unknown."""
@@ -100,14 +100,14 @@ def _mask(flow: Flow, place: int) -> Flag | None:
     return None
 
 
-def _single(flow: Flow, place: int) -> bool:
+def _single(flow: DataFlow, place: int) -> bool:
     """Whether one number is drawn: that decides something for a whole batch."""
     size = taken(flow, place, 0)
     rank = None if size is None else shape_of(flow, size)
     return rank == [0] or elements(shape_of(flow, place)) == 1
 
 
-def _noise(flow: Flow, random: int, product: int, mask: int) -> Flag:
+def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
     """Whether the random numbers have fewer elements than the values that they keep or drop."""
     drawn, made = elements(shape_of(flow, random)), elements(shape_of(flow, product))
     if drawn is not None and made is not None:
@@ -121,6 +121,6 @@ def _noise(flow: Flow, random: int, product: int, mask: int) -> Flag:
     return "unknown"
 
 
-def _same_values(flow: Flow, of: int | None, kept: list[int | None]) -> bool:
+def _same_values(flow: DataFlow, of: int | None, kept: list[int | None]) -> bool:
     """Whether what is multiplied is computed from the tensor whose shape the mask has: dropout divides it first."""
     return any(one is not None and of in flow.inputs[one][:_FACTORS] for one in kept)

@@ -10,11 +10,11 @@ from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.carried import ties
 from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
 from npulint.assemble.graph.tensorflow.families import Family, family
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
 from npulint.assemble.graph.tensorflow.node_placement import EDGE, Placed
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, origins
-from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
+from npulint.assemble.graph.tensorflow.rules import INPUT, PlacementRules
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
@@ -29,10 +29,10 @@ _STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Que
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
 
-class Body:
+class PlacedBody:
     """One body of which a step needs something: its nodes in both judgements, full sinking and mixed computing."""
 
-    def __init__(self, flow: Flow, step: frozenset[int], sinking: Rules, mixing: Rules) -> None:
+    def __init__(self, flow: DataFlow, step: frozenset[int], sinking: PlacementRules, mixing: PlacementRules) -> None:
         self.flow = flow
         self.step = step
         edges = ties(flow, step)
@@ -98,28 +98,28 @@ class Body:
         return cut(self.order, self.before, device)
 
 
-class Placement:
+class GraphPlacement:
     """Where the nodes of a graph run."""
 
     def __init__(self, view: TensorFlowGraphView, target: Target) -> None:
         self.view = view
-        self.rules = Rules(view, target.supported, target.cann)
-        mixing = Rules(view, target.supported, target.cann, mixed=True)
+        self.rules = PlacementRules(view, target.supported, target.cann)
+        mixing = PlacementRules(view, target.supported, target.cann, mixed=True)
         steps = zip(view.flows, view.on_path, strict=True)
-        self.bodies = [Body(flow, _step(flow, path), self.rules, mixing) for flow, path in steps if path]
+        self.bodies = [PlacedBody(flow, _step(flow, path), self.rules, mixing) for flow, path in steps if path]
 
     @property
     def functional(self) -> bool:
         """Whether a step is a function (TensorFlow 2): every part that the device takes is then kept."""
         return self.rules.functional
 
-    def nodes(self) -> Iterator[tuple[Body, int, Node]]:
+    def nodes(self) -> Iterator[tuple[PlacedBody, int, Node]]:
         """Every node of the step."""
         for body in self.bodies:
             for n in sorted(body.step):
                 yield body, n, body.flow.nodes[n]
 
-    def place(self, body: Body, n: int) -> PlaceWord:
+    def place(self, body: PlacedBody, n: int) -> PlaceWord:
         """Where a node of the step runs."""
         if n in body.sinking.why:
             return HOST
@@ -160,17 +160,17 @@ class Placement:
         """How many parts the device would get with mixed computing."""
         return max((body.mixed.pieces for body in self._whole_bodies()), default=0)
 
-    def _left(self, body: Body) -> frozenset[int]:
+    def _left(self, body: PlacedBody) -> frozenset[int]:
         if self.functional:
             return frozenset()
         return body.movable if body.flow.name in self.whole_host else body.movable - body.whole.kept
 
-    def _whole_bodies(self) -> list[Body]:
+    def _whole_bodies(self) -> list[PlacedBody]:
         return [body for body in self.bodies if body.flow.name not in self.whole_host]
 
-    def cuts(self) -> dict[Family, list[tuple[Body, int]]]:
+    def cuts(self) -> dict[Family, list[tuple[PlacedBody, int]]]:
         """The nodes that cut the graph, by the family of what is to blame for them."""
-        found: dict[Family, list[tuple[Body, int]]] = {}
+        found: dict[Family, list[tuple[PlacedBody, int]]] = {}
         for body in self._whole_bodies():
             for n in sorted(body.whole.cutting):
                 if body.sinking.why.get(n, INPUT) != INPUT:
@@ -194,7 +194,7 @@ class Placement:
                 found += [body.flow.nodes[n] for n in sorted(body.movable)]
         return found
 
-    def looped(self, places: Iterable[tuple[Body, int]]) -> list[Node]:
+    def looped(self, places: Iterable[tuple[PlacedBody, int]]) -> list[Node]:
         """The nodes that the device could take of the loops (of the first kind of control flow) around these nodes."""
         found: list[Node] = []
         for body, held in _by_body(places).items():
@@ -205,13 +205,13 @@ class Placement:
         return found
 
 
-def _by_body(places: Iterable[tuple[Body, int]]) -> dict[Body, list[int]]:
-    found: dict[Body, list[int]] = {}
+def _by_body(places: Iterable[tuple[PlacedBody, int]]) -> dict[PlacedBody, list[int]]:
+    found: dict[PlacedBody, list[int]] = {}
     for body, n in places:
         found.setdefault(body, []).append(n)
     return found
 
 
-def _step(flow: Flow, path: frozenset[int]) -> frozenset[int]:
+def _step(flow: DataFlow, path: frozenset[int]) -> frozenset[int]:
     """The nodes of a path with all that has to run before them."""
     return frozenset(flow.ancestors(path, controls=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npulint.assemble.graph.tensorflow.families import family
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.functions import makes_dataset, run_by
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import SupportedOps, recorded
@@ -28,7 +28,7 @@ _CUT_OUT = "GeOp"  # what the adapter itself has put in place of a part that the
 _BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue OptionalHasValue".split())
 
 
-class Rules:
+class PlacementRules:
     """The rules for one graph: `why` tells for a node why it stays on the host (empty: the device takes it)."""
 
     def __init__(self, view: TensorFlowGraphView, supported: SupportedOps, cann: str, *, mixed: bool = False) -> None:
@@ -37,17 +37,17 @@ class Rules:
         self.mixed = mixed and not self.functional
         self._newest = _major(cann) >= _OPEN_PLUGINS
         self._types: dict[str, str] = {}
-        self.functions: Mapping[str, Flow] = view.functions
+        self.functions: Mapping[str, DataFlow] = view.functions
         self.holders = self._holders(view)
 
-    def why(self, flow: Flow, node: Node) -> str:
+    def why(self, flow: DataFlow, node: Node) -> str:
         """``input``: it feeds the step; ``unlisted``, ``gray``: the list; ``scope``: the script excludes it; ``calls``:
         a function that it calls holds such a node."""
         if node.attrs.get(_WITHOUT) is True:
             return SCOPE
         return self._type(node.op) or (CALLS if self.culprit(flow, node) else "")
 
-    def culprit(self, flow: Flow, node: Node) -> str:
+    def culprit(self, flow: DataFlow, node: Node) -> str:
         """The operator type on the host that a function holds which a node calls; empty if there is none."""
         if not self.holders or node.op == _CUT_OUT or (self.functional and node.op in _CALLS):
             return ""

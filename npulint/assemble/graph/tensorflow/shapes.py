@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, OriginWord, origins
 from npulint.assemble.graph.tensorflow.sizes import (
@@ -85,7 +85,7 @@ class OpenShape(GraphFact, eq=False, dict=True, kw_only=True):
 
 
 @fact_kind("graph_top_k")
-class TopK(GraphFact, eq=False, dict=True, kw_only=True):
+class DynamicTopK(GraphFact, eq=False, dict=True, kw_only=True):
     """The k of a TopK or TopKV2 is not a constant; the name is the operator type."""
 
     k: Literal["shape", "unknown", "variable", "fed", "data"]
@@ -94,10 +94,10 @@ class TopK(GraphFact, eq=False, dict=True, kw_only=True):
     """The nodes that compute it, for a sentence."""
 
 
-_known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | TopK]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | DynamicTopK]] = WeakKeyDictionary()
 
 
-def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | TopK]:
+def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | DynamicTopK]:
     """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
     found = _known.get(view)
     if found is None:
@@ -146,7 +146,7 @@ def _makers(view: TensorFlowGraphView, padded: bool) -> list[Node]:
     return [node for flow, place, node in makers if _keeps_remainder(flow, place)]
 
 
-def _keeps_remainder(flow: Flow, place: int) -> bool:
+def _keeps_remainder(flow: DataFlow, place: int) -> bool:
     node = flow.nodes[place]
     position = _BATCHES[node.op]
     if not position:
@@ -156,7 +156,7 @@ def _keeps_remainder(flow: Flow, place: int) -> bool:
     return producer is not None and constant(flow, producer) is False
 
 
-def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
+def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
     """What computes its own size."""
     groups: dict[str, list[Node]] = {}
     top_k: dict[OriginWord, list[tuple[Node, str]]] = {}
@@ -171,14 +171,16 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
                 top_k.setdefault(origin, []).append((node, maker))
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
-    found: list[OpenShape | TopK] = [
+    found: list[OpenShape | DynamicTopK] = [
         OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=op_counts(nodes))
         for name, nodes in sorted(groups.items())
     ]
     for origin, pairs in sorted(top_k.items()):
         if origin != "constant":
             makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in pairs[:_LISTED] if maker))
-            found.append(TopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers))
+            found.append(
+                DynamicTopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers)
+            )
     return found
 
 
@@ -188,7 +190,7 @@ def _open(node: Node) -> bool:
     return not shapes or any(unknown(shape) for shape in shapes)
 
 
-def _decisive(flow: Flow, asked: list[int]) -> list[int]:
+def _decisive(flow: DataFlow, asked: list[int]) -> list[int]:
     """The nodes whose origin decides about those that are asked about."""
     found = []
     for place in asked:
@@ -199,7 +201,7 @@ def _decisive(flow: Flow, asked: list[int]) -> list[int]:
     return found
 
 
-def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
+def _cause(flow: DataFlow, place: int, known: dict[int, int]) -> str:
     """Why the shape of a result is open; empty where it is not, or follows from others."""
     node = flow.nodes[place]
     if node.op in _SIZED:
@@ -212,7 +214,7 @@ def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
     return "data"
 
 
-def _k(flow: Flow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
+def _k(flow: DataFlow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
     """What the k of a TopK comes from, and the operator that computes it."""
     if flow.nodes[place].op == "TopK":  # it is an attribute
         return WORDS[CONSTANT], ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final, Literal
 
-from npulint.assemble.graph.tensorflow.flow import Flow, named_input
+from npulint.assemble.graph.tensorflow.flow import DataFlow, named_input
 from npulint.facts.graph import Node
 
 Shape = list[int] | None
@@ -42,7 +42,7 @@ def recorded_shapes(node: Node) -> list[Shape] | None:
     return declared_shapes(node, "_output_shapes")
 
 
-def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
+def shape_of(flow: DataFlow, place: int, output: int = 0) -> Shape:
     """The shape of an output; None where it cannot be told."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
@@ -64,13 +64,13 @@ def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
     return None
 
 
-def input_shape(flow: Flow, place: int, position: int) -> Shape:
+def input_shape(flow: DataFlow, place: int, position: int) -> Shape:
     """The shape of an input of a node, by its position among the inputs that are values."""
     producer = taken(flow, place, position)
     return None if producer is None else shape_of(flow, producer, output_of(named_input(flow.nodes[place], position)))
 
 
-def taken(flow: Flow, place: int, position: int) -> int | None:
+def taken(flow: DataFlow, place: int, position: int) -> int | None:
     """The position of the node that gives an input; None for arguments of a function."""
     return flow.place_of_input(flow.nodes[place], position)
 
@@ -81,7 +81,7 @@ def output_of(text: str) -> int:
     return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else 0
 
 
-def constant(flow: Flow, place: int) -> int | float | bool | None:
+def constant(flow: DataFlow, place: int) -> int | float | bool | None:
     """The value of a constant with one element, looked for behind what keeps it; None for all else."""
     for _ in range(_STEPS):
         node = flow.nodes[place]

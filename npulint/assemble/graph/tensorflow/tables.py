@@ -6,7 +6,7 @@ from typing import Literal
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.formatting import Style, style
-from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.assemble.graph.tensorflow.placement import GraphPlacement
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -33,7 +33,7 @@ class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
 
 
-def tables(placement: Placement) -> list[TableLookup]:
+def tables(placement: GraphPlacement) -> list[TableLookup]:
     """One fact for each operator that asks a table, and for who asks."""
     view = placement.view
     ops = {node.op for _, _, node in view.all()}

@@ -7,7 +7,7 @@ from typing import Literal
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
+from npulint.assemble.graph.tensorflow.flow import DataFlow, is_gradient
 from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
@@ -93,7 +93,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return [*found, *slow, *_training(view)]
 
 
-def _half(flow: Flow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
+def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
     """What float16 does to the result of a node: (group, how many elements are added up)."""
     if node.op in _SUMS:
         added = _added(flow, place)
@@ -112,13 +112,13 @@ def _half(flow: Flow, place: int, node: Node) -> list[tuple[_Group, int | None]]
     return []
 
 
-def _of_broadcast(flow: Flow, place: int) -> bool:
+def _of_broadcast(flow: DataFlow, place: int) -> bool:
     """Whether the gradient of an elementwise operator adds up what broadcasting repeated, which mostly is nothing."""
     axes = taken(flow, place, 1)
     return axes is not None and flow.nodes[axes].op == "BroadcastGradientArgs"
 
 
-def _guards(flow: Flow, place: int, by: str) -> bool:
+def _guards(flow: DataFlow, place: int, by: str) -> bool:
     """Whether a sum becomes a divisor, or what a root or logarithm is taken of; the greater of two numbers becomes one
     of them that must not be zero."""
     guarded = _GUARDED - _OF_ZERO if by == "Maximum" else _GUARDED
@@ -135,11 +135,11 @@ def _guards(flow: Flow, place: int, by: str) -> bool:
     return False
 
 
-def _operands(flow: Flow, place: int) -> list[int]:
+def _operands(flow: DataFlow, place: int) -> list[int]:
     return [one for position in (0, 1) if (one := taken(flow, place, position)) is not None]
 
 
-def _written(flow: Flow, place: int) -> bool:
+def _written(flow: DataFlow, place: int) -> bool:
     """Whether a zero is a constant of half precision itself, so that it may have been a small number."""
     return flow.nodes[place].op == "Const" and type_of(flow.nodes[place]) == "float16"
 
@@ -148,7 +148,7 @@ def _infinite(value: float | None) -> bool:
     return value is not None and math.isinf(value)
 
 
-def _added(flow: Flow, place: int) -> int | None:
+def _added(flow: DataFlow, place: int) -> int | None:
     """How many elements come into one of the result."""
     taken_in, given = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
     if flow.nodes[place].op == "L2Loss":

@@ -8,7 +8,7 @@ from functools import cached_property
 from npulint.assemble.context import Context
 from npulint.assemble.graph.graph_fact import NodeSet, Place
 from npulint.assemble.graph.source_mapping import place_of
-from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
+from npulint.assemble.graph.tensorflow.flow import DataFlow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Span
@@ -28,10 +28,10 @@ class TensorFlowGraphView:
         self.path = path
         self.graph = graph
         self._context = context
-        self.flows = [Flow(body) for body in graph.bodies]
+        self.flows = [DataFlow(body) for body in graph.bodies]
         self.functions = {flow.name: flow for flow in self.flows if flow.name}
 
-    def all(self) -> Iterator[tuple[Flow, int, Node]]:
+    def all(self) -> Iterator[tuple[DataFlow, int, Node]]:
         """Every node with its body and position."""
         for flow in self.flows:
             for place, node in enumerate(flow.nodes):
@@ -72,11 +72,11 @@ class TensorFlowGraphView:
                 queue += self._calls(flow, paths[name])
         return [paths.get(flow.name, _NONE) for flow in self.flows]
 
-    def stepped(self) -> Iterator[tuple[Flow, int, Node]]:
+    def stepped(self) -> Iterator[tuple[DataFlow, int, Node]]:
         """Every node that a step needs, with its body and position, in the order of the file."""
         return iter(self._steps)
 
-    def stepped_of(self, ops: Iterable[str]) -> Iterator[tuple[Flow, int, Node]]:
+    def stepped_of(self, ops: Iterable[str]) -> Iterator[tuple[DataFlow, int, Node]]:
         """Those of them that have one of these operator types."""
         wanted = list(ops)
         for flow, path in zip(self.flows, self.on_path, strict=True):
@@ -84,16 +84,16 @@ class TensorFlowGraphView:
                 yield flow, place, flow.nodes[place]
 
     @cached_property
-    def _steps(self) -> list[tuple[Flow, int, Node]]:
+    def _steps(self) -> list[tuple[DataFlow, int, Node]]:
         pairs = zip(self.flows, self.on_path, strict=True)
         return [(flow, place, flow.nodes[place]) for flow, path in pairs for place in sorted(path)]
 
-    def _calls(self, flow: Flow, path: frozenset[int]) -> list[str]:
+    def _calls(self, flow: DataFlow, path: frozenset[int]) -> list[str]:
         """The functions that nodes of a path call, by an attribute or as an operator of that name."""
         nodes = [flow.nodes[place] for place in path]
         return [name for node in nodes if not makes_dataset(node) for name in (*run_by(flow, node), node.op)]
 
-    def _path(self, flow: Flow) -> frozenset[int]:
+    def _path(self, flow: DataFlow) -> frozenset[int]:
         used = [place for place, node in enumerate(flow.nodes) if not _HOUSEKEEPING.match(node.name)]
         if flow.name:
             return _NONE if any(node.op in _FILES for node in flow.nodes) else frozenset(used)

@@ -11,7 +11,7 @@ from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts
 from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
-from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement, PlaceWord
+from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, GraphPlacement, PlacedBody, PlaceWord
 from npulint.assemble.graph.tensorflow.tables import tables
 from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
@@ -73,12 +73,12 @@ def _from(fact: GraphCut) -> str:
 setattr(GraphCut, "from", attribute(_from, "from"))  # no field can be called like a keyword
 
 
-def facts(placement: Placement) -> list[Fact]:
+def facts(placement: GraphPlacement) -> list[Fact]:
     """Facts ``graph_op``, ``graph_group``, ``graph_cut`` and ``graph_table`` of one graph."""
     return [*_operators(placement), *groups(placement), *_cuts(placement), *tables(placement)]
 
 
-def _operators(placement: Placement) -> list[PlacedOperator]:
+def _operators(placement: GraphPlacement) -> list[PlacedOperator]:
     """One fact for each operator type and place."""
     view = placement.view
     gathered: dict[tuple[str, PlaceWord, PlaceWord, bool], list[Node]] = {}
@@ -97,7 +97,7 @@ def _operators(placement: Placement) -> list[PlacedOperator]:
     ]
 
 
-def _cuts(placement: Placement) -> list[GraphCut]:
+def _cuts(placement: GraphPlacement) -> list[GraphCut]:
     """One fact for each family of operators that cuts the graph of a step."""
     found = placement.cuts()
     facts = []
@@ -126,12 +126,12 @@ def _cuts(placement: Placement) -> list[GraphCut]:
     return facts
 
 
-def _why(places: list[tuple[Body, int]]) -> _Why:
+def _why(places: list[tuple[PlacedBody, int]]) -> _Why:
     """Why the first of the nodes that are not bound by an edge stays on the host; else the kind of edge."""
     body, n = min(places, key=lambda one: (one[0].sinking.why[one[1]] == EDGE, one[1]))
     return cast("_Why", body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n])
 
 
-def _on_device(body: Body, places: Sequence[int]) -> str:
+def _on_device(body: PlacedBody, places: Sequence[int]) -> str:
     """The name of the first node that the device could take; empty if there is none."""
     return next((body.flow.nodes[n].name for n in places if n in body.sinking.device), "")

@@ -34,7 +34,7 @@ _UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
 @fact_kind("graph_sync")
-class HostSync(GraphFact, eq=False, dict=True):
+class GraphSync(GraphFact, eq=False, dict=True):
     """The host waits for the device. It reads a value (the name is item, bool, equal or cpu), or a shape that the
     values decide (nonzero, masked_select, unique, repeat_interleave, bincount, index by a mask, one_hot, nms)."""
 
@@ -49,14 +49,14 @@ class HostSync(GraphFact, eq=False, dict=True):
         return makes_shape(self.name)
 
 
-def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[HostSync]:
+def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[GraphSync]:
     """One fact ``graph_sync`` for each kind of waiting, phase and place. At the places where operators have `fallen` to
     the CPU these wait as well, and read what tells whether they succeeded."""
     groups: dict[tuple[str, Place, str], list[Node]] = {}
     for node, name in syncs(view):
         groups.setdefault((name, view.place(node), node.phase), []).append(node)
     return [
-        HostSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
+        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
         for (name, place, _), nodes in groups.items()
     ]
 

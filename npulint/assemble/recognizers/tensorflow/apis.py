@@ -11,7 +11,7 @@ from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.host import Placed, placed
 from npulint.assemble.recognizers.tensorflow.optional import is_for_tpu, is_optional, is_used
 from npulint.assemble.walker import walker
-from npulint.data.tf_api import Api, find
+from npulint.data.tf_api import TensorFlowApi, find
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -40,7 +40,7 @@ class RecordedApi(CallFact):
     only with the arguments that matter (``tf.sequence_mask`` without maxlen). The name is its canonical name, also
     ``tensorflow.raw_ops.X`` of an operator that may lack a kernel."""
 
-    _api: Api
+    _api: TensorFlowApi
 
     @attribute
     def support(self) -> Support:
@@ -99,7 +99,7 @@ def recorded_apis(call: CallSite) -> list[RecordedApi]:
     return [] if found is None else [RecordedApi(call, call.name, found)]
 
 
-def _is_meant(call: CallSite, api: Api) -> bool:
+def _is_meant(call: CallSite, api: TensorFlowApi) -> bool:
     """Whether the argument that decides surely has the value that is meant."""
     if not api.argument:
         return True

@@ -10,7 +10,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.tensors import on_host
 from npulint.assemble.walker import walker
-from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
+from npulint.data.torch_api import TorchApi, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
@@ -42,7 +42,7 @@ class _RecordedApi:
     """What is recorded of an interface of PyTorch."""
 
     if TYPE_CHECKING:
-        _api: Api
+        _api: TorchApi
 
         @property
         def scope(self) -> Scope: ...
@@ -89,7 +89,7 @@ class TorchApiCall(CallFact, _RecordedApi):
     """A function, class or method of PyTorch that the NPU does not fully support is called. The name is its public
     spelling."""
 
-    _api: Api
+    _api: TorchApi
 
     @attribute
     def what(self) -> Literal["function", "method", "class"]:
@@ -115,7 +115,7 @@ class TorchApiMention(PlaceFact, _RecordedApi):
     """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of
     a class, or passed on (`what`). The name is its public spelling."""
 
-    _api: Api
+    _api: TorchApi
     what: Literal["base", "mention"]
 
 

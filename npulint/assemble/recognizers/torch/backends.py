@@ -36,7 +36,7 @@ _FAMILIES = ("nccl", "hccl", "gloo")
 Source = Literal["literal", "assigned", "option", "launcher", "parameter", "default", "config"]
 
 
-class Origin(msgspec.Struct, frozen=True):
+class BackendOrigin(msgspec.Struct, frozen=True):
     """A place where the text of a backend is written, and as what; without its text while it is looked for."""
 
     source: Source
@@ -85,18 +85,18 @@ def _holds_settings(name: str) -> bool:
 @recognizes(matching=_holds_settings)
 def settings(call: CallSite) -> list[Backend]:
     """The backends of what holds settings: ``dict(backend="nccl")``."""
-    here = Origin("config", call.scope, call.span)
+    here = BackendOrigin("config", call.scope, call.span)
     origins = [found for key, value in call.record.keywords if key in _KEYS for found in _texts(call.expr(value), here)]
     return [_backend(one, call.name, None, origins) for one in origins]
 
 
-def _started(call: CallSite, name: str = "") -> list[Origin]:
+def _started(call: CallSite, name: str = "") -> list[BackendOrigin]:
     """What a call may start a process group with; nothing if it calls something else than `name`."""
     value = call.argument(*_STARTS[call.name]) if call.name == (name or call.name) else None
-    return [] if value is None else _origins(value, Origin("literal", call.scope, call.span))
+    return [] if value is None else _origins(value, BackendOrigin("literal", call.scope, call.span))
 
 
-def _backend(origin: Origin, callee: str, runs: Flag | None, among: list[Origin]) -> Backend:
+def _backend(origin: BackendOrigin, callee: str, runs: Flag | None, among: list[BackendOrigin]) -> Backend:
     """The fact of one text; `among` are all that this start, or one beside it, may be given."""
     name = _family(origin.text)
     others = {_family(other.text) for other in among} - {name}
@@ -109,12 +109,12 @@ def _family(text: str) -> str:
     return next((word for word in _FAMILIES if word in lowered), lowered)
 
 
-def _texts(value: Expr, here: Origin) -> list[Origin]:
+def _texts(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
     return [msgspec.structs.replace(here, text=value.text)] if _KNOWN.match(value.text.lower()) else []
 
 
 @walker(depth=9, otherwise=list)
-def _origins(value: Expr, here: Origin) -> list[Origin]:
+def _origins(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
     """The texts that `value` may be, followed to where they are written."""
     if value.is_literal:
         return _texts(value, here)
@@ -126,7 +126,7 @@ def _origins(value: Expr, here: Origin) -> list[Origin]:
     return [found for one in value.alternatives for found in _origins(one, here)]
 
 
-def _of_result(call: CallSite, here: Origin) -> Iterator[Origin]:
+def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
     """``os.environ.get("BACKEND", "nccl")``, ``backend.lower()``, and what an own function returns."""
     if call.name == "os.getenv" or call.last == "get":
         passed = call.args[1:2]
@@ -137,13 +137,13 @@ def _of_result(call: CallSite, here: Origin) -> Iterator[Origin]:
     else:
         for returned in call.target.returns if call.target is not None else ():
             line = returned.line - 1  # results are asked for after their line
-            yield from _origins(returned, Origin("assigned", returned.scope, Span.at(line)))
+            yield from _origins(returned, BackendOrigin("assigned", returned.scope, Span.at(line)))
         return
     for one in passed:
         yield from _origins(one, here)
 
 
-def _of_name(value: Expr, here: Origin) -> Iterator[Origin]:
+def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
     assignments = value.assignments
     for one in assignments:
         yield from _origins(one.value, _assigned(one))
@@ -157,21 +157,23 @@ def _of_name(value: Expr, here: Origin) -> Iterator[Origin]:
             yield from _set_in_configuration(value.context).get(value.written.rpartition(".")[2], ())
 
 
-def _of_options(value: Expr) -> list[Origin]:
+def _of_options(value: Expr) -> list[BackendOrigin]:
     """The default of a command line option, and what launchers pass for it."""
     holder, _, last = value.written.rpartition(".")
     options = options_named(value.context, last) if holder else []
     if not options:
         return []
     own = [one for one in options if one.scope.module is value.module]
-    found = [text for one in own or options for text in _origins(one.default, Origin("option", one.scope, one.span))]
-    launched = Origin("launcher", options[0].scope, options[0].span)
+    found = [
+        text for one in own or options for text in _origins(one.default, BackendOrigin("option", one.scope, one.span))
+    ]
+    launched = BackendOrigin("launcher", options[0].scope, options[0].span)
     for text in value.context.options.launched(last, value.module):
         found += _texts(value.sibling(Const(text)), launched)
     return found
 
 
-def _of_parameter(value: Expr) -> Iterator[Origin]:
+def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
     """What callers pass for a parameter, else its default."""
     function = value.parameter_of
     if function is None:
@@ -179,19 +181,19 @@ def _of_parameter(value: Expr) -> Iterator[Origin]:
     passed = function.passed(value.written)
     for call, one in passed:
         if one is not None:
-            yield from _origins(one, Origin("literal", call.scope, call.span))
+            yield from _origins(one, BackendOrigin("literal", call.scope, call.span))
     left_out = any(one is None and not call.starred for call, one in passed)
     default = function.default(value.written)
     if default is not None and (left_out or not passed):
         span = Span.at(default.line)
-        yield from _origins(default, Origin("parameter" if left_out else "default", default.scope, span))
+        yield from _origins(default, BackendOrigin("parameter" if left_out else "default", default.scope, span))
 
 
-def _set_in_configuration(context: Context) -> dict[str, list[Origin]]:
+def _set_in_configuration(context: Context) -> dict[str, list[BackendOrigin]]:
     """Last segment of a name or key -> the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
 
-    def look() -> dict[str, list[Origin]]:
-        found: dict[str, list[Origin]] = {}
+    def look() -> dict[str, list[BackendOrigin]]:
+        found: dict[str, list[BackendOrigin]] = {}
         for assignment in (one for module in module_scopes(context) for one in module.assignments):
             entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
             for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
@@ -203,5 +205,5 @@ def _set_in_configuration(context: Context) -> dict[str, list[Origin]]:
     return context.memoize("backends set", look)
 
 
-def _assigned(assignment: AssignmentSite) -> Origin:
-    return Origin("assigned", assignment.scope, assignment.span)
+def _assigned(assignment: AssignmentSite) -> BackendOrigin:
+    return BackendOrigin("assigned", assignment.scope, assignment.span)
