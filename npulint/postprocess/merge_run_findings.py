@@ -194,7 +194,7 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     places = [place for one in runs for place in _evidence(one, source, lang, one is runs[0])]
     known = {(place.path, place.span.line) for place in places}
     others = [place for place in source.related if (place.path, place.span.line) not in known]
-    message = say(lang, "joined.measured", source=source.message, run=runs[0].message)
+    message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
     return msgspec.structs.replace(
         source,
         severity=severity,
@@ -210,11 +210,11 @@ def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterab
     shown = run.artifact_location
     if shown is None:
         return
-    said = "" if covered else say(lang, "joined.said", message=run.message)
-    message = say(lang, "joined.confirms", name=run.name, said=said)
+    detail = "" if covered else say(lang, "merged.message", message=run.message)
+    message = say(lang, "merged.confirms", name=run.name, detail=detail)
     yield Related(shown.path, shown.span, message)
     if run.path != shown.path and not _holds(source, run.path, run.span.line):
-        yield Related(run.path, run.span, say(lang, "joined.line"))
+        yield Related(run.path, run.span, say(lang, "merged.line"))
     for place in run.related:
         if (place.path, place.span) != (shown.path, shown.span) and not _holds(source, place.path, place.span.line):
             yield place
@@ -227,5 +227,5 @@ def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
     row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
     rest = [one for one in related if one not in row]
     places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
-    more = (Related(one.path, one.span, say(lang, "joined.told", name=one.name)) for one in places)
+    more = (Related(one.path, one.span, say(lang, "merged.cause", name=one.name)) for one in places)
     return msgspec.structs.replace(run, related=(*row, *more, *rest))

@@ -53,9 +53,9 @@ def read_shell(text: str, path: str, via: str = "shell") -> list[Fact]:
     `options` are the values by name (None when computed), `places` their positions, `apart` and `flags` their notation
     (see `npulint.read.shell.started_programs.StartOptions`), `words` the positional arguments with their positions,
     `partly` the values that are partly known, with ``*`` for the rest. `path` is that of the started script, `folder`
-    the working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations of
-    the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override the
-    value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
+    the working directory at its start (``*`` for computed parts, empty for that of this script). `rounds`: iterations
+    of the outermost loop around a launch (0: unknown). `default` and `defaults`: the caller of the script may override
+    the value; `used`: the script itself reads the variable. `via` marks facts of other files with shell commands.
     """
     return read_script(text, path, via)[0]
 
