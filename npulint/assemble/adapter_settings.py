@@ -29,12 +29,12 @@ _ITERATIONS = "iterations_per_loop"
 class Setting(PlaceFact):
     """Something is set by an assignment or an argument."""
 
-    _given: Expr
+    _expr: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return self._given.known
+        return self._expr.known
 
 
 class AdapterSetting(Setting):
@@ -62,7 +62,7 @@ class AdapterSetting(Setting):
     @attribute
     def literal(self) -> bool:
         """Whether the value is written as a literal."""
-        return self._given.is_literal
+        return self._expr.is_literal
 
     def complete(self, options: ProjectOptions) -> None:
         """Takes over what the project sets, which is known when all facts are found."""

@@ -36,7 +36,7 @@ class Assembled(msgspec.Struct, frozen=True, eq=False):
 
 def assemble(
     root: str,
-    given: Iterable[FileFacts],
+    read: Iterable[FileFacts],
     adapter: str = "",
     torch: str = "",
     cann: str = "",
@@ -47,7 +47,7 @@ def assemble(
     lie beside it. `supported` are the operators that the installation lists, where that is known."""
     files: list[FileFacts] = []
     left: list[FileFacts] = []
-    for file in given:
+    for file in read:
         (left if file.kind == "artifact" else files).append(file)
     whole = assembled(root, files, adapter, torch, cann, soc)
     programs = list(whole.programs)

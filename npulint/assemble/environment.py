@@ -112,7 +112,7 @@ class Scripts:
         """Whether the processes that a script starts get ranks."""
         return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
 
-    def along(self, path: str) -> set[str]:
+    def certainly_set(self, path: str) -> set[str]:
         """The variables that certainly have some value where the file's variables are set."""
         found = set()
         for place in self.together(path):
@@ -121,7 +121,7 @@ class Scripts:
                     found.add(name)
         return found
 
-    def beside(self, path: str) -> dict[str, str]:
+    def certain_values(self, path: str) -> dict[str, str]:
         """The variables that certainly have one value where the file's variables are set: its own and those
         of scripts that it sources, or that source it."""
         found: dict[str, str] = {}
@@ -143,8 +143,8 @@ def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
     """Add to what launchers start what is known of its environment (see docs/writing-checks.md). Nothing is worked out
     before a check asks."""
     for fact in launches:
-        given = fact.attrs.get("launcher_options")
-        fact.attrs["use_env"] = "yes" if isinstance(given, dict) and "use_env" in given else "no"
+        options = fact.attrs.get("launcher_options")
+        fact.attrs["use_env"] = "yes" if isinstance(options, dict) and "use_env" in options else "no"
         fact.attrs["port"] = partial(_port, fact)
         fact.attrs["along"] = partial(_along, fact, scripts)
         fact.attrs["size"] = partial(_size, fact, scripts)
@@ -162,9 +162,9 @@ def _port(fact: Fact) -> str:
     """The port at which the processes of a launch meet, as its options say."""
     for attribute in ("launcher_options", "options"):
         options = fact.attrs.get(attribute)
-        given = options if isinstance(options, dict) else {}
+        texts = options if isinstance(options, dict) else {}
         for name in _PORT_OPTIONS:
-            match = _PORT.search(given.get(name) or "")
+            match = _PORT.search(texts.get(name) or "")
             if match:
                 return match[1]
     return NONE
@@ -172,13 +172,13 @@ def _port(fact: Fact) -> str:
 
 def _along(fact: Fact, scripts: Scripts) -> str:
     """The variables that are certainly set where a script is started."""
-    return " ".join(sorted(scripts.along(fact.path)))
+    return " ".join(sorted(scripts.certainly_set(fact.path)))
 
 
 def _size(fact: Fact, scripts: Scripts) -> str:
     """How many processes a launcher says that there are."""
-    beside = scripts.beside(fact.path)
-    return beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
+    variables = scripts.certain_values(fact.path)
+    return variables.get("RANK_SIZE", variables.get("CM_WORKER_SIZE", NONE))
 
 
 def _short(fact: Fact, scripts: Scripts) -> str:

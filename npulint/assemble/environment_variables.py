@@ -145,12 +145,12 @@ class EnvironmentVariable(Fact, dict=True):
     @attribute
     def along(self) -> str:
         """The other variables that are certainly set where it is, separated by spaces."""
-        return " ".join(sorted(self._scripts.along(self.path) - {self.name}))
+        return " ".join(sorted(self._scripts.certainly_set(self.path) - {self.name}))
 
     @attribute
     def beside(self) -> str:
         """``key=value`` of the others that certainly have one value where it is set."""
-        found = self._scripts.beside(self.path)
+        found = self._scripts.certain_values(self.path)
         return " ".join(f"{key}={value}" for key, value in sorted(found.items()) if key != self.name)
 
     def _rules(self, rules: tuple[VariableRule, ...]) -> list[VariableRule]:
@@ -162,7 +162,7 @@ class EnvironmentVariable(Fact, dict=True):
         """The other variable, with its value, that must not be set together with it, or ``-``."""
         if self._known is None:
             return None
-        others = self._scripts.beside(self.path)
+        others = self._scripts.certain_values(self.path)
         for rule in self._rules(self._known.excludes):
             if rule.met(others.get(rule.name)):
                 return f"{rule.name}={others[rule.name]}"

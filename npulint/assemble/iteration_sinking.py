@@ -29,7 +29,7 @@ class SinkingCalls:
         self._calls = calls
 
     @cached_property
-    def _given(self) -> list[object]:
+    def _iterations(self) -> list[object]:
         """The numbers of iterations that they are given; None for one that is not known."""
         passed = [
             call.args.argument_value("iterations_per_loop", 2)
@@ -38,13 +38,13 @@ class SinkingCalls:
         ]
         return [value.single for value in passed if value is not None]
 
-    def agree_with(self, wanted: PossibleValues) -> Agreement:
+    def agree_with(self, number: PossibleValues) -> Agreement:
         """Whether they are given the number of iterations that an option sets."""
         if not self._calls:
             return "missing"
-        if not self._given or None in self._given or wanted.single is None:
+        if not self._iterations or None in self._iterations or number.single is None:
             return "unknown"
-        return "yes" if wanted.single in self._given else "no"
+        return "yes" if number.single in self._iterations else "no"
 
 
 def divides(iterations: PossibleValues, interval: PossibleValues | None) -> Flag:

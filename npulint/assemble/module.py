@@ -180,9 +180,9 @@ class Module:
         """The calls whose callee as written ends with one of the segments `lasts`, in text order."""
         return sorted(index for last in lasts for index in self._by_written.get(last, ()))
 
-    def calls_where(self, wanted: Callable[[str], bool]) -> list[int]:
-        """The calls whose callee as written ends with a segment for which `wanted` holds, in text order."""
-        return sorted(index for last, calls in self._by_written.items() if wanted(last) for index in calls)
+    def calls_where(self, matches: Callable[[str], bool]) -> list[int]:
+        """The calls whose callee as written ends with a segment for which `matches` holds, in text order."""
+        return sorted(index for last, calls in self._by_written.items() if matches(last) for index in calls)
 
     @cached_property
     def _by_written(self) -> dict[str, list[int]]:

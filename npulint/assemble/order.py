@@ -108,8 +108,8 @@ def _items(module: Scope) -> Iterator[Item]:
 def _entered(call: CallSite) -> list[Scope]:
     """The own function that a call runs; of ``app.run`` the one that it is given."""
     if call.name in _RUNNERS:
-        given = call.args[0] if call.args else call.expr(Ref("main"))
-        return given.functions
+        callee = call.args[0] if call.args else call.expr(Ref("main"))
+        return callee.functions
     target = call.target if ":" in call.name else None
     function = None if target is None else target.called_block
     return [] if function is None else [function]

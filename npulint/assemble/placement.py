@@ -37,7 +37,7 @@ _SHOWN = lazy_compile(
     r"train\.Summary|print$|keras\.metrics)|[.)]run$|^print$|\.(?:eval|numpy|add_summary|info|debug|write|export)$|"
     r"^(?:numpy|logging|os|json|time)\."
 )
-_GIVEN = lazy_compile(
+_INPUT_NAME = lazy_compile(
     r"^tensorflow\.(?:placeholder|constant|data\.|random|truncated_normal|range$|zeros$|ones$|fill$|linspace$|shape$|size$|"
     r"rank$|train\.(?!\w*Optimizer)|io\.|parse_|decode_|read_file|image\.decode|keras\.(?:Input$|layers\.Input$)|sparse_placeholder|"
     r"eye$|one_hot$|sequence_mask$|contrib\.training\.|python_io\.|queue|feature_column|global_|string)|"
@@ -106,7 +106,7 @@ class Placement:
         name = call.name
         if _VARIABLE.search(name) or _MODEL.search(name):
             return "model", []
-        if _GIVEN.search(name):
+        if _INPUT_NAME.search(name):
             return "given", []
         target = self.target(call)
         if target is not None:
@@ -137,8 +137,8 @@ class Placement:
         """Where a parameter comes from of a function that nobody calls: what it is handed with, else its name."""
         more = [value for taker in self.takers(function) for value in taker.arguments]
         position = function.parameters.index(name) - 1
-        given = [call.argument(name, position) for call in self.callers(function)]  # of instances
-        more += [value for value in given if value is not None]
+        arguments = [call.argument(name, position) for call in self.callers(function)]  # of instances
+        more += [value for value in arguments if value is not None]
         if more:
             return "", more
         return ("given" if name in _FEATURES else "unknown"), []

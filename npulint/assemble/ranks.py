@@ -7,7 +7,7 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 _NAMED = lazy_compile(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
-_ASKED = lazy_compile(
+_RANK_CALL = lazy_compile(
     r"^horovod\.(?:\w+\.)*(?:local_)?rank$|^(?:npu_bridge\.|hccl\.|npu_device\.).*get_(?:npu_)?(?:local_)?rank_id$"
 )
 _SET = frozenset(("$RANK_ID", "$RANK", "$LOCAL_RANK", "$OMPI_COMM_WORLD_RANK", "$DEVICE_INDEX"))
@@ -40,4 +40,4 @@ def _is_rank(value: Expr) -> bool:
         return False
     if _NAMED.search(value.written) or value.known.symbol in _SET:
         return True
-    return any(_ASKED.search(site.name) for site in value.sites)
+    return any(_RANK_CALL.search(site.name) for site in value.sites)

@@ -58,7 +58,7 @@ def migration(index: Index) -> str:
     imports = [fact.name for fact in index.of_kind("import")]
     if any(name.startswith(_TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
-    if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _speaks_npu(index):
+    if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
     if any(name.partition(".")[0] in _AGNOSTIC or name.startswith(_RUNNERS) for name in imports) or any(
         fact.name.startswith("torch.accelerator.") for fact in index.of_kind("call")
@@ -72,7 +72,7 @@ def _is_set(index: Index, variable: str) -> bool:
     return any(str(v.single if isinstance(v, PossibleValues) else v) not in ("0", "") for v in values)
 
 
-def _speaks_npu(index: Index) -> bool:
+def _uses_npu(index: Index) -> bool:
     """Whether anything names the NPU without an import of torch_npu: it may be imported elsewhere."""
     if index.of_kind("npu"):
         return True
@@ -102,10 +102,10 @@ def multi_device(index: Index) -> str:
         return "no"
     if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
         return "yes"
-    return "yes" if replicated and any(_starts_many(fact) for fact in index.of_kind("launch")) else "unknown"
+    return "yes" if replicated and any(_starts_processes(fact) for fact in index.of_kind("launch")) else "unknown"
 
 
-def _starts_many(launch: Fact) -> bool:
+def _starts_processes(launch: Fact) -> bool:
     """Whether a launcher of torch starts more than one process."""
     if launch.get("launcher") not in TORCH_LAUNCHERS:
         return False

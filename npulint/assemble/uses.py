@@ -94,8 +94,8 @@ class Uses:
 def _by_calls(module: Scope) -> Iterator[Passed]:
     for call in module.all_calls:
         owner = _owner(call.record.callee)
-        given: list[tuple[int | str, Value]] = [] if owner is None else [(-1, owner)]
-        for slot, value in (*given, *enumerate(call.record.args), *call.record.keywords):
+        owned: list[tuple[int | str, Value]] = [] if owner is None else [(-1, owner)]
+        for slot, value in (*owned, *enumerate(call.record.args), *call.record.keywords):
             for part, element in leaves(value):
                 yield Passed(call.expr(part), element, call, slot)
 

@@ -83,9 +83,9 @@ def run_examples(
 def _outcomes(
     check: Check, number: int, example: Example, findings: Sequence[Finding], stable: set[str]
 ) -> list[Outcome]:
-    wanted = {ReportedLine(name, line, check.code) for name, line in example.expect}
+    expected = {ReportedLine(name, line, check.code) for name, line in example.expect}
     found = {ReportedLine(f.path, f.span.line, f.code) for f in findings if f.code == check.code}
-    missing, noisy = wanted - found, found - wanted
+    missing, noisy = expected - found, found - expected
     if not example.bad:
         noisy |= {ReportedLine(f.path, f.span.line, f.code) for f in findings if _intrudes(f, check, example, stable)}
     wrong = [("missing", missing), ("noisy", noisy)]
@@ -96,23 +96,23 @@ def _outcomes(
 def _fix_outcomes(check: Check, number: int, example: Example, apply_fixes: ApplyFixes) -> list[Outcome]:
     """The outcomes of the fixes of a bad example; empty if they are as expected, and for good examples."""
     made, refused = apply_fixes(example.files, example.target, check.code)
-    wanted = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
-    if made != wanted:
+    expected = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
+    if made != expected:
         why = "".join(f"\n  refused: {reason}" for reason in refused)
-        word, difference = "misfixed" if made else "unfixed", why + _difference(wanted, made, example.files)
+        word, difference = "misfixed" if made else "unfixed", why + _difference(expected, made, example.files)
     else:
         again, _ = apply_fixes({**example.files, **made}, example.target, check.code)
         word, difference = "restless", _difference(made, again, made) if again else ""
     return [Outcome(check.code, check.name, number, word, difference=difference)] if difference else []
 
 
-def _difference(wanted: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
+def _difference(expected: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
     """A diff of expected (-) and actual (+) lines."""
     from difflib import unified_diff
 
     lines: list[str] = []
-    for name in sorted({*wanted, *made}):
-        old, new = (some.get(name, before.get(name, "")).split("\n") for some in (wanted, made))
+    for name in sorted({*expected, *made}):
+        old, new = (some.get(name, before.get(name, "")).split("\n") for some in (expected, made))
         lines += unified_diff(old, new, f"{name} as wanted", f"{name} as made", lineterm="", n=1)
     return "".join(f"\n  {line}" for line in lines[:_TALL])
 
@@ -161,7 +161,7 @@ def _item_outcome(
     status = ABSENT if answer is None else answer.status
     place = answer.evidence if answer is not None else None
     seen = ReportedLine(ENTRY if place is None else place.path, 0 if place is None else place.span.line, status)
-    wanted = {(seen.file, seen.line)} if place is not None else set()
-    if status == example.answer and set(example.evidence) == wanted:
+    expected = {(seen.file, seen.line)} if place is not None else set()
+    if status == example.answer and set(example.evidence) == expected:
         return Outcome(listed, item.name, number, GOOD_WORDS[1])
     return Outcome(listed, item.name, number, "missing", (seen,))

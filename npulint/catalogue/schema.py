@@ -140,8 +140,8 @@ def check_sides(fields: Fields, node: YamlNode, examples: Iterable[dict[str, str
     """Report examples whose files do not form a comparison where `compared`, or do where not."""
     for number, files in enumerate(examples):
         if files and two_sided(files) != compared:
-            wanted = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
-            fields.problem(node, f"examples[{number}] {wanted}")
+            complaint = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
+            fields.problem(node, f"examples[{number}] {complaint}")
 
 
 def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:
@@ -167,8 +167,8 @@ def _code(fields: Fields, keys: Keys, family: str) -> str:
     node = keys.get("category")
     category = node.text if isinstance(node, YamlScalar) else ""
     if category in CATEGORIES and int(code[4]) != CATEGORIES.index(category) + 1:
-        wanted = CATEGORIES.index(category) + 1
-        fields.problem(keys["code"], f"code: the second digit of {category} checks is {wanted}, not {code[4]}")
+        digit = CATEGORIES.index(category) + 1
+        fields.problem(keys["code"], f"code: the second digit of {category} checks is {digit}, not {code[4]}")
     return code
 
 

@@ -145,21 +145,21 @@ def near(key: str, mechanism: str) -> str | None:
     successor = option(known.replacement) if known is not None and key not in legal else None
     if successor is not None and mechanism in successor.uses:
         return successor.uses[mechanism].name
-    wanted = key[:80].casefold()
-    best = max(sorted(legal), key=lambda candidate: _closeness(wanted, candidate))
-    return best if _closeness(wanted, best) >= _CLOSE else None
+    folded = key[:80].casefold()
+    best = max(sorted(legal), key=lambda candidate: _closeness(folded, candidate))
+    return best if _closeness(folded, best) >= _CLOSE else None
 
 
-def _closeness(wanted: str, candidate: str) -> float:
+def _closeness(folded: str, candidate: str) -> float:
     """Similarity from 0 to 1: by letters, by a common run of words, or as a part of the candidate."""
     from difflib import SequenceMatcher  # imported on demand: rarely needed
 
-    name = candidate if "." in wanted else candidate.rpartition(".")[2]
-    words, others = wanted.split("_"), name.casefold().split("_")
+    name = candidate if "." in folded else candidate.rpartition(".")[2]
+    words, others = folded.split("_"), name.casefold().split("_")
     run = SequenceMatcher(None, words, others).find_longest_match().size
     by_words = run / max(len(words), len(others)) + 0.05 if run > 1 else 0.0
-    by_part = 0.85 if len(words) > 1 and wanted in name.casefold() else 0.0
-    return max(SequenceMatcher(None, wanted, name.casefold()).ratio(), by_words, by_part)
+    by_part = 0.85 if len(words) > 1 and folded in name.casefold() else 0.0
+    return max(SequenceMatcher(None, folded, name.casefold()).ratio(), by_words, by_part)
 
 
 @cache

@@ -116,13 +116,13 @@ class RecipeCall(msgspec.Struct, frozen=True):
         """The part of an argument, by the callee's name of the parameter."""
         return self.roles.get(parameter) or USUAL.get(parameter, self.part)
 
-    def effective(self, given: Mapping[str, object]) -> dict[str, object]:
-        """The effective values of a call by comparison name: `given` by parameter plus defaults, converted, without
+    def effective(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """The effective values of a call by comparison name: `arguments` by parameter plus defaults, converted, without
         parameters that do not affect numbers."""
         found: dict[str, object] = {}
-        for parameter, value in (*self.defaults.items(), *given.items()):
+        for parameter, value in (*self.defaults.items(), *arguments.items()):
             name = self.compared(parameter)
-            if name and not (value is None and parameter not in given and name in found):
+            if name and not (value is None and parameter not in arguments and name in found):
                 found[name] = converted(self.renamed.get(parameter, ("", ""))[1], value)
         return found
 

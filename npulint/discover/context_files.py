@@ -17,9 +17,9 @@ def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[
     """The files to read in addition to those found: when single files were named, the rest of their project, or of
     their folder if no project is marked. No findings are reported in them unless a named file causes them. Graphs are
     excluded; run artifacts need context only if no code was named with them. `contents` is as for `discover`."""
-    code_given = any(file.kind in _CODE for file in found.files)
+    has_code = any(file.kind in _CODE for file in found.files)
     named = (file for file in found.files if file.path in found.named)
-    alone = {posixpath.dirname(file.path) or "." for file in named if not (code_given and file.kind == "artifact")}
+    alone = {posixpath.dirname(file.path) or "." for file in named if not (has_code and file.kind == "artifact")}
     if not alone:
         return []
     roots = ProjectRoots()

@@ -148,9 +148,9 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
         return False
     if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
         return False
-    for key, wanted in rule.versions.items():
+    for key, versions in rule.versions.items():
         version = target.get(key) or attrs.get(key, "")
-        if version and not within(version, wanted):
+        if version and not within(version, versions):
             return False
     return True
 

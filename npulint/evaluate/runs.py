@@ -87,10 +87,10 @@ def _operators(facts: _Facts) -> list[RunTimes]:
     for path, whole in wholes.items():
         compute, kernels = _figure(whole, "compute_us"), _whole(whole, "kernels")
         found.append(_table(path, whole.span.line, compute, kernels, tables[path]))
-    beside = {posixpath.dirname(path) for path in wholes}
+    folders = {posixpath.dirname(path) for path in wholes}
     totals: dict[str, list[Fact]] = {}
     for fact in facts("run_op_total"):
-        if posixpath.dirname(fact.path) not in beside and "share" in fact.attrs:
+        if posixpath.dirname(fact.path) not in folders and "share" in fact.attrs:
             totals.setdefault(fact.path, []).append(fact)
     return found + [_of_totals(path, known) for path, known in totals.items()]
 

@@ -53,12 +53,12 @@ def _count(
     workspace: FixWorkspace,
 ) -> int:
     """The number of proposals with the same check and steps in a range."""
-    alike = [
+    equal = [
         one
         for one in proposed
         if one.check_in_file == check_in_file and one.change is not None and _steps(one.change) == steps
     ]
-    places = [workspace.document(one.path).stretch(one.place) for one in alike]
+    places = [workspace.document(one.path).stretch(one.place) for one in equal]
     return sum(start <= first and last <= end for first, last in places)
 
 

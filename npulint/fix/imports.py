@@ -45,12 +45,12 @@ def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit,
     for request in map(_ParsedImport, dict.fromkeys(requests)):
         if known.has(request):
             continue
-        if any(not _alike(one, request.target) for one in known.targets.get(request.bound, set())):
+        if any(not _same_target(one, request.target) for one in known.targets.get(request.bound, set())):
             raise FixRefused("name-taken")
-        alike = [one for one in missing if one.bound == request.bound]
-        if any(one.target != request.target for one in alike):
+        same_name = [one for one in missing if one.bound == request.bound]
+        if any(one.target != request.target for one in same_name):
             raise FixRefused("name-taken")
-        if all(one.written != request.written for one in alike):
+        if all(one.written != request.written for one in same_name):
             missing.append(request)
     return _merged(tree, missing)
 
@@ -97,10 +97,10 @@ class _Known:
             return True
         if isinstance(request.statement, ast.Import) and not request.alias.asname and "." in request.alias.name:
             return any(one == request.alias.name or one.startswith(f"{request.alias.name}.") for one in self._loaded)
-        return any(name == request.bound and _alike(target, request.target) for name, target in self._sure)
+        return any(name == request.bound and _same_target(target, request.target) for name, target in self._sure)
 
 
-def _alike(one: str, other: str) -> bool:
+def _same_target(one: str, other: str) -> bool:
     """Whether two dotted names are the same object; npu_bridge exports the same name from several modules."""
     if one == other:
         return True

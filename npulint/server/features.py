@@ -70,12 +70,12 @@ async def initialized(ls: Server, params: lsp.InitializedParams) -> None:
             await ls.client_register_capability_async(lsp.RegistrationParams(registrations=registrations))
         except REFUSED as error:  # the client may refuse
             ls.log(lsp.MessageType.Warning, str(error))
-    if await _ask_settings(ls):
+    if await _request_settings(ls):
         ls.reconfigure()
     window = ls.capabilities.window
     if ls.store.client.scope == "workspace" and window is not None and window.work_done_progress:
         await ls.bar.begin(say(ls.lang, "server.progress"))
-        ls.store.look_around()
+        ls.store.check_workspace()
 
 
 def _registrations(ls: Server) -> list[lsp.Registration]:
@@ -88,12 +88,12 @@ def _registrations(ls: Server) -> list[lsp.Registration]:
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
             found.append(lsp.Registration("npulint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
         if settings is not None and settings.dynamic_registration:
-            wanted = lsp.DidChangeConfigurationRegistrationOptions(section="npulint")
-            found.append(lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, wanted))
+            registration = lsp.DidChangeConfigurationRegistrationOptions(section="npulint")
+            found.append(lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, registration))
     return found
 
 
-async def _ask_settings(ls: Server) -> bool:
+async def _request_settings(ls: Server) -> bool:
     """Request the client's settings; returns whether it has any for npulint."""
     workspace = ls.capabilities.workspace
     if workspace is None or not workspace.configuration:
@@ -106,7 +106,7 @@ async def _ask_settings(ls: Server) -> bool:
         return False
     if not answer or not isinstance(answer[0], dict) or not answer[0]:
         return False
-    ls.given = answer[0]
+    ls.client_settings = answer[0]
     return True
 
 
@@ -172,9 +172,9 @@ def notebook_did_close(ls: Server, params: lsp.DidCloseNotebookDocumentParams) -
 
 async def did_change_configuration(ls: Server, params: lsp.DidChangeConfigurationParams) -> None:
     if isinstance(params.settings, dict) and params.settings:
-        ls.given = params.settings
+        ls.client_settings = params.settings
     else:
-        await _ask_settings(ls)
+        await _request_settings(ls)
     ls.reconfigure()
 
 

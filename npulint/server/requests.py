@@ -74,18 +74,18 @@ async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.Code
         return []
     proposer = _proposer(ls, result)
     found: list[lsp.CodeAction | lsp.Command] = []
-    if _wanted(lsp.CodeActionKind.QuickFix, params.context.only):
+    if _is_requested(lsp.CodeActionKind.QuickFix, params.context.only):
         requested = _requested(ls, result, params)
         shown = ls.screen().diagnostics(requested)
         for finding, diagnostic in zip(requested, shown, strict=True):  # in a thread: long files take time
             found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
-    if _wanted(FIX_ALL, params.context.only):
+    if _is_requested(FIX_ALL, params.context.only):
         everything = await asyncio.to_thread(proposer.fix_all, result.findings)
         found += [everything] if everything is not None else []
     return found
 
 
-def _wanted(kind: str, only: Sequence[str] | None) -> bool:
+def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
     kind = getattr(kind, "value", kind)
     words = [getattr(word, "value", word) for word in only or ()]
     return not words or any(kind == word or kind.startswith(f"{word}.") for word in words)

@@ -91,20 +91,22 @@ class Server(LanguageServer):
         self.bar = ProgressBar(self)
         self.encoding = "utf-16"
         self.can = Abilities()
-        self.given: object = None
+        self.client_settings: object = None
         self.pulled: dict[str, str] = {}
         self.pulls_workspace = False
         self.pages_folder = ""
         self._refreshing: asyncio.Future[None] | None = None
-        self._told_by: tuple[Settings, Callable[[str], RulePage | None]] | None = None
-        self._said: set[str] = set()
+        self._pages: tuple[Settings, Callable[[str], RulePage | None]] | None = None
+        self._shown_texts: set[str] = set()
 
     @property
     def lang(self) -> str:
         """The language of the server's own messages."""
-        wanted = self.store.client.words.get("lang")
-        spoken = {"NPULINT_LANG": self.store.locale} if self.store.locale else {}
-        return language({**spoken, **self.environ}, wanted[-1] if isinstance(wanted, list) and wanted else "auto")
+        setting = self.store.client.words.get("lang")
+        from_editor = {"NPULINT_LANG": self.store.locale} if self.store.locale else {}
+        return language(
+            {**from_editor, **self.environ}, setting[-1] if isinstance(setting, list) and setting else "auto"
+        )
 
     @property
     def capabilities(self) -> lsp.ClientCapabilities:
@@ -123,12 +125,12 @@ class Server(LanguageServer):
         self.encoding = agreed(general.position_encodings if general else None)
         self.can = _abilities(params.capabilities)
         self.store.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
-        self.given = params.initialization_options
+        self.client_settings = params.initialization_options
 
     def reconfigure(self) -> None:
         """Read client settings and configuration files again."""
-        client = understood(self.given, self.lang)
-        self._said = set()
+        client = understood(self.client_settings, self.lang)
+        self._shown_texts = set()
         for problem in client.problems:
             self.say_once(lsp.MessageType.Warning, say(self.lang, "server.settings", text=problem))
         self.store.configure(self.folders(), client, self.store.locale)
@@ -146,9 +148,9 @@ class Server(LanguageServer):
     def page(self, word: str) -> RulePage | None:
         """The documentation of the check with this code or name, in the client's language."""
         settings = next(iter(self.store.answer.settings.values()), None) or Settings(lang=self.lang)
-        if self._told_by is None or self._told_by[0] != settings:
-            self._told_by = (settings, self.pages(settings))
-        pages = self._told_by[1]
+        if self._pages is None or self._pages[0] != settings:
+            self._pages = (settings, self.pages(settings))
+        pages = self._pages[1]
         return pages(word) or pages(word.upper()) or pages(word.lower())
 
     def show(self) -> None:
@@ -167,8 +169,8 @@ class Server(LanguageServer):
 
     def say_once(self, kind: lsp.MessageType, text: str) -> None:
         """Show a message, unless it was shown since the settings were read."""
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._shown_texts:
+            self._shown_texts.add(text)
             self.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
 
     def log(self, kind: lsp.MessageType, text: str) -> None:
@@ -181,8 +183,8 @@ class Server(LanguageServer):
 
     def _on_answer(self, answer: EngineAnswer) -> None:
         for notice in answer.notices:
-            if notice not in self._said:
-                self._said.add(notice)
+            if notice not in self._shown_texts:
+                self._shown_texts.add(notice)
                 self.log(lsp.MessageType.Warning, notice)
         for failure in answer.failures:
             self.log(lsp.MessageType.Error, failure)

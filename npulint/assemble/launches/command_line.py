@@ -182,8 +182,8 @@ def _all_arguments(value: Value) -> bool:
 
 def _gets(call: Call, holders: set[str]) -> bool:
     """Whether a call is handed the parser."""
-    given = (*call.args, *(value for _, value in call.keywords))
-    return any(isinstance(value, Ref) and value.name in holders for value in given)
+    values = (*call.args, *(value for _, value in call.keywords))
+    return any(isinstance(value, Ref) and value.name in holders for value in values)
 
 
 def _is_own(context: Context, module: Module, index: int) -> bool:

@@ -109,8 +109,8 @@ class Options:
         else:
             return
         names = tuple([flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("-")])
-        given = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
-        default: Value = keywords.get("default", UNKNOWN if given else Const(None))
+        required = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
+        default: Value = keywords.get("default", UNKNOWN if required else Const(None))
         action = keywords.get("action")
         if isinstance(action, Const) and "default" not in keywords:
             if action.value == "store_true":

@@ -60,12 +60,12 @@ class Launches:
     def _add(self, fact: Fact, target: str) -> None:
         entries = self.entries(fact)
         options = fact.attrs.get("options")
-        given = {
+        texts = {
             name.lstrip("-").replace("-", "_"): None if text and "$" in text else text
             for name, text in (options.items() if isinstance(options, dict) else ())
         }
         for entry in entries:
-            self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, given, target))
+            self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, texts, target))
 
     def entries(self, fact: Fact) -> list[str]:
         """The modules that a launch may start: one where its folder tells, else all that have the script's name."""

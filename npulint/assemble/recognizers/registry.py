@@ -32,8 +32,8 @@ OF_MODULES: dict[str, list[ModuleRecognizer]] = {}
 def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Callable[[_R], _R]:
     """Registers a recogniser for the calls of some canonical names, or of all that `matching` accepts: a subclass of
     `CallFact`, which becomes a fact of each such call, or a function that is handed the `CallSite` and gives facts."""
-    wanted = frozenset(names)
-    wants = wanted.__contains__ if matching is None else matching
+    listed = frozenset(names)
+    wants = listed.__contains__ if matching is None else matching
 
     def register(recognizer: _R) -> _R:
         make: Any = recognizer

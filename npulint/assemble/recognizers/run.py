@@ -58,7 +58,7 @@ def _frameworks(context: Context) -> Frameworks:
         for record in module.code.imports
         if not record.level
     }
-    return ("python", *(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted)))
+    return ("python", *(name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)))
 
 
 @cache

@@ -37,11 +37,11 @@ def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
             tree_of(text)
         elif step.verb in _ARGUMENTS:
             if number not in done:
-                alike = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
-                done.update(alike)
+                same_call = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
+                done.update(same_call)
                 tree = tree_of(text)
                 call = call_at(tree, tree.at(step.span))
-                edits += changed_arguments(tree, call, [steps[n] for n in alike])
+                edits += changed_arguments(tree, call, [steps[n] for n in same_call])
         else:
             edits += _edits(step, tree_of(text))
     if edits:

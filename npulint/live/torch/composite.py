@@ -116,8 +116,8 @@ class _CompositeFunction(_Function):
         leaves = [one for one in ctx.held if one.requires_grad]
         ctx.call.kernels.recorder.add(ctx.call.name, [grad for _, grad in pairs])
         found = iter(_grads(pairs, leaves))
-        wanted = [next(found) if one.requires_grad else None for one in ctx.held]
-        return None, *(None if one is None else to_device(one) for one in wanted)
+        gradients = [next(found) if one.requires_grad else None for one in ctx.held]
+        return None, *(None if one is None else to_device(one) for one in gradients)
 
 
 def _grads(

@@ -61,8 +61,8 @@ def run_step(step: TrainingStep, inputs: Any, targets: Any, device: str) -> Any:
     return loss
 
 
-def _optimizers(given: Any) -> list[Any]:
-    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+def _optimizers(optimizers: Any) -> list[Any]:
+    return [] if optimizers is None else list(optimizers) if isinstance(optimizers, (list, tuple)) else [optimizers]
 
 
 @outermost

@@ -336,10 +336,12 @@ class _Reader:
         end = programs[-1] if programs else 0
         for position in range(end):
             text = fields[position].text
-            wanted = "env" in names and position > names["env"]
-            wanted = wanted or (position > 0 and fields[position - 1].text == "-x" and "mpirun" in names)
+            passes_environment = "env" in names and position > names["env"]
+            passes_environment = passes_environment or (
+                position > 0 and fields[position - 1].text == "-x" and "mpirun" in names
+            )
             match = re.match(r"([A-Za-z_]\w*)=", text)
-            if wanted and match:
+            if passes_environment and match:
                 value = text[match.end() :]
                 known = None if HOLE in value else value
                 self._set(match.group(1), known, fields[position].default, fields[position].word, command)

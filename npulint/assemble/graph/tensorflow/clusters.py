@@ -102,16 +102,18 @@ def _leading(order: Sequence[int], behind: dict[int, list[int]], device: Collect
 
 
 def _together(
-    order: Sequence[int], behind: dict[int, list[int]], device: Collection[int], level: dict[int, int], wanted: int
+    order: Sequence[int], behind: dict[int, list[int]], device: Collection[int], level: dict[int, int], current: int
 ) -> frozenset[int]:
     """The device nodes of a level with those of lower ones from which no way over the host leads to any of them."""
     reaches: dict[int, bool] = {}
     blocked: dict[int, bool] = {}
     for n in reversed(order):
-        found, stopped = n in device and level[n] <= wanted, False
+        found, stopped = n in device and level[n] <= current, False
         for other in behind[n]:
             there = reaches.get(other, False)
             found = found or there
             stopped = stopped or (blocked.get(other, False) if other in device else there)
         reaches[n], blocked[n] = found, stopped
-    return frozenset(n for n in order if n in device and (level[n] == wanted or (level[n] < wanted and not blocked[n])))
+    return frozenset(
+        n for n in order if n in device and (level[n] == current or (level[n] < current and not blocked[n]))
+    )

@@ -29,10 +29,10 @@ _SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
 _PICKS = frozenset(("StridedSlice", "Slice", "GatherV2", "Gather"))
 
 
-def origins(flow: DataFlow, wanted: Iterable[int]) -> dict[int, int]:
+def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
     """What the first outputs of these nodes, and of all that decides about them, come from. Takes time in proportion
     to the edges."""
-    left = _needed(flow, wanted)
+    left = _needed(flow, places)
     found = dict.fromkeys(left, UNKNOWN)  # what only loops lead to stays so
     ready = [place for place, count in left.items() if not count]
     while ready:
@@ -46,10 +46,10 @@ def origins(flow: DataFlow, wanted: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def _needed(flow: DataFlow, wanted: Iterable[int]) -> dict[int, int]:
+def _needed(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
     """The nodes that have to be known, with the number of inputs that have to be known before them."""
     left: dict[int, int] = {}
-    queue = list(wanted)
+    queue = list(places)
     while queue:
         place = queue.pop()
         if place not in left:

@@ -162,9 +162,11 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
     top_k: dict[OriginWord, list[tuple[Node, str]]] = {}
     for flow, path in zip(view.flows, view.on_path, strict=True):
         ops = [op for op in flow.of_op if op in _SIZED or op in OF_DATA or op in _TOP_K]
-        asked = sorted(place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place]))
-        known = origins(flow, _decisive(flow, asked))
-        for place in asked:
+        open_places = sorted(
+            place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place])
+        )
+        known = origins(flow, _decisive(flow, open_places))
+        for place in open_places:
             node = flow.nodes[place]
             if node.op in _TOP_K:
                 origin, maker = _k(flow, place, known)
@@ -190,10 +192,10 @@ def _open(node: Node) -> bool:
     return not shapes or any(unknown(shape) for shape in shapes)
 
 
-def _decisive(flow: DataFlow, asked: list[int]) -> list[int]:
+def _decisive(flow: DataFlow, open_places: list[int]) -> list[int]:
     """The nodes whose origin decides about those that are asked about."""
     found = []
-    for place in asked:
+    for place in open_places:
         op = flow.nodes[place].op
         position = 1 if op in _TOP_K else _SIZED.get(op)
         decisive = place if position is None else taken(flow, place, position)

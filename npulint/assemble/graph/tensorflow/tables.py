@@ -11,7 +11,7 @@ from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
-_ASKS = lazy_compile(r"LookupTableFind(?:V2)?")
+_LOOKUP = lazy_compile(r"LookupTableFind(?:V2)?")
 _FROM_VALUES = lazy_compile(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
 _FROM_FILE = lazy_compile(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
 
@@ -38,13 +38,13 @@ def tables(placement: GraphPlacement) -> list[TableLookup]:
     view = placement.view
     ops = {node.op for _, _, node in view.all()}
     filled = _side(any(map(_FROM_VALUES.fullmatch, ops)), any(map(_FROM_FILE.fullmatch, ops)))
-    asked: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
+    lookups: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
     for flow, _, node in view.all():
-        if flow.name in view.input_functions and _ASKS.fullmatch(node.op):
-            asked.setdefault(("input", node.op), []).append(node)
+        if flow.name in view.input_functions and _LOOKUP.fullmatch(node.op):
+            lookups.setdefault(("input", node.op), []).append(node)
     for body, n, node in placement.nodes():
-        if _ASKS.fullmatch(node.op) and n not in body.sinking.why:
-            asked.setdefault(("step", node.op), []).append(node)
+        if _LOOKUP.fullmatch(node.op) and n not in body.sinking.why:
+            lookups.setdefault(("step", node.op), []).append(node)
     other = {"input": "device", "step": "host"}
     return [
         TableLookup(
@@ -55,7 +55,7 @@ def tables(placement: GraphPlacement) -> list[TableLookup]:
             split=filled == other[who] and not placement.functional,
             style=style(placement),
         )
-        for (who, op), nodes in sorted(asked.items())
+        for (who, op), nodes in sorted(lookups.items())
     ]
 
 

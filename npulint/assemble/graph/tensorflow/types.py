@@ -150,10 +150,10 @@ def _infinite(value: float | None) -> bool:
 
 def _added(flow: DataFlow, place: int) -> int | None:
     """How many elements come into one of the result."""
-    taken_in, given = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
+    input_elements, output_elements = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
     if flow.nodes[place].op == "L2Loss":
-        return taken_in
-    return None if not taken_in or not given else taken_in // given
+        return input_elements
+    return None if not input_elements or not output_elements else input_elements // output_elements
 
 
 def _extent(size: int | None) -> _Extent:

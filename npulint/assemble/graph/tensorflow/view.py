@@ -78,9 +78,9 @@ class TensorFlowGraphView:
 
     def stepped_of(self, ops: Iterable[str]) -> Iterator[tuple[DataFlow, int, Node]]:
         """Those of them that have one of these operator types."""
-        wanted = list(ops)
+        listed = list(ops)
         for flow, path in zip(self.flows, self.on_path, strict=True):
-            for place in sorted(place for op in wanted for place in flow.of_op.get(op, ()) if place in path):
+            for place in sorted(place for op in listed for place in flow.of_op.get(op, ()) if place in path):
                 yield flow, place, flow.nodes[place]
 
     @cached_property

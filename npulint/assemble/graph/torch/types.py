@@ -49,9 +49,9 @@ def facts(view: TorchGraphView) -> list[SlowType]:
 def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[SlowType]:
     """By place where a node of the type takes none of it; those that are inputs at the first line of the file."""
     known = {node.name for node in having}
-    given = [node for node in view.inputs() if _type(node) == name and _sized(node)]
-    groups: dict[Place, list[Node]] = {(view.path, Span()): given} if given else {}
-    known |= {node.name for node in given}
+    inputs = [node for node in view.inputs() if _type(node) == name and _sized(node)]
+    groups: dict[Place, list[Node]] = {(view.path, Span()): inputs} if inputs else {}
+    known |= {node.name for node in inputs}
     for node in having:
         if _sized(node) and not any(text.partition(":")[0] in known for text in node.inputs):
             groups.setdefault(view.place(node), []).append(node)

@@ -51,7 +51,7 @@ def reads(module: Scope) -> Iterator[Fact]:
 class PythonVariable(EnvironmentVariable, PlaceFact):
     """Python code sets a variable of the environment; the name is the variable."""
 
-    _given: Expr | None
+    _expr: Expr | None
     via: Literal["python"] = "python"
     _scripts: Scripts = NO_SCRIPTS
 
@@ -62,7 +62,7 @@ class PythonVariable(EnvironmentVariable, PlaceFact):
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return PossibleValues() if self._given is None else self._given.known
+        return PossibleValues() if self._expr is None else self._expr.known
 
     @property
     def is_conditional(self) -> bool:

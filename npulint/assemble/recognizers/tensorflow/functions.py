@@ -71,8 +71,8 @@ def _by_users(function: Scope) -> Flag:
 
 def _made_compiled(function: Scope) -> Flag:
     """Whether a function is compiled by its decorators, by a call of ``tf.function`` or by Keras."""
-    given = function.context.memoize("compiled functions", lambda: _given(function.context))
-    if function in given.functions:
+    passed = function.context.memoize("compiled functions", lambda: _passed_to_function(function.context))
+    if function in passed.functions:
         return "yes"
     for decorator in function.decorators:
         name = decorator.name.removesuffix("()")
@@ -81,7 +81,7 @@ def _made_compiled(function: Scope) -> Flag:
         if name not in _HARMLESS and not name.endswith((".setter", ".getter")):
             return "unknown"
     last = function.record.name.rpartition(".")[2]
-    if last in given.names:
+    if last in passed.names:
         return "unknown"
     owner = function.parent
     return _made_compiled_by_keras(owner, last) if owner is not None and owner.kind == "class" else "no"
@@ -99,7 +99,7 @@ def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
     return "yes" if any("keras." in base for base in bases) else "unknown"
 
 
-def _given(context: Context) -> _Compiled:
+def _passed_to_function(context: Context) -> _Compiled:
     """What the calls of ``tf.function`` in a project are given; also what own wrappers of it are."""
     found = _Compiled(set(), set())
     for module in module_scopes(context):

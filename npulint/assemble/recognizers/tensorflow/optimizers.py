@@ -106,8 +106,8 @@ def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
 
 def _named_optimizer(call: CallSite) -> list[NamedOptimizer]:
     value = call.argument("optimizer", 3)
-    given = None if value is None else value.single
-    known = _BY_NAME.get(given) if isinstance(given, str) else None
+    text = None if value is None else value.single
+    known = _BY_NAME.get(text) if isinstance(text, str) else None
     return [] if known is None else [NamedOptimizer(call, f"tensorflow.train.{known}")]
 
 

@@ -49,7 +49,7 @@ class RunConfigOption(AdapterSetting, kw_only=True):
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to; of an object the class that made it."""
-        return _made_by(self._given) if self._is_object else self._given.known
+        return _made_by(self._expr) if self._is_object else self._expr.known
 
     @cached_property
     def _is_object(self) -> bool:

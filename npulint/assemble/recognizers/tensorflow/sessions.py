@@ -186,5 +186,5 @@ def _reaches_npu(config: CallSite) -> Flag:
 
 def _is_only_asked(session: CallSite) -> bool:
     """Whether a session runs no graph: ``tf.Session().list_devices()``."""
-    asked = Op(".", (CallResult(session.index), Const("list_devices")))
-    return any(call.callee == asked for call in session.module.code.calls)
+    method = Op(".", (CallResult(session.index), Const("list_devices")))
+    return any(call.callee == method for call in session.module.code.calls)

@@ -60,12 +60,12 @@ class SessionKey(AdapterSetting, kw_only=True):
     @attribute
     def text(self) -> bool:
         """Whether the value is a literal text, not bytes."""
-        return isinstance(self._given.literal, str) and not self._given.is_binary
+        return isinstance(self._expr.literal, str) and not self._expr.is_binary
 
     @attribute
     def literal(self) -> bool:
         """Whether the value is written as a literal, at most encoded."""
-        return _is_literal(self._given)
+        return _is_literal(self._expr)
 
     @attribute
     def feeds_run_config(self) -> Flag:
@@ -87,9 +87,9 @@ class SessionKey(AdapterSetting, kw_only=True):
         """Whether the field takes the type of the value; unknown for a field that the adapter does not read."""
         if self._known is None:
             return None
-        wanted = self._known[0].field
-        is_other = self.field != wanted or (wanted == "s" and self.text)
-        return "unknown" if is_other else adapter.field_takes(self.value, wanted)
+        field = self._known[0].field
+        is_other = self.field != field or (field == "s" and self.text)
+        return "unknown" if is_other else adapter.field_takes(self.value, field)
 
     @attribute
     def expected_type(self) -> str | None:
@@ -110,7 +110,7 @@ class GlobalOption(AdapterSetting, kw_only=True):
     @attribute
     def literal(self) -> bool:
         """Whether the value is written as a literal, at most encoded."""
-        return _is_literal(self._given)
+        return _is_literal(self._expr)
 
 
 @fact_kind("setting")
@@ -138,7 +138,7 @@ class ProtoArgument(Setting, kw_only=True):
     @attribute
     def literal(self) -> bool:
         """Whether the value is written as a literal."""
-        return self._given.is_literal
+        return self._expr.is_literal
 
 
 @recognizes_in_modules

@@ -75,9 +75,9 @@ def shuffled(shard: CallSite) -> ShardOrder:
             if made.argument("seed", 1 if last == "shuffle" else 2) is None:
                 return "shuffle"
         elif last == "list_files":
-            wanted = made.argument("shuffle", 1)
+            shuffled = made.argument("shuffle", 1)
             fixed = made.argument("seed", 2) is not None
-            free = wanted is None or wanted.single is True
+            free = shuffled is None or shuffled.single is True
             return "list_files" if free and not fixed else "no"
         elif last in _READERS:
             return "listing" if made.args and _is_unsorted_listing(made.args[0]) else "no"

@@ -50,8 +50,8 @@ def sum_of(top_k: CallSite) -> CallSite | None:
     return found[0] if len(found) == 1 and _sums_last_axis(found[0]) else None
 
 
-def _plain_name(given: Expr | None) -> str | None:
-    return given.written if given is not None and _PLAIN.match(given.written) else None
+def _plain_name(argument: Expr | None) -> str | None:
+    return argument.written if argument is not None and _PLAIN.match(argument.written) else None
 
 
 def _values(top_k: CallSite) -> tuple[Value, Value]:

@@ -77,11 +77,11 @@ def fusible_code(call: CallSite) -> list[FusibleCode]:
     function, key = call.scope.function, _key(call.name)
     if function is None or (key == "cat" and not fusion_patterns.turns(call)):
         return []
-    asked: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
+    reported: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
     found: list[FusibleCode] = []
     for shape in _SHAPES[key]:
-        if (function, shape) not in asked:
-            asked.add((function, shape))
+        if (function, shape) not in reported:
+            reported.add((function, shape))
             found += shape(function)
     return found
 

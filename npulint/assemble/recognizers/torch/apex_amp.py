@@ -8,7 +8,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.optimizer_classes import Families, common_family
 from npulint.assemble.recognizers.torch.receiver_types import INITIALIZE, makers
-from npulint.assemble.recognizers.torch.scaling import Given, given
+from npulint.assemble.recognizers.torch.scaling import ArgumentFlag, argument_flag
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Scalar
 from npulint.facts.kinds import fact_kind
@@ -41,14 +41,14 @@ class AmpInitialize(CallFact):
         return _LEVELS.get(value.single, "unknown")
 
     @attribute
-    def combine_grad(self) -> Given:
+    def combine_grad(self) -> ArgumentFlag:
         """Whether the gradients are combined into one tensor."""
-        return given(self.call, "combine_grad")
+        return argument_flag(self.call, "combine_grad")
 
     @attribute
-    def combine_ddp(self) -> Given:
+    def combine_ddp(self) -> ArgumentFlag:
         """Whether the combined gradients are reduced by apex's own data parallelism."""
-        return given(self.call, "combine_ddp")
+        return argument_flag(self.call, "combine_ddp")
 
     @attribute
     def optimizer(self) -> Literal[Families, "missing"]:

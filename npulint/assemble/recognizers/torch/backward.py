@@ -75,5 +75,5 @@ def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
         return "apex"
     binds = call.module.code.assignments
     names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
-    given = [value.written for value in context.args[:1]]
-    return "bypassed" if loss.written in given and loss.written not in names else "apex"
+    arguments = [value.written for value in context.args[:1]]
+    return "bypassed" if loss.written in arguments and loss.written not in names else "apex"

@@ -143,15 +143,15 @@ def debug_aids(call: CallSite) -> list[DebugAid]:
 @recognizes(*_OPTIONS)
 def device_options(call: CallSite) -> Iterator[Fact]:
     """The options of ``set_option``: of a display, or of a dict that is filled before."""
-    given = call.argument("option", 0)
-    if given is None:
+    option = call.argument("option", 0)
+    if option is None:
         return
-    tables = [given]
-    if given.written:
-        tables = call.scope.at(call.module.scope[call.scope.block]).assigned(given.written)
+    tables = [option]
+    if option.written:
+        tables = call.scope.at(call.module.scope[call.scope.block]).assigned(option.written)
         for assignment in call.scope.assignments:
             root, bracket, key = assignment.target.partition("[")
-            if root == given.written and bracket and key.endswith("]"):
+            if root == option.written and bracket and key.endswith("]"):
                 yield AssignedDeviceOption(assignment, key[:-1])
     for table in tables:
         for entry, item in table.entries:

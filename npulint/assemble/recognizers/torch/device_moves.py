@@ -57,11 +57,11 @@ def is_given_here(scope: Scope, name: str, line: int) -> bool:
     own = [option for option in options if option.scope.module is scope.module]
     if own:
         return any(names_cuda(option.default) for option in own)
-    given: set[str] = scope.context.memoize("names of CUDA devices", lambda: set(_given(scope.context)))
-    return last.lstrip("_") in given
+    known: set[str] = scope.context.memoize("names of CUDA devices", lambda: set(_device_names(scope.context)))
+    return last.lstrip("_") in known
 
 
-def _given(context: Context) -> Iterator[str]:
+def _device_names(context: Context) -> Iterator[str]:
     """The last segments of the names that the project gives the text of a CUDA device."""
     for name in context.options.table:
         if any(names_cuda(option.default) for option in options_named(context, name)):
@@ -113,8 +113,8 @@ def knows_npu(scope: Scope) -> bool:
     """Whether a file asks for the NPU: it has branches for it."""
 
     def look() -> bool:
-        asked = "torch.npu.is_available" in scope.call_names
-        return asked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
+        checked = "torch.npu.is_available" in scope.call_names
+        return checked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
 
     return bool(scope.context.memoize(("knows the NPU", scope.path), look))
 

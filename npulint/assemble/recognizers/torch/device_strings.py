@@ -195,9 +195,9 @@ def _other_devices(value: Expr) -> list[str]:
 def _in_calls(module: Scope) -> Iterator[CudaUse]:
     for call in module.all_calls:
         record = call.record
-        for key, given in record.keywords:
-            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(given))):
-                yield from _keyword(call, key, call.expr(given), text)
+        for key, argument in record.keywords:
+            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(argument))):
+                yield from _keyword(call, key, call.expr(argument), text)
         if call.last in _OPTIONS and (record.args or call.last == "option"):
             yield from _option(call)
         elif not record.args:
@@ -288,7 +288,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
     text = device_text(value) if value is not None else ""
     if value is None or not text:
         return
-    flags = [one.text for one in (*call.args, *(given for key, given in call.keywords.items() if key == "dest"))]
+    flags = [one.text for one in (*call.args, *(value for key, value in call.keywords.items() if key == "dest"))]
     names = [flag.lstrip("-").replace("-", "_") for flag in flags if flag]
     if ":" in text or any(map(is_device_name, names)):
         yield CudaText(

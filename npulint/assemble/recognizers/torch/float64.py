@@ -31,9 +31,9 @@ class DoubleTensor(CallFact):
         """Where the tensor is: cpu, or other (an accelerator, or a device that is chosen elsewhere)."""
         if self.name in _ON_GPU:
             return "other"
-        given = self.call.argument("device")
-        if given is not None:
-            values = given.known.values
+        chosen = self.call.argument("device")
+        if chosen is not None:
+            values = chosen.known.values
             return "cpu" if values and all(str(value).startswith("cpu") for value in values) else "other"
         receiver = self.call.receiver if self.name.startswith("torch.Tensor.") else None
         if receiver is not None:

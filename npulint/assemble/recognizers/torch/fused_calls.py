@@ -152,14 +152,14 @@ def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
     return use
 
 
-def _use_in(whole: Expr, wanted: Value) -> Use:
+def _use_in(whole: Expr, result: Value) -> Use:
     """How an expression uses a value: by element, as a tensor; empty when it does not, or otherwise."""
     found: Use = ""
     for part in whole.nested:
         inner = part.operands()
-        if part.operator == "[]" and inner[0].value == wanted:
+        if part.operator == "[]" and inner[0].value == result:
             return "element"
-        if part.operator in _ARITHMETIC and any(one.value == wanted for one in inner):
+        if part.operator in _ARITHMETIC and any(one.value == result for one in inner):
             found = "tensor"
     return found
 
@@ -186,8 +186,8 @@ def _mask(call: CallSite) -> Literal["none", "shared", "additive", "other"]:
     function = call.scope.routine
     if mask.written and not function.assigned(mask.written.partition(".")[0]):
         others = [other for other in function.calls if other.last == "scaled_dot_product_attention"]
-        given = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
-        if mask.written in given:
+        masks = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
+        if mask.written in masks:
             return "shared"
     made = operation(origin(mask, frozenset()))
     if made is None:

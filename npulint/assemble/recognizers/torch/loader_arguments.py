@@ -75,8 +75,8 @@ def _added(mapping: Expr) -> list[tuple[str, Expr]] | None:
     for call in mapping.scope.calls_named("update") if mapping.written else ():
         if call.written == f"{mapping.written}.update":
             found += call.keywords.items()
-            for given in call.args:
-                more = _entries(given)
+            for argument in call.args:
+                more = _entries(argument)
                 if more is None:
                     return None
                 found += more

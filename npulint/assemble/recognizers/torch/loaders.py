@@ -20,7 +20,7 @@ from npulint.assemble.recognizers.torch.data_loading import (
     sharing,
 )
 from npulint.assemble.recognizers.torch.loader_arguments import LoaderArguments
-from npulint.assemble.recognizers.torch.scaling import Given
+from npulint.assemble.recognizers.torch.scaling import ArgumentFlag
 from npulint.facts.attributes import attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
@@ -37,18 +37,18 @@ class DataLoader(CallFact):
     in any case."""
 
     @cached_property
-    def _given(self) -> LoaderArguments:
+    def _arguments(self) -> LoaderArguments:
         own = self.call.name != LOADER
         return LoaderArguments(self.call, hidden=own and not _passes_on(self.call))
 
     @cached_property
     def _dataset(self) -> list[CallSite]:
         """The calls that make its data set."""
-        value = self._given.value("dataset")
+        value = self._arguments.value("dataset")
         return [] if value is None else value.sites
 
-    def _flag(self, name: str) -> Given:
-        known = self._given.known(name)
+    def _flag(self, name: str) -> ArgumentFlag:
+        known = self._arguments.known(name)
         if known is None:
             return "missing"
         return flag(None if known.symbol else truth(known))
@@ -61,33 +61,33 @@ class DataLoader(CallFact):
     @attribute
     def purpose(self) -> Purpose:
         """What it is for: train or evaluate."""
-        return purpose(self.call, self._given.value("dataset"), self.shuffle == "yes")
+        return purpose(self.call, self._arguments.value("dataset"), self.shuffle == "yes")
 
     @attribute
-    def drop_last(self) -> Literal[Given, "full"]:
+    def drop_last(self) -> Literal[ArgumentFlag, "full"]:
         """Whether a smaller last batch is dropped; ``full``: there is none, or a batch sampler decides."""
-        batches = self._given.known("batch_sampler")
-        if self._given.values("batch_sampler") and batches is not None and batches.values != (None,):
+        batches = self._arguments.known("batch_sampler")
+        if self._arguments.values("batch_sampler") and batches is not None and batches.values != (None,):
             return "full"
-        size = self._given.known("batch_size")
+        size = self._arguments.known("batch_size")
         if size is None:
-            return "full" if not self._given.hidden else "unknown"
+            return "full" if not self._arguments.hidden else "unknown"
         if size.exact and not size.symbol and size.values and set(size.values) <= {None, 1}:
             return "full"
         return self._flag("drop_last")
 
     @attribute
-    def shuffle(self) -> Given:
+    def shuffle(self) -> ArgumentFlag:
         """Whether it shuffles on its own."""
         return self._flag("shuffle")
 
     @attribute
-    def pin_memory(self) -> Given:
+    def pin_memory(self) -> ArgumentFlag:
         """Whether host memory is pinned."""
         return self._flag("pin_memory")
 
     @attribute
-    def persistent(self) -> Given:
+    def persistent(self) -> ArgumentFlag:
         """Whether workers outlive an epoch."""
         return self._flag("persistent_workers")
 
@@ -95,7 +95,7 @@ class DataLoader(CallFact):
     def workers(self) -> Literal["missing", "none", "some", "many", "unknown"]:
         """How many processes load data: missing (the default is none), none (0), some, or so many that they take the
         CPU from the thread that launches operators."""
-        known = self._given.known("num_workers")
+        known = self._arguments.known("num_workers")
         if known is None:
             return "missing"
         counts = [one for one in known.values if isinstance(one, int) and not isinstance(one, bool)]
@@ -108,19 +108,21 @@ class DataLoader(CallFact):
     @attribute
     def sampler(self) -> Sharing:
         """The sampler: distributed (each rank has its part), another one, or none."""
-        given = self._given
-        words = {sharing(value) for name in ("sampler", "batch_sampler") for value in given.values(name)}
+        arguments = self._arguments
+        words = {sharing(value) for name in ("sampler", "batch_sampler") for value in arguments.values(name)}
         if not words:
-            return "none" if given.known("sampler") is None and given.known("batch_sampler") is None else "unknown"
+            return (
+                "none" if arguments.known("sampler") is None and arguments.known("batch_sampler") is None else "unknown"
+            )
         ranked: tuple[Sharing, ...] = ("distributed", "unknown", "other", "none")
         return next(word for word in ranked if word in words)
 
     @attribute
     def sampled(self) -> Literal["always", "sometimes", "no", "unknown"]:
         """Whether a sampler is given: always, sometimes (or None), or no."""
-        value = self._given.value("sampler")
+        value = self._arguments.value("sampler")
         if value is None:
-            return "no" if self._given.known("sampler") is None else "unknown"
+            return "no" if self._arguments.known("sampler") is None else "unknown"
         known = value.known
         if not value.sites:
             return "no" if known.exact and known.values == (None,) else "unknown"
@@ -141,7 +143,7 @@ class DataLoader(CallFact):
     @attribute
     def device_items(self) -> bool:
         """Whether items are put on a device where they are read."""
-        collate = self._given.value("collate_fn")
+        collate = self._arguments.value("collate_fn")
         return moves_items(self._dataset, [] if collate is None else collate.functions)
 
 

@@ -82,12 +82,12 @@ class NpuOption(CodeFact):
 class PassedOption(CallFact, NpuOption):
     """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
 
-    _given: Expr
+    _expr: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What the option is set to."""
-        return self._given.known
+        return self._expr.known
 
 
 @fact_kind("npu_option")
@@ -101,9 +101,9 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
     value = call.argument("option", 0)
     if value is None:
         return
-    for key, given in (entry for display in value.displays for entry in display.entries):
+    for key, expr in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
-            yield PassedOption(call, key.literal, given)
+            yield PassedOption(call, key.literal, expr)
     for name, one in call.scope.item_assignments(value.written):
         if name not in ("", "*") and one.scope.routine is call.scope.routine:
             yield AssignedOption(one, name)
@@ -148,12 +148,12 @@ def _compile_mode_setters(context: Context) -> set[Scope]:
     return context.memoize("compile mode", look)
 
 
-def _comes_to(function: Scope, wanted: set[Scope]) -> bool:
-    """Whether a function, or any that it calls, is one of `wanted`."""
+def _comes_to(function: Scope, targets: set[Scope]) -> bool:
+    """Whether a function, or any that it calls, is one of `targets`."""
     queue, seen = [function], {function}
     while queue:
         current = queue.pop()
-        if current in wanted:
+        if current in targets:
             return True
         called = {target for call in current.calls if (target := call.target) is not None}
         queue += called - seen

@@ -51,8 +51,8 @@ class Operation(msgspec.Struct, frozen=True):
         """What a call passes for a parameter; `position` counts the tensor that a method is called on."""
         if self.call is None:
             return None
-        given = len(self.call.record.args)
-        shift = len(self.inputs) - given if given or self.inputs else 0
+        positional = len(self.call.record.args)
+        shift = len(self.inputs) - positional if positional or self.inputs else 0
         return self.call.argument(name, position - shift if position >= shift else -1)
 
 

@@ -14,7 +14,7 @@ from npulint.facts.code import NameUse
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 
-_ASKED = frozenset(
+_INSPECTING = frozenset(
     "isinstance issubclass hasattr type print callable signature getfullargspec getsource repr str id".split()
 )
 _NO_OPTIMIZERS = ("object", "Module", "Dataset")
@@ -83,7 +83,7 @@ def _handed_on(module: Scope) -> set[str]:
         if not assignment.value.written or assignment.target.endswith("]"):
             values.append(assignment.value)
     for call in module.all_calls:
-        if call.last not in _ASKED and call.name != "functools.partial":
+        if call.last not in _INSPECTING and call.name != "functools.partial":
             values += call.arguments
     for record in module.module.blocks:
         values += [module.expr(value, record.line) for value in record.defaults]

@@ -60,9 +60,9 @@ class OptimizerCall(CallFact, OptimizerFact):
     def extra(self) -> str:
         """The keywords that the fused class does not take; of a stock optimizer those that change what it does."""
         known = PARAMETERS[self.fused].split() if self.fused in PARAMETERS else None
-        given = self.call.keywords.items() if known is not None else ()
+        keywords = self.call.keywords.items() if known is not None else ()
         own = self.family in ("npu", "apex_npu")
-        unknown = ((key, value) for key, value in given if key != "**" and key not in (known or ()))
+        unknown = ((key, value) for key, value in keywords if key != "**" and key not in (known or ()))
         return ", ".join(key for key, value in unknown if own or not _may_be_dropped(key, value))
 
     @attribute
@@ -159,9 +159,9 @@ def _stepped_by_scalers(context: Context) -> set[CallSite]:
     return context.memoize("optimizers stepped by a scaler", look)
 
 
-def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> list[CallSite]:
+def _calls_where(context: Context, last: str, matches: Callable[[str], bool]) -> list[CallSite]:
     """The calls of a project that end with `last`, as written, and whose canonical names are wanted."""
-    return [call for module in module_scopes(context) for call in module.calls_named(last) if wanted(call.name)]
+    return [call for module in module_scopes(context) for call in module.calls_named(last) if matches(call.name)]
 
 
 # -- uses -------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from npulint.lazy_regex import lazy_compile
 _SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
 _SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
 _SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
-Given = Literal["yes", "no", "missing", "unknown"]
+ArgumentFlag = Literal["yes", "no", "missing", "unknown"]
 
 
 @recognizes(*_SCALERS)
@@ -35,9 +35,9 @@ class GradientScaler(CallFact):
         return enabled(self.call)
 
     @attribute
-    def dynamic(self) -> Given:
+    def dynamic(self) -> ArgumentFlag:
         """Whether it scales dynamically, by its own argument of that name (``torch.npu``)."""
-        return given(self.call, "dynamic")
+        return argument_flag(self.call, "dynamic")
 
     @attribute
     def positional(self) -> int:
@@ -86,7 +86,7 @@ class ScalerUse(CallFact):
         return self.call.has_keyword("closure")
 
 
-def given(call: CallSite, name: str) -> Given:
+def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
     """What a flag of a call is, by keyword; missing when the call does not give it."""
     value = call.argument(name)
     if value is None:

@@ -236,11 +236,11 @@ def _pads_to_longest(call: CallSite, name: str) -> bool:
         return _is_over_lengths(call) and not _is_replaced_by_number(call)
     if not _joins(name) or any(_LENGTH.search(key) for key in call.keywords):
         return False
-    given, target = len(call.args), call.target
+    passed, target = len(call.args), call.target
     if target is None:
-        return 1 <= given <= _BARE and _PADS.search(name) is not None
+        return 1 <= passed <= _BARE and _PADS.search(name) is not None
     longest = any("max" in other.last and _is_over_lengths(other) for other in target.calls)
-    return longest and not any(_LENGTH.search(parameter) for parameter in target.parameters[:given])
+    return longest and not any(_LENGTH.search(parameter) for parameter in target.parameters[:passed])
 
 
 def _is_replaced_by_number(call: CallSite) -> bool:

@@ -158,8 +158,8 @@ def _shared_with_numpy(function: Scope) -> frozenset[str]:
     """The names that functions of numpy are given in a function."""
 
     def look() -> frozenset[str]:
-        given = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
-        return frozenset(name for value in given for name in value.written_names)
+        arguments = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
+        return frozenset(name for value in arguments for name in value.written_names)
 
     return function.context.memoize(("numpy", function.path, function.block), look)
 

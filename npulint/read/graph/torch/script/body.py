@@ -147,14 +147,14 @@ class _Body:
         """The origin of a call, taken from its bracket, because the function name is a constant without an origin."""
         return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 
-    def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, wanted: str = "") -> str:
+    def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, suggested: str = "") -> str:
         """Add a node and return its name."""
         if len(self.nodes) >= self.most:
             raise GraphError("graph-too-large", f"{_decoded(self.function.name)[:200]}: too many operators")
         within = [kind for _, kind in self.blocks]
         if within:
             attrs["within"] = within[-_LISTED:]
-        name = self.unused(_decoded(wanted or op.rpartition(".")[2]))
+        name = self.unused(_decoded(suggested or op.rpartition(".")[2]))
         self.nodes.append(Node(name, op, inputs, attrs, 0, self.ranges.frames(start)))
         return name
 
