@@ -95,7 +95,8 @@ def _each(function: Callable[[Any], Any], part: PossibleValues) -> PossibleValue
 
 
 def _logic(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
-    """The first operand that decides, or the last; where one before it is unknown, any that may."""
+    """The result of ``and`` or ``or``: the first operand that decides, else the last; every operand after an unknown
+    one is possible."""
     stop = symbol == "or"
     possible: list[PossibleValues] = []
     for part in parts[:-1]:

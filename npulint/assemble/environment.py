@@ -1,5 +1,4 @@
-"""What a project sets in the environment, and where: which variables are set together, and what launchers start with
-them."""
+"""The environment variables of a project: which are set together, and in which environment launchers start scripts."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
 class SetVariable(Protocol):
-    """What is asked of a variable that is set (`npulint.assemble.environment_variables`)."""
+    """A fact about a variable that is set (`npulint.assemble.environment_variables`), as `Scripts` reads it."""
 
     @property
     def name(self) -> str: ...
@@ -37,8 +36,8 @@ class SetVariable(Protocol):
 
 
 class Scripts:
-    """The variables of a project by the files that set them: Python code, shell scripts and Dockerfiles. `reads` are
-    the names of those that its Python code reads, `launches` what its scripts start or source."""
+    """The environment variables of a project by the file that sets them: Python code, shell scripts, Dockerfiles.
+    `reads` are the names that its Python code reads, `launches` the facts about started and sourced scripts."""
 
     def __init__(
         self,
@@ -53,7 +52,7 @@ class Scripts:
 
     @cached_property
     def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
-        """Path -> variable -> what sets it, in text order."""
+        """From path and variable to the facts that set it, in text order."""
         found: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
         for variable in self._variables:
             found[variable.path][variable.name].append(variable)
@@ -61,7 +60,7 @@ class Scripts:
 
     @cached_property
     def _sourced(self) -> dict[str, set[str]]:
-        """Path -> names of the scripts that it sources."""
+        """From path to the names of the scripts that it sources."""
         found: dict[str, set[str]] = defaultdict(set)
         for launch in self._launches:
             if launch.get("sourced"):
@@ -70,7 +69,7 @@ class Scripts:
 
     @cached_property
     def _by_base(self) -> dict[str, list[str]]:
-        """Name of a script -> the paths of those that set something."""
+        """From the name of a script to the paths of those that set a variable."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in self._set:
             found[posixpath.basename(path)].append(path)
@@ -78,7 +77,7 @@ class Scripts:
 
     @cached_property
     def _sourcing(self) -> dict[str, list[str]]:
-        """Name of a script -> the paths of those that source it and set something."""
+        """From the name of a script to the paths of those that source it and set a variable."""
         found: dict[str, list[str]] = defaultdict(list)
         for path, names in self._sourced.items():
             for name in names if path in self._set else ():
@@ -87,20 +86,20 @@ class Scripts:
 
     @cached_property
     def prepared(self) -> Literal["yes", "no"]:
-        """Whether any launcher sources something that sets the toolkit up, or sets its paths itself."""
+        """Whether any launcher sources a script that sets up the toolkit, or sets its paths itself."""
         named = {name for names in self._sourced.values() for name in names}
         return "yes" if any(map(_PREPARES.search, named)) or any(self.setting(n) for n in _TOOLKIT) else "no"
 
     def setting(self, name: str) -> list[SetVariable]:
-        """What sets a variable anywhere in the project."""
+        """All facts that set a variable in the project."""
         return [variable for names in self._set.values() for variable in names.get(name, ())]
 
     def exported(self, name: str) -> Literal["yes", "no"]:
-        """Whether the project hands the variable on anywhere."""
+        """Whether the project passes the variable on to other processes anywhere."""
         return "yes" if self.setting(name) else "no"
 
     def together(self, path: str) -> list[str]:
-        """The scripts that a script sources or that source it, then itself."""
+        """The paths of the scripts that a script sources or that source it, followed by its own."""
         known = self._together.get(path)
         if known is None:
             others = {p for name in self._sourced.get(path, ()) for p in self._by_base.get(name, ())}
@@ -113,7 +112,7 @@ class Scripts:
         return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
 
     def certainly_set(self, path: str) -> set[str]:
-        """The variables that certainly have some value where the file's variables are set."""
+        """The variables that are certainly set when the variables of the file are."""
         found = set()
         for place in self.together(path):
             for name, variables in self._set.get(place, {}).items():
@@ -122,8 +121,8 @@ class Scripts:
         return found
 
     def certain_values(self, path: str) -> dict[str, str]:
-        """The variables that certainly have one value where the file's variables are set: its own and those
-        of scripts that it sources, or that source it."""
+        """The variables with a single certain value when those of the file are set: its own, and those of scripts that
+        it sources or that source it."""
         found: dict[str, str] = {}
         for place in self.together(path):
             for name, variables in self._set.get(place, {}).items():
@@ -140,8 +139,8 @@ NO_SCRIPTS = Scripts()
 
 
 def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
-    """Add to what launchers start what is known of its environment (see docs/writing-checks.md). Nothing is worked out
-    before a check asks."""
+    """Adds attributes about the environment to facts about started scripts (see docs/writing-checks.md). They are
+    computed on demand."""
     for fact in launches:
         options = fact.attrs.get("launcher_options")
         fact.attrs["use_env"] = "yes" if isinstance(options, dict) and "use_env" in options else "no"
@@ -153,13 +152,13 @@ def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:
 
 
 def _certain(variables: list[SetVariable]) -> str | None:
-    """The value that a variable has after all that sets it, if that is sure."""
+    """The value of a variable after all facts that set it; None if it is not certain."""
     last = variables[-1]
     return None if last.is_default or any(one.is_conditional for one in variables) else last.text
 
 
 def _port(fact: Fact) -> str:
-    """The port at which the processes of a launch meet, as its options say."""
+    """The port at which the processes of a launch meet, from its options."""
     for attribute in ("launcher_options", "options"):
         options = fact.attrs.get(attribute)
         texts = options if isinstance(options, dict) else {}
@@ -171,18 +170,18 @@ def _port(fact: Fact) -> str:
 
 
 def _along(fact: Fact, scripts: Scripts) -> str:
-    """The variables that are certainly set where a script is started."""
+    """The variables that are certainly set when a script is started, separated by spaces."""
     return " ".join(sorted(scripts.certainly_set(fact.path)))
 
 
 def _size(fact: Fact, scripts: Scripts) -> str:
-    """How many processes a launcher says that there are."""
+    """The number of processes according to the launcher's environment."""
     variables = scripts.certain_values(fact.path)
     return variables.get("RANK_SIZE", variables.get("CM_WORKER_SIZE", NONE))
 
 
 def _short(fact: Fact, scripts: Scripts) -> str:
-    """Whether a loop starts more processes than that, each with a rank of its own: then their number."""
+    """The number of processes that a loop starts, each with its own rank, if it is larger than the declared number."""
     started, size = fact.attrs.get("rounds"), _size(fact, scripts)
     if not isinstance(started, int) or not size.isdigit() or not scripts.ranked(fact.path):
         return NONE

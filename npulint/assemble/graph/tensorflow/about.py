@@ -1,4 +1,4 @@
-"""What a graph of TensorFlow is as a whole, and where its nodes run."""
+"""Facts about a TensorFlow graph as a whole, and about the placement of its nodes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TensorFlowGraph(WholeGraph, eq=False, dict=True, kw_only=True):
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
-    """One fact ``graph``, at the first line of the file, and those about places."""
+    """One fact ``graph`` at the first line of the file, and the facts about placement."""
     placement = GraphPlacement(view, target)
     placed = where.facts(placement)
     cuts = [fact for fact in placed if isinstance(fact, where.GraphCut)]

@@ -75,7 +75,7 @@ def _frames(flow: DataFlow, places: list[int]) -> list[str]:
 
 
 def _branches(flow: DataFlow, places: list[int]) -> list[str]:
-    """The predicates that switch something outside of the conditions of loops."""
+    """The predicates of switches outside of loop conditions."""
     found = []
     for place in places:
         node = flow.nodes[place]
@@ -87,7 +87,7 @@ def _branches(flow: DataFlow, places: list[int]) -> list[str]:
 
 
 def _before_identity(flow: DataFlow, node: Node) -> Node:
-    """What a predicate is a copy of: each cond makes copies of its own, and layers share their predicate."""
+    """The predicate behind its copies: each cond makes its own copies, and layers share a predicate."""
     seen = 0
     while node.op in ("Identity", "Switch", "RefSwitch") and seen < len(_OPS):
         step = flow.producer(node, 0)
@@ -98,7 +98,7 @@ def _before_identity(flow: DataFlow, node: Node) -> Node:
 
 
 def _dynamic(found: Sequence[shapes.OpenShape | shapes.DynamicTopK]) -> tuple[Literal["no", "batch", "inner"], str]:
-    """How open the shapes of the graph are, and what is open."""
+    """How dynamic the shapes of the graph are (no, batch, inner), and which they are."""
     open_ = [fact for fact in found if isinstance(fact, shapes.OpenShape)]
     inner = [_open_part(fact) for fact in open_ if fact.name in _SURE and fact.dims == "inner"]
     top_k = [fact for fact in found if isinstance(fact, shapes.DynamicTopK) and fact.k in ("data", "fed")]

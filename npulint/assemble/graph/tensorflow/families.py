@@ -1,4 +1,4 @@
-"""What operators that may stay on the host have in common, as checks tell them apart."""
+"""Families of operators that may stay on the host, as checks distinguish them."""
 
 from __future__ import annotations
 

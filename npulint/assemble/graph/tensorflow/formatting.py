@@ -1,4 +1,4 @@
-"""How numbers and names of nodes are told in facts."""
+"""Formats counts, shares and node names for the texts of facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 5
 
 
 def op_counts(nodes: Iterable[Node]) -> str:
-    """The operator types of nodes with their numbers, the most frequent first."""
+    """The operator types of nodes with their counts, most frequent first, as Markdown."""
     counts = Counter(node.op for node in nodes)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     listed = [f"`{op}` × {count}" if count > 1 else f"`{op}`" for op, count in ranked[:_LISTED]]
@@ -23,13 +23,13 @@ def op_counts(nodes: Iterable[Node]) -> str:
 
 
 def named(ops: Iterable[str]) -> str:
-    """Operator types without numbers, the most frequent first."""
+    """Operator types without counts, most frequent first, as Markdown."""
     ranked = [op for op, _ in Counter(ops).most_common()]
     return ", ".join([*(f"`{op}`" for op in ranked[:_LISTED]), *(["…"] if len(ranked) > _LISTED else [])])
 
 
 def percent(part: int, whole: int) -> int:
-    """A share in whole percent."""
+    """A share, rounded to whole percent."""
     return round(100 * part / whole) if whole else 0
 
 

@@ -1,4 +1,4 @@
-"""Which loops of the first kind of control flow a node stands in."""
+"""The V1 loops (Enter, Exit) around each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEEPEST = 64  # loops within one another
 
 
 def frames_of(flow: DataFlow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
-    """By node of a step the names of the loops around it, the innermost last."""
+    """For each node of a step the names of the loops around it, innermost last."""
     before = forward_edges(flow, step)
     inside: dict[int, tuple[str, ...]] = {}
     for n in ordered(step, before):
@@ -33,7 +33,8 @@ def _behind(flow: DataFlow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def forward_edges(flow: DataFlow, step: frozenset[int]) -> dict[int, Sequence[int]]:
-    """By node of a step, which holds all that its nodes need, what has to run before it in the same round of a loop."""
+    """For each node of a step, which must contain all predecessors, the nodes that run before it in the same loop
+    iteration."""
     nodes = flow.nodes
     if _REPEATS.isdisjoint(flow.of_op):
         return {n: (*flow.inputs[n], *flow.controls[n]) if flow.controls[n] else flow.inputs[n] for n in step}

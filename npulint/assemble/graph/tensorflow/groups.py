@@ -1,4 +1,4 @@
-"""Nodes of a step that share a place, and what they have in common: one fact tells of all."""
+"""Facts ``graph_group``: nodes of a step with the same placement and operator family."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class _Group(msgspec.Struct):
 
 
 def groups(placement: GraphPlacement) -> list[NodeGroup]:
-    """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
-    facts about shapes and slow operators tell), ``tied`` (to a node on the host, unless the cut tells it all) and
-    ``gray`` (left on the host by mixed computing alone)."""
+    """Facts ``graph_group``: ``step`` (operators that print, wherever they run), ``host``, ``older``, ``aicpu`` (except
+    operators with facts about shapes or slow operators), ``tied`` (to a node on the host, unless a ``graph_cut``
+    explains it) and ``gray`` (on the host only in mixed computing)."""
     found: dict[tuple[str, Family], _Group] = {}
     blamed = _blamed(placement)
     known = blamed.keys() | _binding(placement)
@@ -97,7 +97,7 @@ def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, who
 
 
 def _blamed(placement: GraphPlacement) -> dict[str, set[str]]:
-    """By family that cuts the graph by itself why it does so: what it keeps on the host is told there."""
+    """For each family that splits the graph, the reasons; such nodes are reported with the split."""
     found: dict[str, set[str]] = {}
     for kind, places in placement.cuts().items():
         found[kind] = {body.sinking.why[n] for body, n in places} & {UNLISTED, CALLS}
@@ -105,13 +105,14 @@ def _blamed(placement: GraphPlacement) -> dict[str, set[str]]:
 
 
 def _binding(placement: GraphPlacement) -> set[str]:
-    """The families of the operators that others are tied to."""
+    """The families of the operators that other nodes are tied to."""
     bodies = [body.sinking for body in placement.bodies]
     return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
 
 
 def _explained_by_cut(body: PlacedBody, n: int, blamed: dict[str, set[str]]) -> bool:
-    """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
+    """Whether a node is tied to the inside of a function, or by a list of tensors, so that a variable cannot replace
+    the tie."""
     why = blamed.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
 
@@ -119,7 +120,7 @@ def _explained_by_cut(body: PlacedBody, n: int, blamed: dict[str, set[str]]) -> 
 def _keys(
     placement: GraphPlacement, body: PlacedBody, n: int, node: Node, blamed: dict[str, set[str]]
 ) -> Iterator[tuple[str, Family]]:
-    """The groups of a node: by place and family, as far as these are told apart."""
+    """The groups of a node: placement and family, where the two are distinguished."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
     if kind in _EVERYWHERE:
         yield STEP, kind
@@ -136,8 +137,8 @@ def _keys(
 
 
 def _mixed(placement: GraphPlacement) -> _Group:
-    """The nodes that mixed computing leaves on the host though the device takes them otherwise; `follow` counts what
-    comes with them: what they are tied to, and the loops around them."""
+    """The nodes that only mixed computing leaves on the host; `follow` counts the nodes that stay with them: what they
+    are tied to, and the loops around them."""
     own: list[Node] = []
     others: list[Node] = []
     origins: list[str] = []

@@ -1,4 +1,4 @@
-"""How data come into a graph of TensorFlow: queues, iterators, and what the functions of data sets hold."""
+"""How data enter a TensorFlow graph: queues, iterators, and the functions of datasets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GraphInput(GraphFact, eq=False, dict=True):
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
-    """One fact for each way that the graph has."""
+    """One fact per kind of data input of the graph."""
     found = {
         "one_shot": _one_shot(view),
         "several": _several(view),
@@ -48,7 +48,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
 
 
 def _queues(view: TensorFlowGraphView) -> list[GraphInput]:
-    """What a step takes out of queues."""
+    """Queues that a step dequeues from."""
     nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
     runners = view.graph.collections.get("queue_runners", 0)
     return [GraphInput(view.node_set(nodes), "queue", op_counts(nodes), runners)] if nodes else []
@@ -59,12 +59,12 @@ def _nexts(view: TensorFlowGraphView) -> list[tuple[DataFlow, int, Node]]:
 
 
 def _with(view: TensorFlowGraphView, beginning: str) -> list[str]:
-    """The operator types of the graph that begin so."""
+    """The operator types of the graph with this prefix."""
     return sorted({op for flow in view.flows for op in flow.of_op if op.startswith(beginning)})
 
 
 def _one_shot(view: TensorFlowGraphView) -> list[Node]:
-    """One-shot iterators that a step takes its data from."""
+    """One-shot iterators of a step."""
     return [
         node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
     ]
@@ -75,13 +75,13 @@ def _iterators(flow: DataFlow, place: int) -> list[Node]:
 
 
 def _several(view: TensorFlowGraphView) -> list[Node]:
-    """Several places where a step takes data from iterators."""
+    """More than one iterator in a step."""
     nodes = [node for _, _, node in _nexts(view)]
     return nodes if len(nodes) > 1 else []
 
 
 def _texts(view: TensorFlowGraphView) -> list[Node]:
-    """Iterators that give texts to a step."""
+    """Iterators with string outputs in a step."""
     return [node for _, _, node in _nexts(view) if _gives_text(node)]
 
 
@@ -91,7 +91,7 @@ def _gives_text(node: Node) -> bool:
 
 
 def _joint(view: TensorFlowGraphView) -> list[Node]:
-    """Groups that initialise variables and an iterator in one run."""
+    """Group operators that initialise variables and an iterator together."""
     found: list[Node] = []
     for flow in view.flows:
         makers = flow.of_op.get("MakeIterator", ())
@@ -102,7 +102,7 @@ def _joint(view: TensorFlowGraphView) -> list[Node]:
 
 
 def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
-    """The groups that wait for one of these nodes, through groups in them."""
+    """The group operators that depend on one of these nodes, also through other groups."""
     outer: dict[int, list[int]] = {}
     for place in flow.of_op.get("NoOp", ()):
         for inner in flow.controls[place]:
@@ -116,7 +116,7 @@ def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
 
 
 def _captured(view: TensorFlowGraphView) -> list[Node]:
-    """Variables that functions of data sets read."""
+    """Variables that functions of datasets read."""
     nodes: list[Node] = []
     for flow in view.flows:
         if flow.name in view.input_functions:
@@ -129,7 +129,7 @@ def _captured(view: TensorFlowGraphView) -> list[Node]:
 
 
 def _host_functions(view: TensorFlowGraphView) -> list[Node]:
-    """What keeps the functions of data sets on the host even where they are to be moved to the device."""
+    """What keeps dataset functions on the host even with full offload of the input pipeline."""
     return [
         node
         for flow in view.flows

@@ -1,4 +1,4 @@
-"""What the values in a graph come from: constants, shapes, variables, what is fed, or the data of a step."""
+"""The origin of values in a graph: constants, shapes, variables, feeds, or the data of a step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PICKS = frozenset(("StridedSlice", "Slice", "GatherV2", "Gather"))
 
 
 def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
-    """What the first outputs of these nodes, and of all that decides about them, come from. Takes time in proportion
+    """The origin of the first outputs of these nodes and of everything that determines them. Takes time in proportion
     to the edges."""
     left = _needed(flow, places)
     found = dict.fromkeys(left, UNKNOWN)  # what only loops lead to stays so
@@ -47,7 +47,7 @@ def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
 
 
 def _needed(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
-    """The nodes that have to be known, with the number of inputs that have to be known before them."""
+    """The nodes to evaluate, with the number of inputs to evaluate before each."""
     left: dict[int, int] = {}
     queue = list(places)
     while queue:
@@ -60,7 +60,7 @@ def _needed(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
 
 
 def _begins(flow: DataFlow, place: int) -> bool:
-    """Whether a node is judged without what it takes."""
+    """Whether a node's origin does not depend on its inputs."""
     op = flow.nodes[place].op
     if op in _STARTS or op in _FED or op in _SHAPES:
         return True
@@ -88,7 +88,7 @@ def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
 
 
 def _picked(flow: DataFlow, place: int, taken: Sequence[int]) -> int:
-    """One dimension of a shape is constant where the graph knows that one."""
+    """A single dimension of a shape, which is constant where the graph knows the dimension."""
     shape = input_shape(flow, taken[0], 0)
     index = constant(flow, taken[1]) if len(taken) > 1 else None
     if shape is not None and isinstance(index, int) and -len(shape) <= index < len(shape):
@@ -104,7 +104,7 @@ def _of_shape(shape: Shape) -> int:
 
 
 def _draws(node: Node) -> bool:
-    """Whether a node makes data although all that it takes may be constant."""
+    """Whether a node's result is data even if all inputs are constant."""
     return node.op.startswith(
         ("Random", "Iterator", "QueueDequeue", "TruncatedNormal", "Reader", "PyFunc", "Multinomial")
     )

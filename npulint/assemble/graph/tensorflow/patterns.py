@@ -1,4 +1,4 @@
-"""Operators, and groups of them, that the NPU runs slower than it has to."""
+"""Operators and groups of operators that are needlessly slow on the NPU."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[DataFlow, int
 
 
 def _mask(flow: DataFlow, place: int) -> Flag | None:
-    """Whether random numbers become the mask of a dropout, compared with a rate (GreaterEqual) or rounded down
-    (Floor) and multiplied with values of some shape. None: they do not; else whether the mask has a noise shape of
-    its own: yes, no, unknown."""
+    """Whether random numbers become a dropout mask: compared with a rate (GreaterEqual) or rounded down (Floor), then
+    multiplied with values. None if not; otherwise whether the mask has a noise shape: ``yes``, ``no`` or
+    ``unknown``."""
     if _single(flow, place):
         return None
     queue, seen = [(place, False)], {place}
@@ -101,14 +101,14 @@ def _mask(flow: DataFlow, place: int) -> Flag | None:
 
 
 def _single(flow: DataFlow, place: int) -> bool:
-    """Whether one number is drawn: that decides something for a whole batch."""
+    """Whether a single random number is drawn, which decides for a whole batch."""
     size = taken(flow, place, 0)
     rank = None if size is None else shape_of(flow, size)
     return rank == [0] or elements(shape_of(flow, place)) == 1
 
 
 def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
-    """Whether the random numbers have fewer elements than the values that they keep or drop."""
+    """Whether there are fewer random numbers than values."""
     drawn, made = elements(shape_of(flow, random)), elements(shape_of(flow, product))
     if drawn is not None and made is not None:
         return "no" if drawn == made else "yes"
@@ -122,5 +122,5 @@ def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
 
 
 def _same_values(flow: DataFlow, of: int | None, kept: list[int | None]) -> bool:
-    """Whether what is multiplied is computed from the tensor whose shape the mask has: dropout divides it first."""
+    """Whether the multiplied value is computed from the tensor whose shape the mask has: dropout divides it first."""
     return any(one is not None and of in flow.inputs[one][:_FACTORS] for one in kept)

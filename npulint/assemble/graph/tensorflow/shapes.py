@@ -1,4 +1,4 @@
-"""Shapes that a graph of TensorFlow leaves open, and why: what is fed, batches, results that depend on data."""
+"""Shapes that a TensorFlow graph leaves open, and the cause: feeds, batches, results whose size depends on data."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ _known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | DynamicTopK]] = 
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | DynamicTopK]:
-    """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
+    """Facts ``graph_dynamic``, one per cause, and ``graph_top_k``."""
     found = _known.get(view)
     if found is None:
         found = _known[view] = [*_placeholders(view), *_batches(view), *_results(view)]
@@ -119,8 +119,8 @@ def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
 
 
 def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
-    """The batches that a step takes from data sets: named at the operator that leaves their size open, if the graph
-    holds it."""
+    """The batches that a step takes from datasets, at the operator that leaves their size open if the graph contains
+    it."""
     open_: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_NEXT):
         shapes = declared_shapes(node, "output_shapes")
@@ -139,7 +139,8 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
 
 
 def _makers(view: TensorFlowGraphView, padded: bool) -> list[Node]:
-    """The operators that make batches of unknown size: they pad to the longest sample, or keep the last one short."""
+    """The operators that make batches of unknown size: they pad to the longest sample, or keep an incomplete last
+    batch."""
     makers = [(f, place, f.nodes[place]) for f in view.flows for op in _BATCHES for place in f.of_op.get(op, ())]
     if padded:
         return [node for _, _, node in makers if node.op.startswith("Padded")]
@@ -157,7 +158,7 @@ def _keeps_remainder(flow: DataFlow, place: int) -> bool:
 
 
 def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
-    """What computes its own size."""
+    """The operators whose result size depends on their values."""
     groups: dict[str, list[Node]] = {}
     top_k: dict[OriginWord, list[tuple[Node, str]]] = {}
     for flow, path in zip(view.flows, view.on_path, strict=True):
@@ -187,13 +188,13 @@ def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
 
 
 def _open(node: Node) -> bool:
-    """Whether the graph does not tell all sizes of the results."""
+    """Whether a result has an unknown dimension."""
     shapes = recorded_shapes(node)
     return not shapes or any(unknown(shape) for shape in shapes)
 
 
 def _decisive(flow: DataFlow, open_places: list[int]) -> list[int]:
-    """The nodes whose origin decides about those that are asked about."""
+    """The nodes whose origin decides about the nodes at these positions."""
     found = []
     for place in open_places:
         op = flow.nodes[place].op
@@ -204,7 +205,7 @@ def _decisive(flow: DataFlow, open_places: list[int]) -> list[int]:
 
 
 def _cause(flow: DataFlow, place: int, known: dict[int, int]) -> str:
-    """Why the shape of a result is open; empty where it is not, or follows from others."""
+    """Why the shape of a result is open; empty if it is not, or if another open shape causes it."""
     node = flow.nodes[place]
     if node.op in _SIZED:
         size = taken(flow, place, _SIZED[node.op])
@@ -217,7 +218,7 @@ def _cause(flow: DataFlow, place: int, known: dict[int, int]) -> str:
 
 
 def _k(flow: DataFlow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
-    """What the k of a TopK comes from, and the operator that computes it."""
+    """The origin of the k of a TopK, and the operator that computes it."""
     if flow.nodes[place].op == "TopK":  # it is an attribute
         return WORDS[CONSTANT], ""
     producer = taken(flow, place, 1)

@@ -1,4 +1,4 @@
-"""Shapes and element types of the values in a graph of TensorFlow, as far as the graph tells them."""
+"""Shapes and element types in a TensorFlow graph, as far as the graph determines them."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ _TYPES = ("T", "dtype", "Tparams", "DstT", "SrcT")
 
 
 def declared_shape(node: Node, name: str = "shape") -> Shape:
-    """The shape that an attribute holds; None without one."""
+    """The shape in an attribute of a node; None without one."""
     return _sizes(node.attrs.get(name))
 
 
 def declared_shapes(node: Node, name: str) -> list[Shape] | None:
-    """The shapes that an attribute lists; None if it lists none."""
+    """The list of shapes in an attribute of a node; None without one."""
     value = node.attrs.get(name)
     return [_sizes(one) for one in value] if isinstance(value, list) else None
 
 
 def recorded_shapes(node: Node) -> list[Shape] | None:
-    """The shapes of the outputs, where whoever wrote the graph kept them; else None."""
+    """The output shapes that the exporter stored with the node (``_output_shapes``); None if it did not."""
     return declared_shapes(node, "_output_shapes")
 
 
 def shape_of(flow: DataFlow, place: int, output: int = 0) -> Shape:
-    """The shape of an output; None where it cannot be told."""
+    """The shape of output number `output` of the node at `place`; None if unknown."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
         known = recorded_shapes(node)
@@ -65,24 +65,24 @@ def shape_of(flow: DataFlow, place: int, output: int = 0) -> Shape:
 
 
 def input_shape(flow: DataFlow, place: int, position: int) -> Shape:
-    """The shape of an input of a node, by its position among the inputs that are values."""
+    """The shape of the data input number `position` of a node; None if unknown."""
     producer = taken(flow, place, position)
     return None if producer is None else shape_of(flow, producer, output_of(named_input(flow.nodes[place], position)))
 
 
 def taken(flow: DataFlow, place: int, position: int) -> int | None:
-    """The position of the node that gives an input; None for arguments of a function."""
+    """The position of the node that produces a data input; None for function arguments."""
     return flow.place_of_input(flow.nodes[place], position)
 
 
 def output_of(text: str) -> int:
-    """Which output of a node an input names: 1 for ``node:1`` and ``node:values:1``."""
+    """The output number in an input name: 1 for ``node:1`` and ``node:values:1``."""
     last = text.rpartition(":")[2] if ":" in text else ""
     return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else 0
 
 
 def constant(flow: DataFlow, place: int) -> int | float | bool | None:
-    """The value of a constant with one element, looked for behind what keeps it; None for all else."""
+    """The value of a constant with one element, also behind Identity, Cast and the like; None for anything else."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
         if node.op == "Const":
@@ -96,7 +96,7 @@ def constant(flow: DataFlow, place: int) -> int | float | bool | None:
 
 
 def unknown(shape: Shape) -> str:
-    """What is not known of a shape: nothing (empty), only the first dimension (batch), others too (inner), or the
+    """Which dimensions of a shape are unknown: none (empty), only the first (batch), others too (inner), or the
     rank."""
     if shape is None:
         return RANK
@@ -106,12 +106,12 @@ def unknown(shape: Shape) -> str:
 
 
 def elements(shape: Shape) -> int | None:
-    """How many elements there are; None where a dimension is unknown."""
+    """The number of elements; None if a dimension is unknown."""
     return None if shape is None or any(size < 0 for size in shape) else math.prod(shape)
 
 
 def type_of(node: Node) -> str:
-    """The element type that a node computes in, without the mark of references; empty where it has none."""
+    """The element type of a node's computation, without the suffix of references; empty if it has none."""
     for name in _TYPES:
         word = node.attrs.get(name)
         if isinstance(word, str):
@@ -120,7 +120,7 @@ def type_of(node: Node) -> str:
 
 
 def written(shape: Shape) -> str:
-    """A shape as Python code writes it: ``[None, 224, 224, 3]``."""
+    """A shape in Python notation: ``[None, 224, 224, 3]``."""
     if shape is None:
         return "unknown"
     return "[" + ", ".join("None" if size < 0 else str(size) for size in shape) + "]"

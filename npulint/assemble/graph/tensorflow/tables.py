@@ -1,4 +1,4 @@
-"""Lookup tables: where they are filled, and where they are asked."""
+"""Facts about lookup tables: where they are initialised and where they are looked up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Filled = Literal["device", "host", "both", "unknown"]
 
 @fact_kind("graph_table")
 class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
-    """A lookup table is asked; the name is the operator that asks."""
+    """A lookup in a table; the name is the lookup operator."""
 
     lookup: Literal["input", "step"]
     """Who asks: the functions of the input pipeline, or the step."""
@@ -34,7 +34,7 @@ class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
 
 
 def tables(placement: GraphPlacement) -> list[TableLookup]:
-    """One fact for each operator that asks a table, and for who asks."""
+    """One fact per lookup operator, separately for the input pipeline and the step."""
     view = placement.view
     ops = {node.op for _, _, node in view.all()}
     filled = _side(any(map(_FROM_VALUES.fullmatch, ops)), any(map(_FROM_FILE.fullmatch, ops)))

@@ -1,4 +1,4 @@
-"""Element types that a graph of TensorFlow computes in: half precision, and those that the NPU has no units for."""
+"""Element types in a TensorFlow graph: half precision, and types without fast NPU arithmetic."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
 
 
 def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
-    """What float16 does to the result of a node: (group, how many elements are added up)."""
+    """The effect of float16 on a node: (group, number of summed elements)."""
     if node.op in _SUMS:
         added = _added(flow, place)
         return [] if added is None and _of_broadcast(flow, place) else [("sum", added)]
@@ -113,14 +113,14 @@ def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | No
 
 
 def _of_broadcast(flow: DataFlow, place: int) -> bool:
-    """Whether the gradient of an elementwise operator adds up what broadcasting repeated, which mostly is nothing."""
+    """Whether a sum is the gradient of a broadcast, which usually has few elements."""
     axes = taken(flow, place, 1)
     return axes is not None and flow.nodes[axes].op == "BroadcastGradientArgs"
 
 
 def _guards(flow: DataFlow, place: int, by: str) -> bool:
-    """Whether a sum becomes a divisor, or what a root or logarithm is taken of; the greater of two numbers becomes one
-    of them that must not be zero."""
+    """Whether a sum is a divisor or the argument of a root or logarithm, or a maximum of two numbers becomes one that
+    must not be zero."""
     guarded = _GUARDED - _OF_ZERO if by == "Maximum" else _GUARDED
     queue, seen = [place], {place}
     while queue:
@@ -140,7 +140,7 @@ def _operands(flow: DataFlow, place: int) -> list[int]:
 
 
 def _written(flow: DataFlow, place: int) -> bool:
-    """Whether a zero is a constant of half precision itself, so that it may have been a small number."""
+    """Whether a zero is itself a half precision constant, so that it may have been a small number."""
     return flow.nodes[place].op == "Const" and type_of(flow.nodes[place]) == "float16"
 
 
@@ -149,7 +149,7 @@ def _infinite(value: float | None) -> bool:
 
 
 def _added(flow: DataFlow, place: int) -> int | None:
-    """How many elements come into one of the result."""
+    """The number of elements that are summed into one element of the result."""
     input_elements, output_elements = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
     if flow.nodes[place].op == "L2Loss":
         return input_elements
@@ -175,7 +175,7 @@ def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computin
 
 
 def _training(view: TensorFlowGraphView) -> list[HalfTraining]:
-    """One fact if matrices are multiplied in float16 and the results are trained."""
+    """One fact if matrix products in float16 are trained."""
     nodes = [n for _, _, n in view.stepped() if n.op.startswith(_MATRIX) and type_of(n) == "float16"]
     if not nodes or not any(flow.updates for flow in view.flows):
         return []
@@ -183,7 +183,7 @@ def _training(view: TensorFlowGraphView) -> list[HalfTraining]:
 
 
 def _scaled(view: TensorFlowGraphView) -> bool:
-    """Whether anything looks like the scale of a loss: its variable, a test for overflow, a large factor."""
+    """Whether the graph seems to use a loss scale: its variable, an overflow test, a large factor."""
     for flow, place, node in view.all():
         if any(word in node.op for word in _STATUS) or "loss_scal" in node.name.lower().replace(
             "lossscal", "loss_scal"
@@ -197,5 +197,5 @@ def _scaled(view: TensorFlowGraphView) -> bool:
 
 
 def _scales(factor: float) -> bool:
-    """Whether a number is a power of two that is large enough to be the scale of a loss."""
+    """Whether a number is a power of two large enough for a loss scale."""
     return math.isfinite(factor) and factor >= _SCALES and math.frexp(factor)[0] == 0.5

@@ -1,4 +1,4 @@
-"""What is said about where nodes run: by operator type, by group, and by what cuts the graph."""
+"""Facts about placement: by operator type, by group, and by what splits the graph."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GraphCut(GraphFact, eq=False, dict=True, kw_only=True):
 
 
 def _from(fact: GraphCut) -> str:
-    """The name of a node of the device before the first of them."""
+    """The name of a device node before the first of them."""
     return fact._upstream
 
 
@@ -79,7 +79,7 @@ def facts(placement: GraphPlacement) -> list[Fact]:
 
 
 def _operators(placement: GraphPlacement) -> list[PlacedOperator]:
-    """One fact for each operator type and place."""
+    """One fact per operator type and placement."""
     view = placement.view
     gathered: dict[tuple[str, PlaceWord, PlaceWord, bool], list[Node]] = {}
     step: dict[str, frozenset[int]] = {body.flow.name: body.step for body in placement.bodies}
@@ -98,7 +98,7 @@ def _operators(placement: GraphPlacement) -> list[PlacedOperator]:
 
 
 def _cuts(placement: GraphPlacement) -> list[GraphCut]:
-    """One fact for each family of operators that cuts the graph of a step."""
+    """One fact per operator family that splits the graph of a step."""
     found = placement.cuts()
     facts = []
     for kind, places in sorted(found.items()):
@@ -127,11 +127,11 @@ def _cuts(placement: GraphPlacement) -> list[GraphCut]:
 
 
 def _why(places: list[tuple[PlacedBody, int]]) -> _Why:
-    """Why the first of the nodes that are not bound by an edge stays on the host; else the kind of edge."""
+    """The reason why the first node stays on the host, preferably one that is not tied; else the kind of tie."""
     body, n = min(places, key=lambda one: (one[0].sinking.why[one[1]] == EDGE, one[1]))
     return cast("_Why", body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n])
 
 
 def _on_device(body: PlacedBody, places: Sequence[int]) -> str:
-    """The name of the first node that the device could take; empty if there is none."""
+    """The name of the first node that the device can run; empty if there is none."""
     return next((body.flow.nodes[n].name for n in places if n in body.sinking.device), "")
