@@ -1,4 +1,4 @@
-"""QueryReader: how the keys of a mapping become a query, and what is refused."""
+"""Queries: how the keys of a mapping become a query, and what is refused."""
 
 from __future__ import annotations
 

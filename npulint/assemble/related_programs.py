@@ -1,4 +1,4 @@
-"""Programs that are no code: what is known of them from the programs beside them."""
+"""Programs without code (graphs, training runs): which programs of the project they come from."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _UNKNOWN = {
 
 
 def home_of(near: Sequence[Program]) -> Program | None:
-    """The program that something most probably comes from: one that trains, best with an entry script."""
+    """The program that something most probably comes from: one that trains, preferably with an entry script."""
     return max(near, key=lambda one: (one.attrs["trains"] == "yes", bool(one.entry)), default=None)
 
 
 def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
-    """The programs that may have left a run behind, with what no entry script reaches: those with an entry script among
-    the files that the run has `named`, else with such a file, else those that train, else all."""
+    """The programs that may have produced a training run, together with what no entry script reaches: those with an
+    entry script among the files that the run has `named`, else those with such a file, else those that train, else
+    all."""
     entries = [one for one in near if one.entry]
     chosen = [one for one in entries if one.entry in named]
     chosen = chosen or [one for one in entries if not set(named).isdisjoint(one.paths)]
@@ -41,8 +42,8 @@ def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
 
 
 def attrs_of(home: Program | None) -> dict[str, str]:
-    """The attributes of a program, or of one that nothing is known of. What is asked for by itself is judged whatever
-    becomes of the script beside it."""
+    """The attributes of a program, or those of an unknown one. An explicitly named graph or run is checked whatever the
+    migration state of the scripts in its folder."""
     attrs = dict(_UNKNOWN) if home is None else dict(home.attrs)
     if attrs["migration"] == "left":
         attrs["migration"] = _UNKNOWN["migration"]
@@ -50,5 +51,5 @@ def attrs_of(home: Program | None) -> dict[str, str]:
 
 
 def tables_of(near: Sequence[Program]) -> list[FactTable]:
-    """The facts of programs, each table once."""
+    """The fact tables of programs, without duplicates."""
     return list({id(part): part for one in near for part in one.index.tables}.values())

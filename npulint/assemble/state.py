@@ -1,4 +1,4 @@
-"""What is so of a program as a whole: framework, mode, role, migration state, precision, devices."""
+"""Attributes of a program as a whole: framework, mode, role, migration state, precision, devices."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _GRADIENTS = "tensorflow.gradients"
 def describe(
     index: Index, entry_word: str, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
 ) -> dict[str, str]:
-    """The attributes of a program. `entry_word` is what its entry's name says it is for, `adapter` the
-    adapter release to assume, `torch` that of PyTorch (empty: not known); `may_run` tells whether the program
-    can come to any of some facts."""
+    """The attributes of a program. `entry_word` is the role that its entry script's name indicates, `adapter` the
+    adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns whether the program can reach
+    any of some facts."""
     framework = _framework(index)
     trains = _trains(index, entry_word, may_run)
     attrs = {
@@ -34,7 +34,7 @@ def describe(
 
 
 def imports_adapter(fact: Fact) -> bool:
-    """Whether an import is one of an NPU adapter."""
+    """Whether an import is that of an NPU adapter."""
     return fact.name.partition(".")[0] in _ADAPTERS
 
 
@@ -49,7 +49,7 @@ def _framework(index: Index) -> str:
 
 
 def _mostly_torch(index: Index) -> bool:
-    """Whether a program that imports both frameworks is one of PyTorch, which borrows a callback or a logger."""
+    """Whether a program that imports both frameworks belongs to PyTorch and only borrows a callback or a logger."""
     names = [f.name for f in index.of_kind("call")]
     return sum(n.startswith("torch") for n in names) > sum(n.startswith(("tensorflow.", "keras.")) for n in names)
 

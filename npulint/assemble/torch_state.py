@@ -1,4 +1,4 @@
-"""What is so of a PyTorch program as a whole: how it comes to the NPU, and in which precision it computes."""
+"""Attributes of a PyTorch program as a whole: how it was migrated to the NPU, and its precision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.
 
 
 def describe(index: Index, release: str) -> dict[str, str]:
-    """The attributes that PyTorch programs have beside those of all; `release` is that of PyTorch, or empty."""
+    """The attributes that only PyTorch programs have; `release` is that of PyTorch, or empty."""
     way = migration(index)
     return {
         "patched": "no",
@@ -37,8 +37,7 @@ def describe(index: Index, release: str) -> dict[str, str]:
 
 
 def _state(index: Index, way: str) -> str:
-    """Whether the NPU is named at all, and in which way; a port by hand with CUDA left in its training step is
-    half done."""
+    """The migration state; a manual migration with CUDA left in its training step is partial."""
     if way == "none":
         return "not_started"
     left = [f for f in index.of_kind("cuda") if f.get("breaks") == "yes"] if way == "manual" else []
@@ -46,7 +45,7 @@ def _state(index: Index, way: str) -> str:
 
 
 def _surely_runs(fact: Fact) -> bool:
-    """Whether code is reached whatever the options are, with no way around it."""
+    """Whether code is reached unconditionally, whatever the options are."""
     if fact.get("beside_npu") == "yes" or fact.get("guarded") == "yes" or fact.get("in_test") == "yes":
         return False
     return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
@@ -73,7 +72,7 @@ def _is_set(index: Index, variable: str) -> bool:
 
 
 def _uses_npu(index: Index) -> bool:
-    """Whether anything names the NPU without an import of torch_npu: it may be imported elsewhere."""
+    """Whether any code names the NPU without importing torch_npu, which may be imported elsewhere."""
     if index.of_kind("npu"):
         return True
     return any(
@@ -82,7 +81,7 @@ def _uses_npu(index: Index) -> bool:
 
 
 def precision(index: Index) -> str:
-    """mixed, fp16 (the model is cast by hand) or default (nothing said)."""
+    """mixed, fp16 (the model is cast manually) or default (not set)."""
     if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
         return "mixed"
     if any(fact.name in _AUTOCAST for fact in [*index.named("call", "autocast"), *index.named("mention", "autocast")]):
@@ -93,8 +92,8 @@ def precision(index: Index) -> str:
 
 
 def multi_device(index: Index) -> str:
-    """``yes`` if several processes surely train together: a launcher starts them, or the model is replicated
-    whatever the options are; ``no`` if nothing in the program could."""
+    """``yes`` if several processes certainly train together: a launcher starts them, or the model is replicated
+    unconditionally; ``no`` if nothing in the program can start several."""
     facts = [f for f in index.of_kind("distribution") if f.get("stack") == "torch" and f.get("in_test") != "yes"]
     joined = [f for f in facts if f.get("what") == "init"]
     replicated = [f for f in facts if f.get("what") == "ddp"]
@@ -106,7 +105,7 @@ def multi_device(index: Index) -> str:
 
 
 def _starts_processes(launch: Fact) -> bool:
-    """Whether a launcher of torch starts more than one process."""
+    """Whether a PyTorch launcher starts more than one process."""
     if launch.get("launcher") not in TORCH_LAUNCHERS:
         return False
     options = launch.attrs.get("launcher_options")

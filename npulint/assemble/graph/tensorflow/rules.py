@@ -108,7 +108,7 @@ class PlacementRules:
 
 
 def functional(view: TensorFlowGraphView) -> bool:
-    """Whether a step is a function, as with TensorFlow 2, and not what a session runs of the main graph."""
+    """Whether a step is a function (TensorFlow 2) and not a part of the main graph that a session runs."""
     if not view.functions:
         return False
     main = (view.on_path[place] for place, flow in enumerate(view.flows) if not flow.name)

@@ -21,7 +21,7 @@ class Checkpoint(CallFact):
 
     @attribute
     def each_step(self) -> bool:
-        """Whether that happens in every round of a loop that trains one step per round."""
+        """Whether it happens in every iteration of a loop that trains one step per iteration."""
         loop = self.scope.loop
         if loop is None or self.scope.is_conditional or not _trains(self.scope) or loop.holds_loop:
             return False
@@ -32,13 +32,13 @@ class Checkpoint(CallFact):
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] == "save")
 def checkpoints(call: CallSite) -> list[Checkpoint]:
-    """Methods called save, of whatever."""
+    """A fact for each call of a method named save, of any object."""
     owner = call.name.rpartition(".")[0]
     is_saver = owner == "tensorflow.train.Saver()" or (_SAVER.search(owner.lower()) and len(call.args) > 1)
     return [Checkpoint(call, "tensorflow.train.Saver().save")] if is_saver else []
 
 
 def _trains(scope: Scope) -> bool:
-    """Whether a run in every round of the loop around a block fetches a train step."""
+    """Whether every iteration of the loop around a block runs a train step."""
     fetched = [name for run in runs_each_round(scope) if is_session_run(run.name) for name in fetched_names(run)]
     return any(_TRAINS.search(name.lower()) for name in fetched)

@@ -1,4 +1,4 @@
-"""Sessions that end: which of them are closed, by ``with``, by close() or by the adapter's close_session()."""
+"""Whether sessions are closed: by ``with``, by close() or by the adapter's close_session()."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _KEPT = frozenset(("InteractiveSession", "Session"))
 
 
 def closed(session: CallSite) -> Flag:
-    """Whether a session is closed: yes, no (it lives until Python exits), or unknown where it is handed on, where it
-    ends with its function, or where something unknown is closed."""
+    """Whether a session is closed: yes, no (it lives until Python exits), or unknown if it is passed on, if it ends
+    with its function, or if an unknown object is closed."""
     name = session.name
     if name.rpartition(".")[2] not in _KEPT:
         return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
@@ -34,7 +34,8 @@ def closed(session: CallSite) -> Flag:
 
 
 def _is_kept(session: CallSite) -> bool:
-    """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
+    """Whether the session is stored in an attribute or at module level, or is an InteractiveSession, which stores
+    itself."""
     made = session.result.value
     assigned = [one for one in session.scope.assignments if one.record.value == made]
     keeps_itself = session.name.endswith("InteractiveSession")
@@ -42,12 +43,12 @@ def _is_kept(session: CallSite) -> bool:
 
 
 def _is_at_module_level(scope: Scope) -> bool:
-    """Whether names that are assigned in a block are those of the module."""
+    """Whether a block binds names at module level."""
     return scope.module.scope[scope.block] == 0
 
 
 def _ended(context: Context) -> tuple[set[CallSite], bool]:
-    """The calls that make sessions which something closes, and whether a close() cannot be followed to one."""
+    """The calls that create sessions which are closed, and whether some close() has an unknown receiver."""
     ended: set[CallSite] = set()
     others_end = False
     for module in module_scopes(context):

@@ -1,4 +1,4 @@
-"""Devices and distribution: device strings, horovod, strategies, the NPU's own interfaces."""
+"""Devices and distribution: device strings, Horovod, strategies, interfaces of the adapter."""
 
 from __future__ import annotations
 
@@ -64,23 +64,23 @@ class DeviceText(CallFact):
 
     @attribute
     def via(self) -> str:
-        """The canonical name of what is given the text."""
+        """The canonical name of the function that gets the text."""
         return self.call.name
 
     @attribute
     def gpu(self) -> bool:
-        """Whether it means a GPU."""
+        """Whether it names a GPU."""
         return _GPU.search(self.name) is not None
 
     @attribute
     def tower(self) -> bool:
-        """Whether it stands around one of several towers."""
+        """Whether it is the device scope of one of several towers."""
         return is_repeated(self.call)
 
 
 @recognizes(*_DEVICE_CALLS)
 def device_texts(call: CallSite) -> Iterator[DeviceText]:
-    """Devices that are given as texts, be they computed in part."""
+    """Device strings, also partly computed ones."""
     value = call.argument(*_DEVICE_CALLS[call.name])
     if value is None:
         return
@@ -93,26 +93,26 @@ def device_texts(call: CallSite) -> Iterator[DeviceText]:
 
 @fact_kind("distribution")
 class DistributionCall(CallFact):
-    """A member of a stack for distributed training is called; the name is its canonical name."""
+    """A function or class for distributed training is called; the name is its canonical name."""
 
     stack: Stack
     """The stack: horovod, tf.distribute, the NPU's own, or that for TPUs."""
 
     @attribute
     def what(self) -> What:
-        """What it is for."""
+        """The purpose of the function."""
         last = self.name.rpartition(".")[2]
         return next((what for what, pattern in _WHAT if pattern.search(last)), "other")
 
     @attribute
     def wraps_scaled(self) -> bool:
-        """Whether it is given an optimizer that scales the loss already."""
+        """Whether it wraps an optimizer that already scales the loss."""
         inner = wrapped(self.call)
         return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
 
     @attribute
     def kept(self) -> bool:
-        """Whether something is done with its result."""
+        """Whether its result is used."""
         module = self.call.module
         used: set[int] = self.call.context.memoize(("consumed", module.path), lambda: consumed(module))
         return self.call.index in used
@@ -125,7 +125,7 @@ def _is_distributed(name: str) -> bool:
 
 @recognizes(matching=_is_distributed)
 def distribution_calls(call: CallSite) -> list[DistributionCall]:
-    """Members of the distribution stacks."""
+    """Calls of interfaces for distributed training."""
     name = call.name
     return [DistributionCall(call, name, next(stack for stack, pattern in _STACKS if pattern.search(name)))]
 

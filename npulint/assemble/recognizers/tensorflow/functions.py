@@ -1,4 +1,4 @@
-"""TensorFlow 2: which own functions are compiled by ``tf.function`` or by Keras, and which code runs eagerly."""
+"""TensorFlow 2: which functions ``tf.function`` or Keras compiles, and which code runs eagerly."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ _ARGUMENTS = 4  # of a call that compiles: more are not looked at
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """What calls of ``tf.function`` are given: own functions, and the last names of what is not found."""
+    """The functions passed to ``tf.function``: those of the project, and the last names of unknown ones."""
 
     functions: set[Scope]
     names: set[str]
 
 
 def compiled(scope: Scope) -> Flag:
-    """Whether code runs within a compiled function: ``yes``, ``no`` (eagerly) or ``unknown``."""
+    """Whether code runs in a compiled function: ``yes``, ``no`` (eagerly) or ``unknown``."""
     function = scope.function
     return "no" if function is None else _runs_compiled(function)
 
 
 def is_compiled(function: Scope) -> bool:
-    """Whether a function is itself made a compiled one."""
+    """Whether a function itself is compiled."""
     return _made_compiled(function) == "yes"
 
 
 def users(function: Scope) -> list[CallSite]:
-    """The calls that run a function: those of it, and those that give it to a strategy."""
+    """The calls that run a function: calls of it, and calls that pass it to a strategy."""
     return function.callers + [call for call in _handed_to(function) if call.last in _RUNNING]
 
 
@@ -55,7 +55,7 @@ def _runs_compiled(function: Scope) -> Flag:
 
 
 def _by_users(function: Scope) -> Flag:
-    """Whether a function runs compiled: it is compiled itself, or all that run it are."""
+    """Whether a function runs compiled: it is compiled itself, or all functions that run it are."""
     own = _made_compiled(function)
     if own != "no":
         return own
@@ -88,7 +88,7 @@ def _made_compiled(function: Scope) -> Flag:
 
 
 def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
-    """Whether Keras calls a method of a class within its own compiled functions."""
+    """Whether Keras calls a method of a class in its own compiled functions."""
     if method.startswith("__") and method not in ("__init__", "__call__"):
         return "unknown"
     if method not in _OF_KERAS:
@@ -100,7 +100,7 @@ def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
 
 
 def _passed_to_function(context: Context) -> _Compiled:
-    """What the calls of ``tf.function`` in a project are given; also what own wrappers of it are."""
+    """The functions that a project passes to ``tf.function`` or to its own wrappers of it."""
     found = _Compiled(set(), set())
     for module in module_scopes(context):
         for index in module.module.calls_where(lambda last: last == "npu_compat_function" or _is_own_compile(last)):
@@ -119,7 +119,7 @@ def _is_own_compile(last: str) -> bool:
 
 
 def _handed_to(function: Scope) -> list[CallSite]:
-    """The calls that are given a function."""
+    """The calls that get a function as an argument."""
     context = function.context
     values = context.memoize("handed functions", lambda: _handed(context))
     found = []
@@ -131,7 +131,7 @@ def _handed_to(function: Scope) -> list[CallSite]:
 
 
 def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
-    """Last name -> the calls that are given something of that name, of those that are names of own functions."""
+    """From the last name of a project function to the calls that get it as an argument."""
     modules = module_scopes(context)
     blocks = [record for module in modules for record in module.module.blocks]
     own = {record.name.rpartition(".")[2] for record in blocks if record.kind == "function"}

@@ -1,4 +1,4 @@
-"""The graph: V1 control flow and causes of dynamic shapes."""
+"""V1 control flow and causes of dynamic shapes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ControlFlow(CallFact):
 
 @fact_kind("dynamic_shape")
 class DynamicShape(CallFact):
-    """A tensor gets a shape that is not known before the graph runs; the name is what makes it."""
+    """A tensor has a shape that is not known before the graph runs; the name is the operation that creates it."""
 
     inner: bool
     """Whether a dimension other than the first is unknown."""
@@ -87,23 +87,23 @@ class _SummedValues(CallFact):
 
     @attribute
     def summed(self) -> Summed:
-        """What becomes of the values: they get a name that is summed once and used nowhere else (named), are summed
-        where they are computed (direct), or are used otherwise; unknown where k is not a tensor."""
+        """How the values are used: assigned to a name that is summed once and used nowhere else (named), summed where
+        they are computed (direct), or otherwise; unknown if k is not a tensor."""
         return self.record.summed
 
     @attribute
     def into(self) -> str | None:
-        """The name that the values get, or unknown."""
+        """The name that the values are assigned to, or unknown."""
         return self.record.into
 
     @attribute
     def over(self) -> str | None:
-        """What the values are taken of, where that is a name."""
+        """The input of top_k, if it is a name."""
         return self.record.over
 
     @attribute
     def count(self) -> str | None:
-        """What is given for k, where that is a name."""
+        """The argument k, if it is a name."""
         return self.record.count
 
 
@@ -116,7 +116,7 @@ class TopK(_SummedValues):
 
     @attribute
     def words(self) -> str:
-        """The names in its k, lower case, joined by spaces."""
+        """The names in k, lower case, joined by spaces."""
         value = self.call.argument("k", 1)
         return " ".join([] if value is None else _names(value))
 
@@ -128,21 +128,21 @@ class SumOfTopK(_SummedValues):
 
 @recognizes(*_CONTROL, *_WITHIN)
 def control_flow(call: CallSite) -> list[ControlFlow]:
-    """What always builds loops or branches."""
+    """Calls that always build loops or branches."""
     return [ControlFlow(call, call.name, False)]
 
 
 @recognizes(*_UNROLLED)
 def recurrent_layers(call: CallSite) -> list[ControlFlow]:
-    """Recurrent layers build loops unless they are unrolled."""
+    """Recurrent layers, which build loops unless they are unrolled."""
     unroll = call.argument("unroll")
     return [ControlFlow(call, call.name, False)] if unroll is None or unroll.single is False else []
 
 
 @recognizes(*_BESIDE, *_PHASED)
 def implied_control_flow(call: CallSite) -> list[ControlFlow]:
-    """What builds branches in addition to its own work, also layers that a placeholder switches between training and
-    inference: both ways are then in the graph."""
+    """Calls that also build branches, such as layers that a placeholder switches between training and inference: both
+    branches are in the graph."""
     name = call.name
     switch = call.argument(*_PHASED[name]) if name in _PHASED else None
     sites = [] if switch is None else switch.sites
@@ -152,14 +152,14 @@ def implied_control_flow(call: CallSite) -> list[ControlFlow]:
 
 @recognizes(matching=lambda name: name.endswith(_RECURRENT) and ":" in name and not name.startswith("?"))
 def copied_recurrent_loops(call: CallSite) -> list[ControlFlow]:
-    """The loop of a recurrent network that the project keeps a copy of."""
+    """Recurrent loops in a copy of TensorFlow code."""
     last = call.name.replace(":", ".").rpartition(".")[2]
     return [ControlFlow(call, last, False)] if last in _RECURRENT else []
 
 
 @recognizes(*_DYNAMIC, "tensorflow.where")
 def shapes_by_data(call: CallSite) -> list[DynamicShape]:
-    """What gives as many elements as the data say; ``where`` does so with a condition alone."""
+    """Calls whose number of results depends on data, such as ``where`` with only a condition."""
     name = call.name
     is_choice = len(call.args) != 1 or any(call.has_keyword(key) for key in ("x", "y", "**"))
     return [] if name == "tensorflow.where" and is_choice else [DynamicShape(call, name, True, "data")]
@@ -194,7 +194,7 @@ def top_k(call: CallSite) -> Iterator[CallFact]:
 
 
 def k_kind(call: CallSite) -> K:
-    """What top_k's k is: constant, tensor (computed in the graph) or unknown."""
+    """The kind of top_k's k: constant, tensor (computed in the graph) or unknown."""
     value = call.argument("k", 1)
     if value is None or value.known.values:
         return "constant"

@@ -1,4 +1,4 @@
-"""Losses that the project multiplies by a loss scale itself."""
+"""Losses that the project multiplies by a loss scale manually."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCALE = lazy_compile(r"(?:^|[._])(?:loss_?scal(?:e|ing|er)\w*|scaled_loss)$", r
 
 @fact_kind("hand_scaled")
 class HandScaledLoss(CallFact):
-    """An optimizer is given a loss that is multiplied by a scale; the name is the method."""
+    """An optimizer gets a loss that is multiplied by a scale; the name is the method."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -30,7 +30,7 @@ class HandScaledLoss(CallFact):
 
 @recognizes(matching=lambda name: name.endswith(_TAKERS))
 def hand_scaled_losses(call: CallSite) -> list[HandScaledLoss]:
-    """The methods of optimizers that take a loss."""
+    """Calls of optimizer methods with a loss."""
     loss = call.argument("loss", 0)
     is_multiplied = loss is not None and _is_multiplied(loss)
     return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_multiplied else []

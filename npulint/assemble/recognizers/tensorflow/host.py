@@ -1,4 +1,4 @@
-"""Operations that the adapter leaves on the host, and where in the graph they stand."""
+"""Operations that the adapter leaves on the host, and where in the graph they are."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class HostOperation(CallFact):
 
 @recognizes(matching=lambda name: name in host_ops())
 def host_operations(call: CallSite) -> list[HostOperation]:
-    """What the first entry of the table says whose argument fits."""
+    """A fact for each recorded call: the first record whose argument condition holds."""
     name = call.name
     fitting = [op for op in host_ops()[name] if _fits(call, op)]
     return [HostOperation(call, name, op.where, op.ops, op.family) for op in fitting[:1]]
 
 
 def placed(call: CallSite) -> Placed:
-    """``input`` for a call of the input pipeline, else where it stands in the graph."""
+    """``input`` for a call in the input pipeline, else the placement of the call."""
     if surroundings_of(call.scope).in_input == "yes":
         return "input"
     context = call.context
@@ -63,7 +63,7 @@ def _placement(context: Context) -> Placement:
 
 
 def _fits(call: CallSite, op: HostOp) -> bool:
-    """Whether the argument that decides is as it must be."""
+    """Whether the argument condition of a record holds."""
     if not op.argument:
         return True
     value = call.argument(op.argument, op.position)

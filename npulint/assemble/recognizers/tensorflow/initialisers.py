@@ -1,4 +1,4 @@
-"""First runs: which initial operations run together?"""
+"""Which initialisation operations run together."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class InitialGroup(CallFact):
 
 @recognizes(matching=lambda name: name == "tensorflow.group" or (name.endswith("run") and is_session_run(name)))
 def initial_groups(call: CallSite) -> list[InitialGroup]:
-    """Runs of a session and groups of operations."""
+    """Session runs and group operations."""
     values = call.args[:1] if call.name.endswith("run") else call.args
     operations = {name for value in values for name in _operations(value)}
     variables = any(name in _VARIABLES for name in operations)

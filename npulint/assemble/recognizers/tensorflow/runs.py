@@ -1,4 +1,4 @@
-"""Session runs: what they fetch, and which of them share a loop."""
+"""Session runs: what they fetch, and which of them are in the same loop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SessionRun(CallFact):
 
     @attribute
     def fed(self) -> bool:
-        """Whether it is fed by a feed_dict."""
+        """Whether it has a feed_dict."""
         return self.call.argument("feed_dict", 1) is not None
 
     @attribute
@@ -36,23 +36,23 @@ class SessionRun(CallFact):
 
     @attribute
     def gated(self) -> bool:
-        """Whether it happens only in some rounds of its loop."""
+        """Whether it happens only in some iterations of its loop."""
         return self.scope.is_conditional
 
     @attribute
     def runs(self) -> int:
-        """How many runs happen in every round of its loop; 0 outside a loop."""
+        """The number of runs in every iteration of its loop; 0 outside a loop."""
         return len(runs_each_round(self.scope))
 
     @attribute
     def deepest(self) -> bool:
-        """Whether its loop has no other one inside: then its rounds may be single steps."""
+        """Whether its loop contains no other loop, so that an iteration may be a single step."""
         loop = self.scope.loop
         return loop is None or not loop.holds_loop
 
     @attribute
     def traced(self) -> Flag:
-        """Whether it is given RunOptions that request a trace, and nothing else."""
+        """Whether it gets RunOptions that only request a trace."""
         value = self.call.argument("options", 2)
         if value is None:
             return "no"
@@ -63,7 +63,7 @@ class SessionRun(CallFact):
 
 @fact_kind("run")
 class OwnRun(SessionRun):
-    """A tensor or operation runs the default session: ``tensor.eval(feed_dict=…)``, ``operation.run(session=…)``."""
+    """A tensor or operation runs in the default session: ``tensor.eval(feed_dict=…)``, ``operation.run(session=…)``."""
 
     @attribute
     def fetches(self) -> str:
@@ -72,7 +72,7 @@ class OwnRun(SessionRun):
 
     @attribute
     def fed(self) -> bool:
-        """Whether it is fed by a feed_dict."""
+        """Whether it has a feed_dict."""
         return self.call.argument("feed_dict", 0) is not None
 
 
@@ -85,12 +85,12 @@ def runs(call: CallSite) -> list[SessionRun]:
 
 
 def _runs_itself(call: CallSite) -> bool:
-    """Whether a tensor or operation is evaluated: only these methods take a session or what to feed."""
+    """Whether a tensor or operation is evaluated: only these methods have the arguments session and feed_dict."""
     return call.has_keyword("feed_dict") or call.has_keyword("session")
 
 
 def is_session_run(name: str) -> bool:
-    """Whether ``….run`` belongs to a session."""
+    """Whether ``….run`` is the method of a session."""
     base = name.rpartition(".")[0]
     return base.endswith(("Session()", "session()")) or bool(_SESSION_NAME.search(base))
 
@@ -104,7 +104,7 @@ def _asks_for_trace(call: CallSite) -> bool:
 
 
 def runs_each_round(scope: Scope) -> list[CallSite]:
-    """The session runs that happen in every round of the loop around a block; none outside a loop."""
+    """The session runs in every iteration of the loop around a block; none outside a loop."""
     loop = scope.loop
     if loop is None:
         return []

@@ -1,4 +1,4 @@
-"""Global steps that are counted by hand, not by apply_gradients."""
+"""Global steps that are incremented manually instead of by apply_gradients."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _MADE = ("get_global_step()", "get_or_create_global_step()", "create_global_step
 
 @fact_kind("step_count")
 class StepCount(CallFact):
-    """The global step is assigned to, in a graph and on every way through it; the name is the canonical callee."""
+    """The global step is assigned, in a graph and unconditionally; the name is the canonical callee."""
 
     @attribute
     def beside_scaled(self) -> bool:
-        """Whether a train step of the file is one of a loss scale optimizer of the NPU."""
+        """Whether the file also has a train step of a loss scale optimizer of the adapter."""
         return self.call.context.memoize(("scaled steps", self.path), lambda: _has_scaled_step(self.scope))
 
 
@@ -44,7 +44,7 @@ def step_counts(call: CallSite) -> list[StepCount]:
 
 @walker(depth=6, otherwise=bool)
 def _is_chosen(value: Expr) -> bool:
-    """Whether a value comes from ``tf.cond`` or the like: a skipped step may then leave it as it was."""
+    """Whether a value comes from ``tf.cond`` or the like, which may leave the step unchanged."""
     call = value.call
     if call is not None:
         return call.name in _CHOOSING or any(map(_is_chosen, call.args))

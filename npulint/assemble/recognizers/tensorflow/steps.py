@@ -79,15 +79,15 @@ class OptimizerStep(CallFact):
 
     @attribute
     def beside_scaled(self) -> Flag:
-        """Whether the same file scales the loss of another optimizer; unknown below a condition, where either may
-        run."""
+        """Whether the same file scales the loss of another optimizer; unknown under a condition that chooses between
+        them."""
         if any(scope.kind in ("if", "else") for scope in self.call.scope.ancestors):
             return "unknown"
         return flag(scales_for_npu(self.call.scope))
 
     @attribute
     def gradients(self) -> Gradients:
-        """What made the gradients that apply_gradients is given."""
+        """The calls that computed the gradients for apply_gradients."""
         names = {call.name.rpartition(".")[2] for call in gradient_calls(self.call)}
         if "compute_gradients" in names:
             return "compute_gradients"
@@ -95,8 +95,8 @@ class OptimizerStep(CallFact):
 
     @attribute
     def source_scaled(self) -> Flag:
-        """Whether the optimizer whose compute_gradients the applied gradients come from scales the loss; unknown also
-        where that of either optimizer depends on a condition."""
+        """Whether the optimizer that computed the applied gradients scales the loss; unknown also if it depends on a
+        condition."""
         if self.name != "apply_gradients":
             return "unknown"
         sources = [call for call in gradient_calls(self.call) if call.last == "compute_gradients"]
@@ -125,18 +125,18 @@ def train_steps(call: CallSite) -> list[LibraryTraining] | list[MadeStep] | list
 
 
 def _is_estimator(name: str) -> bool:
-    """An Estimator, also one of the ready-made ones."""
+    """Whether a class is an Estimator, including the predefined ones."""
     ready = name.startswith("tensorflow.estimator.") and name.endswith(("Classifier()", "Regressor()"))
     return ready or "Estimator()" in name
 
 
 def _is_named_like_model(name: str) -> bool:
-    """A model kept in a name that says so (``?self.model``)."""
+    """Whether an object has the name of a model (``?self.model``)."""
     return name.startswith("?") and bool(_MODEL_NAME.search(name.lower()))
 
 
 def _is_on_optimizer(call: CallSite, on: str) -> bool:
-    """Whether a method is one of an optimizer, by its canonical name or wherever the project makes the object."""
+    """Whether a method belongs to an optimizer, by its canonical name or by where the project creates the object."""
     if _is_optimizer(on) or (on.startswith("?") and _OPTIMIZER_NAME.search(on.rpartition(".")[2].lower())):
         return True
     sites = [] if call.receiver is None else call.receiver.sites
@@ -157,7 +157,7 @@ def step_optimizer(call: CallSite) -> Expr | None:
 
 
 def is_scaled(call: CallSite) -> bool:
-    """Whether the step that a call makes may be one of a loss scale optimizer."""
+    """Whether the train step that a call creates may belong to a loss scale optimizer."""
     return _may_scale(call) == "yes"
 
 
@@ -168,7 +168,7 @@ def _may_scale(call: CallSite) -> Flag:
 
 
 def all_scaled(call: CallSite) -> Flag:
-    """Whether every optimizer scales the loss that a method may belong to: yes, none (no) or unknown."""
+    """Whether every optimizer that a method may belong to scales the loss: yes, no (none does) or unknown."""
     sites = [] if call.receiver is None else call.receiver.sites
     answers = {any(map(scales, layers([site]))) for site in sites}
     return flag(answers.pop() if len(answers) == 1 else None)

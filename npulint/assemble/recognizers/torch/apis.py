@@ -1,4 +1,4 @@
-"""Operators that the NPU lacks or that its documentation lists as unsupported; calls whose shape makes them slow."""
+"""Operators without NPU kernel or that the documentation lists as unsupported, and slow forms of calls."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Group = Literal[
 
 
 class _RecordedApi:
-    """What is recorded of an interface of PyTorch."""
+    """The recorded data of a PyTorch interface."""
 
     if TYPE_CHECKING:
         _api: TorchApi
@@ -49,13 +49,13 @@ class _RecordedApi:
 
     @attribute
     def support(self) -> Support:
-        """Whether the documentation lists it as supported by the project's release of PyTorch."""
+        """Whether the documentation lists it as supported for the project's release of PyTorch."""
         return cast("Support", support(self._api, self.scope.context.torch))
 
     @attribute
     def kernel(self) -> Kernel:
-        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an
-        operator); no_gradient if the kernel gives none."""
+        """What computes it: the NPU, the CPU (after a copy), nothing (an error) or the host (it is not an operator);
+        no_gradient if the kernel has no gradient."""
         return cast("Kernel", kernel(self._api, self.scope.context.torch))
 
     @attribute
@@ -65,7 +65,7 @@ class _RecordedApi:
 
     @attribute
     def added(self) -> str:
-        """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
+        """The first release in which it runs on the NPU or is listed as supported; empty if there is none."""
         return added(self._api)
 
     @attribute
@@ -75,7 +75,7 @@ class _RecordedApi:
 
     @attribute
     def instead(self) -> str:
-        """What to write instead; empty when there is no plain substitute."""
+        """What to write instead; empty if there is no simple substitute."""
         return self._api.instead
 
     @attribute
@@ -100,13 +100,13 @@ class TorchApiCall(CallFact, _RecordedApi):
 
     @attribute
     def along(self) -> Literal["repeated", "other"] | None:
-        """Of a gather: whether its index is one column repeated along the others."""
+        """For gather: whether its index repeats a single column along the others."""
         index = _index(self.call, self.name) if self.name in _GATHERS else None
         return None if index is None else "repeated" if _is_repeated(index) else "other"
 
     @attribute
     def host(self) -> bool | None:
-        """Of a product of sparse matrices: whether an argument may have been copied to the host before."""
+        """For products of sparse matrices: whether an argument may have been copied to the host before."""
         return any(on_host(value) for value in self.call.args) if self.group == "sparse_product" else None
 
 
@@ -123,13 +123,13 @@ class TorchApiMention(PlaceFact, _RecordedApi):
 
 
 def _is_recorded(name: str) -> bool:
-    """Recorded names of PyTorch, and methods of that name on tensors."""
+    """Whether a canonical name is recorded, or is a method of a tensor with a recorded name."""
     return name.rpartition(".")[2] in known_last_segments() and find(name) is not None
 
 
 @recognizes(matching=_is_recorded)
 def called_apis(call: CallSite) -> list[TorchApiCall]:
-    """Calls of recorded interfaces, unless the arguments make another operator of it."""
+    """Calls of recorded interfaces, unless the arguments select another operator."""
     found = find(call.name)
     if found is None:
         return []
@@ -154,7 +154,7 @@ def _index(gather: CallSite, spelling: str) -> Expr | None:
 
 @walker(depth=8, otherwise=bool)
 def _is_repeated(index: Expr) -> bool:
-    """Whether an index is surely one column repeated along the others."""
+    """Whether an index certainly repeats a single column along the others."""
     if index.call is not None:
         return index.call.last in _REPEATING
     if index.written and "." not in index.written:
@@ -169,7 +169,7 @@ def _is_repeated(index: Expr) -> bool:
 
 @recognizes_in_modules
 def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
-    """Recorded classes that others derive from."""
+    """Recorded classes that other classes derive from."""
     segments = known_last_segments()
     for index, record in enumerate(module.module.blocks):
         for base in module.at(index).bases if record.bases else ():
@@ -179,7 +179,7 @@ def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
 
 @recognizes_in_modules
 def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
-    """Recorded names that stand in tables or are handed on."""
+    """Recorded names in tables or arguments."""
     segments = known_last_segments()
     uses = [one for one in module.module.code.name_uses if one.name.rpartition(".")[2] in segments]
     elsewhere = _found_elsewhere(module, {one.name.rpartition(".")[2] for one in uses}) if uses else set()
@@ -198,8 +198,8 @@ def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> lis
 
 
 def _found_elsewhere(module: Scope, lasts: set[str]) -> set[tuple[str, int]]:
-    """Names by line that are found elsewhere (called, a base class, given another name) or only asked for a type; of
-    those called only what ends with one of the segments `lasts`."""
+    """Names by line that another fact reports (calls, base classes, imports under another name) or that only select a
+    type; for calls only those that end with one of the segments `lasts`."""
     found = {(one.value.written, one.line) for one in module.assignments}
     found.update((call.written, call.line) for call in module.calls_named(*lasts))
     blocks = [module.at(index) for index, record in enumerate(module.module.blocks) if record.bases]

@@ -1,4 +1,5 @@
-"""The communication backend: every text that a process group may be started with, at the place where it is written."""
+"""The communication backend: every text with which a process group may be initialised, at the place where it is
+written."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ Source = Literal["literal", "assigned", "option", "launcher", "parameter", "defa
 
 
 class BackendOrigin(msgspec.Struct, frozen=True):
-    """A place where the text of a backend is written, and as what; without its text while it is looked for."""
+    """A place where the text of a backend is written, and its form; while searching, without the text."""
 
     source: Source
     scope: Scope
@@ -47,7 +48,8 @@ class BackendOrigin(msgspec.Struct, frozen=True):
 
 @fact_kind("backend")
 class Backend(PlaceFact):
-    """A string that a process group may be started with; the name is nccl, hccl, gloo or the string in lower case."""
+    """A string with which a process group may be initialised; the name is nccl, hccl, gloo or the string in lower
+    case."""
 
     text: str
     """The text as written."""
@@ -69,7 +71,7 @@ class Backend(PlaceFact):
 
 @recognizes(*_STARTS)
 def process_groups(call: CallSite) -> list[Backend]:
-    """What a process group may be started with, followed to where it is written."""
+    """The backends with which a call may initialise a process group, at the places where they are written."""
     origins = _started(call)
     siblings = [
         one for other in call.scope.calls_named(call.name.rpartition(".")[2]) for one in _started(other, call.name)
@@ -84,20 +86,20 @@ def _holds_settings(name: str) -> bool:
 
 @recognizes(matching=_holds_settings)
 def settings(call: CallSite) -> list[Backend]:
-    """The backends of what holds settings: ``dict(backend="nccl")``."""
+    """The backends in settings: ``dict(backend="nccl")``."""
     here = BackendOrigin("config", call.scope, call.span)
     origins = [found for key, value in call.record.keywords if key in _KEYS for found in _texts(call.expr(value), here)]
     return [_backend(one, call.name, None, origins) for one in origins]
 
 
 def _started(call: CallSite, name: str = "") -> list[BackendOrigin]:
-    """What a call may start a process group with; nothing if it calls something else than `name`."""
+    """The possible backends of a call; none if it calls something other than `name`."""
     value = call.argument(*_STARTS[call.name]) if call.name == (name or call.name) else None
     return [] if value is None else _origins(value, BackendOrigin("literal", call.scope, call.span))
 
 
 def _backend(origin: BackendOrigin, callee: str, runs: Flag | None, among: list[BackendOrigin]) -> Backend:
-    """The fact of one text; `among` are all that this start, or one beside it, may be given."""
+    """The fact for one text; `among` are all possible texts of this call or of others in the same condition."""
     name = _family(origin.text)
     others = {_family(other.text) for other in among} - {name}
     return Backend(origin.scope, origin.span, name, origin.text, origin.source, callee, runs, " ".join(sorted(others)))
@@ -115,7 +117,7 @@ def _texts(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
 
 @walker(depth=9, otherwise=list)
 def _origins(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
-    """The texts that `value` may be, followed to where they are written."""
+    """The possible texts of `value` at the places where they are written."""
     if value.is_literal:
         return _texts(value, here)
     if value.written:
@@ -127,7 +129,7 @@ def _origins(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
 
 
 def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
-    """``os.environ.get("BACKEND", "nccl")``, ``backend.lower()``, and what an own function returns."""
+    """The possible results of ``os.environ.get("BACKEND", "nccl")``, ``backend.lower()`` and project functions."""
     if call.name == "os.getenv" or call.last == "get":
         passed = call.args[1:2]
     elif call.last in ("lower", "strip") and call.written:
@@ -158,7 +160,7 @@ def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
 
 
 def _of_options(value: Expr) -> list[BackendOrigin]:
-    """The default of a command line option, and what launchers pass for it."""
+    """The default of a command line option, and the values that launchers pass."""
     holder, _, last = value.written.rpartition(".")
     options = options_named(value.context, last) if holder else []
     if not options:
@@ -174,7 +176,7 @@ def _of_options(value: Expr) -> list[BackendOrigin]:
 
 
 def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
-    """What callers pass for a parameter, else its default."""
+    """The arguments that callers pass for a parameter, or else its default."""
     function = value.parameter_of
     if function is None:
         return
@@ -190,7 +192,7 @@ def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
 
 
 def _set_in_configuration(context: Context) -> dict[str, list[BackendOrigin]]:
-    """Last segment of a name or key -> the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
+    """From the last segment of a name or key to the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
 
     def look() -> dict[str, list[BackendOrigin]]:
         found: dict[str, list[BackendOrigin]] = {}

@@ -1,4 +1,4 @@
-"""What is known of the names below ``torch.cuda``: NPU counterparts, and what a torch without CUDA does with them."""
+"""The names below ``torch.cuda``: their NPU counterparts, and their behaviour without CUDA."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ CAPABILITY = frozenset(
 
 
 def part(name: str) -> str:
-    """The member of torch.cuda that a canonical name is or lies in (``amp`` of ``torch.cuda.amp.autocast``)."""
+    """The member of torch.cuda in a canonical name (``amp`` of ``torch.cuda.amp.autocast``)."""
     return name.removeprefix(CUDA).partition(".")[0]
 
 
 def counterpart(name: str) -> str:
-    """The NPU's name for a member of torch.cuda; ``none`` when there is none."""
+    """The NPU name of a member of torch.cuda; ``none`` if there is none."""
     member = part(name)
     if member in _OTHERWISE:
         return _OTHERWISE[member] + name.removeprefix(CUDA + member)
@@ -76,18 +76,18 @@ def breaks(name: str) -> Flag:
 
 
 def group(name: str) -> Group:
-    """What a member of torch.cuda is for: amp, random, memory, stream, profiler or other."""
+    """The group of a member of torch.cuda: amp, random, memory, stream, profiler or other."""
     rest = name.removeprefix(CUDA)
     return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
 
 
 def ported(scope: Scope) -> bool:
-    """Whether a file names the NPU anywhere: then its author has been through it."""
+    """Whether a file names the NPU anywhere, so that it has been migrated."""
     return scope.context.memoize(("ported", scope.path), lambda: _names_npu(scope))
 
 
 def script(scope: Scope) -> bool:
-    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
+    """Whether a file is an entry script: nothing imports it, or it has code below ``__main__``."""
 
     def look() -> bool:
         guards = scope.context.guards

@@ -1,4 +1,4 @@
-"""Device texts: ``"cuda"``, ``f"cuda:{rank}"`` and the like where a device is meant."""
+"""Device strings: ``"cuda"``, ``f"cuda:{rank}"`` and the like as devices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev
 
 @fact_kind("cuda")
 class CudaText(CudaUse, kw_only=True):
-    """A string that names a CUDA device where a device is meant; the name is the device."""
+    """A string that names a CUDA device is used as a device; the name is the device."""
 
     form: Literal["text"] = "text"
     """How CUDA is used."""
@@ -97,14 +97,14 @@ class CudaText(CudaUse, kw_only=True):
 
     @attribute
     def fallback(self) -> bool:
-        """Whether it is chosen if CUDA is there, and another device than the NPU otherwise."""
+        """Whether it is used if CUDA is available, and a device other than the NPU otherwise."""
         others = _other_devices(self._expression)
         chosen = self._expression.operator in ("if", "and", "or")
         return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self._expression)
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it is tried, stands in what a conditional expression gives on CUDA, or in an own ``cuda`` method."""
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
         return is_guarded(self.scope, self.span)
 
     @attribute
@@ -147,7 +147,7 @@ class CudaTypeText(CudaUse):
 
 @fact_kind("cuda")
 class DeviceNumber(CudaUse):
-    """Something is moved to a device by its number; the name is the number or the variable that holds it."""
+    """Something is moved to a device by its number; the name is the number or its variable."""
 
     form: Literal["index"] = "index"
     """How CUDA is used."""
@@ -161,7 +161,7 @@ class DeviceNumber(CudaUse):
 
 @fact_kind("npu")
 class NpuText(PlaceFact):
-    """A string that names an NPU where a device is meant; the name is the device."""
+    """A string that names an NPU is used as a device; the name is the device."""
 
     on: str
     """Where it stands."""
@@ -175,7 +175,7 @@ class NpuText(PlaceFact):
 
 @recognizes_in_modules
 def device_texts(module: Scope) -> Iterator[Fact]:
-    """The texts, tensor types and numbers of devices in a module."""
+    """The device strings, tensor types and device numbers in a module."""
     if not module.module.code.devices:
         for call in module.calls_named(*_MOVES):
             yield from _moved(call) if call.args else ()
@@ -188,7 +188,7 @@ def device_texts(module: Scope) -> Iterator[Fact]:
 
 
 def _other_devices(value: Expr) -> list[str]:
-    """The texts of other devices than CUDA that an expression may be."""
+    """The possible texts of an expression that name other devices than CUDA."""
     return [text for text in leaves(value) if _OTHER_DEVICE.match(text)]
 
 
@@ -228,7 +228,7 @@ def _keyword(call: CallSite, key: str, value: Expr, text: str) -> Iterator[CudaT
 
 
 def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag, callee: str) -> CudaText:
-    """The fact of a text that is passed by position."""
+    """The fact for a positional argument."""
     return CudaText(
         call.scope,
         call.span,
@@ -243,7 +243,7 @@ def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag
 
 
 def _placed(call: CallSite) -> Iterator[CudaText]:
-    """The argument of a function of PyTorch that is a device."""
+    """The device argument of a PyTorch function."""
     place = _POSITIONS[call.name]
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
@@ -251,7 +251,7 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
 
 
 def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
-    """A string that is passed by position: a tensor type, or the device that an own function takes."""
+    """A positional string argument: a tensor type, or the device parameter of a project function."""
     if device_names.TENSOR_TYPE.match(text) and call.last in _TYPED:
         yield CudaTypeText(call.scope, call.span, text, call, within=str(place))
     elif DEVICE.match(text) and _takes_device(call, place):
@@ -259,7 +259,7 @@ def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
 
 
 def _takes_device(call: CallSite, place: int) -> bool:
-    """Whether an own function has a device as its parameter at this position."""
+    """Whether a project function has a device parameter at this position."""
     target = call.target
     function = target.definition("__init__") if target is not None and target.kind == "class" else target
     if function is None:
@@ -270,7 +270,7 @@ def _takes_device(call: CallSite, place: int) -> bool:
 
 
 def _moved(call: CallSite) -> Iterator[CudaUse]:
-    """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number means whatever device comes first."""
+    """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number refers to the current backend."""
     value = call.args[0]
     number = value.literal
     if text := device_text(value):
@@ -306,7 +306,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
 
 
 def _offers_npu(call: CallSite, names: list[str]) -> bool:
-    """Whether an option has the NPU among its choices, or a launcher chooses it."""
+    """Whether an option has the NPU among its choices, or a launcher passes it."""
     choices = call.argument("choices")
     if choices is not None and any(choice.text.startswith("npu") for choice in choices.items):
         return True
@@ -331,7 +331,7 @@ def _assigned(module: Scope) -> Iterator[CudaText]:
 
 
 def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
-    """Whether what is assigned is a device: so its name says, an entry's key, or the number in the text."""
+    """Whether an assigned text is a device, according to the target's name or key, or to the number in the text."""
     value = assignment.value
     if value.is_dict:
         keyed = any(key is not None and is_device_name(key.text) and device_text(entry) for key, entry in value.entries)

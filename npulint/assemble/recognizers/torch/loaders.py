@@ -1,4 +1,4 @@
-"""Data loaders of PyTorch: what they are for and what they are told."""
+"""Data loaders of PyTorch: their purpose and their arguments."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ _MANY = 64  # workers of one process that take the CPU from the thread that laun
 
 @fact_kind("loader")
 class DataLoader(CallFact):
-    """A data loader is made, also one of a class that is derived from ``torch.utils.data.DataLoader``: that is the name
-    in any case."""
+    """A data loader is created; the name is ``torch.utils.data.DataLoader``, also for derived classes."""
 
     @cached_property
     def _arguments(self) -> LoaderArguments:
@@ -43,7 +42,7 @@ class DataLoader(CallFact):
 
     @cached_property
     def _dataset(self) -> list[CallSite]:
-        """The calls that make its data set."""
+        """The calls that create its dataset."""
         value = self._arguments.value("dataset")
         return [] if value is None else value.sites
 
@@ -55,17 +54,17 @@ class DataLoader(CallFact):
 
     @attribute
     def callee(self) -> str:
-        """The canonical name of the class that is called."""
+        """The canonical name of the called class."""
         return self.call.name
 
     @attribute
     def purpose(self) -> Purpose:
-        """What it is for: train or evaluate."""
+        """Its purpose: train or evaluate."""
         return purpose(self.call, self._arguments.value("dataset"), self.shuffle == "yes")
 
     @attribute
     def drop_last(self) -> Literal[ArgumentFlag, "full"]:
-        """Whether a smaller last batch is dropped; ``full``: there is none, or a batch sampler decides."""
+        """Whether an incomplete last batch is dropped; ``full``: there is none, or a batch sampler decides."""
         batches = self._arguments.known("batch_sampler")
         if self._arguments.values("batch_sampler") and batches is not None and batches.values != (None,):
             return "full"
@@ -78,7 +77,7 @@ class DataLoader(CallFact):
 
     @attribute
     def shuffle(self) -> ArgumentFlag:
-        """Whether it shuffles on its own."""
+        """Whether it shuffles without a sampler."""
         return self._flag("shuffle")
 
     @attribute
@@ -88,12 +87,12 @@ class DataLoader(CallFact):
 
     @attribute
     def persistent(self) -> ArgumentFlag:
-        """Whether workers outlive an epoch."""
+        """Whether workers persist between epochs."""
         return self._flag("persistent_workers")
 
     @attribute
     def workers(self) -> Literal["missing", "none", "some", "many", "unknown"]:
-        """How many processes load data: missing (the default is none), none (0), some, or so many that they take the
+        """The number of worker processes: missing (the default is none), none (0), some, or so many that they take the
         CPU from the thread that launches operators."""
         known = self._arguments.known("num_workers")
         if known is None:
@@ -119,7 +118,7 @@ class DataLoader(CallFact):
 
     @attribute
     def sampled(self) -> Literal["always", "sometimes", "no", "unknown"]:
-        """Whether a sampler is given: always, sometimes (or None), or no."""
+        """Whether it has a sampler: always, sometimes (or None), or no."""
         value = self._arguments.value("sampler")
         if value is None:
             return "no" if self._arguments.known("sampler") is None else "unknown"
@@ -130,25 +129,25 @@ class DataLoader(CallFact):
 
     @attribute
     def dataset(self) -> DatasetForm:
-        """What its data set is like: iterable (without an index), map (with one), or memory (all samples lie ready in
+        """The kind of its dataset: iterable (without an index), map (with one), or memory (all samples are in
         tensors)."""
         words = self.call.context.guards.words(self.call.module, self.call.scope.block)
         return "iterable" if any("IterableDataset" in word for word in words) else dataset_form(self._dataset)
 
     @attribute
     def sharded(self) -> bool:
-        """Whether the data set itself gets a rank."""
+        """Whether the dataset itself gets a rank."""
         return knows_rank(self._dataset)
 
     @attribute
     def device_items(self) -> bool:
-        """Whether items are put on a device where they are read."""
+        """Whether items are moved to a device in the loader."""
         collate = self._arguments.value("collate_fn")
         return moves_items(self._dataset, [] if collate is None else collate.functions)
 
 
 def _passes_on(call: CallSite) -> bool:
-    """Whether an own loader class hands all that it is given to the loader."""
+    """Whether a project loader class passes all its arguments to the base class."""
     owner = call.target
     if owner is None:
         return False
@@ -158,5 +157,5 @@ def _passes_on(call: CallSite) -> bool:
 
 @recognizes(matching=lambda name: name == LOADER or bool(_OWN.search(name)))
 def loaders(call: CallSite) -> list[DataLoader]:
-    """The loader and own classes that are derived from it."""
+    """Calls of the loader and of project classes derived from it."""
     return [DataLoader(call, LOADER)] if call.name == LOADER or LOADER in ancestry(call.context, call.name) else []

@@ -1,4 +1,4 @@
-"""Functions of ``torch.npu`` that no release of torch_npu has: misspelt ones."""
+"""Misspelled functions of ``torch.npu``, which no release of torch_npu has."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ALIKE = 0.8  # part of their letters that two spellings of one name share; less
 
 @fact_kind("npu_member")
 class UnknownNpuMember(CallFact):
-    """A member of ``torch.npu`` is called that no release of torch_npu has; the name is ``torch.npu.<member>``."""
+    """A member of ``torch.npu`` that no release of torch_npu has is called; the name is ``torch.npu.<member>``."""
 
     @attribute
     def nearest(self) -> str:
-        """The member that is spelt most alike, or nothing."""
+        """The member with the most similar name, or nothing."""
         from difflib import get_close_matches  # only mistakes pay for it
 
         close = get_close_matches(_member(self.name), sorted(npu_members()), n=1, cutoff=_ALIKE)
@@ -32,7 +32,7 @@ def _is_unknown(name: str) -> bool:
 
 @recognizes(matching=_is_unknown)
 def unknown_members(call: CallSite) -> list[UnknownNpuMember]:
-    """Calls of a member that is not known, unless the project itself puts it there, or asks whether it is there."""
+    """Calls of an unknown member, unless the project defines it or tests whether it exists."""
     member = _member(call.name)
     return [] if _is_set(call, member) or _is_tested(call, member) else [UnknownNpuMember(call, _HOME + member)]
 

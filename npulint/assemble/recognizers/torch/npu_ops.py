@@ -1,4 +1,4 @@
-"""Operators of torch_npu that are to be removed, however they are spelt."""
+"""Operators of torch_npu that are deprecated for removal, however they are spelled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ROOTS = ("torch_npu.", "torch.npu_", "torch.ops.npu.", "torch.one_", "torch.cop
 
 @fact_kind("retired_op")
 class RetiredOperator(CallFact):
-    """An operator of torch_npu is called that is to be removed; the name is its canonical name."""
+    """An operator of torch_npu that is to be removed is called; the name is its canonical name."""
 
     status: Removal
     """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""

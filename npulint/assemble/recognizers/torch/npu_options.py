@@ -1,4 +1,4 @@
-"""Options of torch_npu: ``torch.npu.set_option`` with its dict, and compile modes that spawned processes lose."""
+"""Options of torch_npu: ``torch.npu.set_option``, and compile modes that spawned processes do not inherit."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _COMPILE_MODE = "torch.npu.set_compile_mode"
 
 
 class NpuOption(CodeFact):
-    """What facts say of an option of torch_npu; texts and numbers are the same to ``set_option``."""
+    """The attributes of facts about an option of torch_npu; ``set_option`` treats strings and numbers alike."""
 
     @attribute
     def value(self) -> PossibleValues:
@@ -55,12 +55,12 @@ class NpuOption(CodeFact):
 
     @attribute
     def legal(self) -> bool:
-        """Whether there is such an option."""
+        """Whether the option exists."""
         return self.name in _OPTIONS
 
     @attribute
     def nearest(self) -> str:
-        """The option that is meant by an unknown one, or nothing."""
+        """The option that an unknown one is probably a misspelling of, or nothing."""
         return "" if self.name in _OPTIONS else closest_match(self.name, _OPTIONS)
 
     @attribute
@@ -74,13 +74,13 @@ class NpuOption(CodeFact):
 
     @attribute
     def allowed(self) -> str:
-        """The values that the option accepts, where only some are."""
+        """The values that the option accepts, if they are restricted."""
         return ", ".join(_OPTIONS.get(self.name) or ())
 
 
 @fact_kind("npu_option")
 class PassedOption(CallFact, NpuOption):
-    """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
+    """A key of the dict passed to ``torch.npu.set_option``; the name is the key."""
 
     _expr: Expr
 
@@ -92,12 +92,12 @@ class PassedOption(CallFact, NpuOption):
 
 @fact_kind("npu_option")
 class AssignedOption(AssignmentFact, NpuOption):
-    """An option is put into the dict that ``torch.npu.set_option`` gets: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
+    """An option is added to the dict passed to ``torch.npu.set_option``: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
 
 
 @recognizes("torch.npu.set_option")
 def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
-    """Each key of the dict that is passed; also those that the same function puts into it."""
+    """Each key of the passed dict, including those that the same function adds."""
     value = call.argument("option", 0)
     if value is None:
         return
@@ -115,14 +115,14 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
 @recognizes("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes")
 @fact_kind("spawn")
 class SpawnedProcesses(CallFact):
-    """Processes are started that do not inherit the state of this one; the name is ``torch.multiprocessing.spawn``."""
+    """Processes that do not inherit the state of this one are started; the name is ``torch.multiprocessing.spawn``."""
 
     def __post_init__(self) -> None:
         self.name = "torch.multiprocessing.spawn"
 
     @attribute
     def jit(self) -> Literal["lost", "kept", "unset"]:
-        """The compile mode: lost when only the process that starts the others sets it, kept when these set it too,
+        """The compile mode: lost if only the parent process sets it, kept if the started processes set it too,
         otherwise unset."""
         value = self.call.argument("fn", 0)
         workers = [] if value is None else value.functions
@@ -135,8 +135,8 @@ class SpawnedProcesses(CallFact):
 
 
 def _compile_mode_setters(context: Context) -> set[Scope]:
-    """The functions that set the compile mode; of code at module level the block: the module itself, if it does so
-    whenever it is imported."""
+    """The functions that set the compile mode; for module-level code its block, or the module itself if it does so on
+    every import."""
 
     def look() -> set[Scope]:
         calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))

@@ -1,4 +1,4 @@
-"""Where the objects of a training program come from: the calls that made an optimizer, a model or a scaler."""
+"""The origin of objects in a training program: the calls that created an optimizer, a model or a scaler."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NETWORKS = lazy_compile(
 
 @walker(depth=12, otherwise=list)
 def makers(value: Expr) -> list[CallSite]:
-    """The calls that may have made an object, looked for through own functions, parameters, attributes, lists
-    and what `apex.amp.initialize` hands back; at most 12."""
+    """The calls that may have created an object, through project functions, parameters, attributes, lists and the
+    results of `apex.amp.initialize`; at most 12."""
     call = value.call
     if call is not None:
         found = _of_result(call)
@@ -68,7 +68,7 @@ def _of_element(value: Expr, holder: Expr, key: Expr) -> list[CallSite]:
 
 
 def is_model(value: Expr | None) -> bool:
-    """Whether an object is a network: made by one of PyTorch's or of the project's modules, else named like one."""
+    """Whether an object is a model: created by a module class of PyTorch or of the project, else by its name."""
     if value is None:
         return False
     meaning = value.name

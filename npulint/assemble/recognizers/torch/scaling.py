@@ -1,4 +1,4 @@
-"""Gradient scalers of PyTorch: how they are made, and what is called on them."""
+"""Gradient scalers of PyTorch: their construction, and the calls of their methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ArgumentFlag = Literal["yes", "no", "missing", "unknown"]
 @recognizes(*_SCALERS)
 @fact_kind("grad_scaler")
 class GradientScaler(CallFact):
-    """A gradient scaler is made; the name is its canonical constructor."""
+    """A gradient scaler is created; the name is its canonical constructor."""
 
     @attribute
     def device(self) -> str:
@@ -31,22 +31,22 @@ class GradientScaler(CallFact):
 
     @attribute
     def enabled(self) -> Flag:
-        """Whether it is switched on."""
+        """Whether it is enabled."""
         return enabled(self.call)
 
     @attribute
     def dynamic(self) -> ArgumentFlag:
-        """Whether it scales dynamically, by its own argument of that name (``torch.npu``)."""
+        """Whether it scales dynamically, by its argument of that name (``torch.npu``)."""
         return argument_flag(self.call, "dynamic")
 
     @attribute
     def positional(self) -> int:
-        """How many arguments it is given by position."""
+        """The number of positional arguments."""
         return 0 if any(value.operator == "star" for value in self.call.args) else len(self.call.args)
 
     @attribute
     def first(self) -> Literal["text", "other", "none"]:
-        """What kind of value the first positional argument is."""
+        """The kind of the first positional argument."""
         if not self.call.args:
             return "none"
         return "text" if isinstance(self.call.args[0].single, str) else "other"
@@ -87,7 +87,7 @@ class ScalerUse(CallFact):
 
 
 def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
-    """What a flag of a call is, by keyword; missing when the call does not give it."""
+    """The value of a boolean keyword argument; ``missing`` if it is not passed."""
     value = call.argument(name)
     if value is None:
         return "unknown" if call.has_keyword("**") else "missing"
@@ -109,7 +109,7 @@ def device(call: CallSite) -> str:
 
 
 def enabled(call: CallSite) -> Flag:
-    """Whether a scaler or an autocast is switched on."""
+    """Whether a scaler or an autocast is enabled."""
     value = call.argument("enabled")
     return "yes" if value is None else flag(truth(value.known))
 
