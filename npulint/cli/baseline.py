@@ -16,8 +16,8 @@ from npulint.texts import count, say
 
 
 def attend(result: RunResult, settings: Settings, host: Host) -> bool:
-    """Write or prune the baseline if asked, else warn about fixed entries. Returns whether the run ends here, because
-    all findings were just accepted. Raises `ConfigError`."""
+    """Write or prune the baseline if requested, else warn about fixed entries. Returns whether the run ends here,
+    because all findings were just accepted. Raises `ConfigError`."""
     lang = settings.language()
     if settings.write_baseline and settings.prune_baseline:
         raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])

@@ -276,7 +276,7 @@ class _Finder:
                 self._entry(entry, location, base, kinds)
 
     def _on_the_way(self, folder: str) -> bool:
-        """Whether a folder (with a trailing separator) is the wanted one, or above or below it."""
+        """Whether a folder (with a trailing separator) is the requested one, or above or below it."""
         return folder.startswith(self._only) or self._only.startswith(folder)
 
     def _walked_content(self, prefix: str, relative: str, parent: str, base: str, chain: Chain | None) -> None:

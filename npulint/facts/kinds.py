@@ -14,7 +14,7 @@ FACT_CLASSES: dict[str, list[type[Fact]]] = {}
 
 
 def fact_kind(kind: str) -> Callable[[_F], _F]:
-    """Class decorator: facts of the class are of `kind`, the name by which checks ask for them."""
+    """Class decorator: facts of the class have the kind `kind`, by which checks query them."""
 
     def register(cls: _F) -> _F:
         setattr(cls, "kind", kind)  # noqa: B010 - instances know it as a property, whatever class they are of

@@ -55,7 +55,7 @@ class EqualGraphs(msgspec.Struct, frozen=True):
 
     def note(self, lang: str) -> str:
         """The number of equal graphs in words; empty for none."""
-        return count(lang, "graphs.alike", self.more) if self.more else ""
+        return count(lang, "graphs.identical", self.more) if self.more else ""
 
 
 def equal_graphs(graphs: Sequence[GraphSummary]) -> list[EqualGraphs]:

@@ -61,7 +61,7 @@ def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
     for path in sorted(set(unread) - reported):
         yield path, _unread_case(unread[path], view)
     for one in visible_suppressed(result, view):
-        why = say(view.lang, f"silenced.{one.by}")
+        why = say(view.lang, f"suppressed.{one.by}")
         if one.reason:
             why = say(view.lang, "problem.detail", text=why, detail=one.reason)
         yield one.finding.path, Case(one.finding.name, "skipped", _outcome("skipped", one.finding, view, why))

@@ -100,7 +100,7 @@ def _advice(findings: Sequence[Finding], lang: str, room: int) -> str:
     """The advice for each check, in the recommended order."""
     steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
     rows = fitting((f"- {link(code(one.name), one.url)}: {prose(_line(one.fix.text))}" for one in steps), room)
-    return "\n".join([f"## {say(lang, 'markdown.mend')}", "", *rows]) if rows else ""
+    return "\n".join([f"## {say(lang, 'markdown.fix')}", "", *rows]) if rows else ""
 
 
 def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:

@@ -1,4 +1,4 @@
-"""Every sentence that npulint itself says, in English and Chinese. Checks carry their own texts."""
+"""Every sentence of npulint's messages, in English and Chinese. The texts of checks are in their YAML files."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "markdown.check": ("Check", "检查"),
     "markdown.place": ("Place", "位置"),
     "markdown.message": ("Message", "说明"),
-    "markdown.mend": ("How to fix it", "修改建议"),
+    "markdown.fix": ("How to fix it", "修改建议"),
     "markdown.more": (
         "{n} more finding does not fit in this summary.|{n} more findings do not fit in this summary.",
         "另有 {n} 个问题因篇幅限制未列出。",
@@ -147,8 +147,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "|{n} findings were omitted, because a run holds at most {limit}: check fewer paths, or raise --min-severity",
         "略去了 {n} 个问题（一次运行最多容纳 {limit} 个）：请缩小检查范围，或提高 --min-severity",
     ),
-    "silenced.comment": ("suppressed by a comment", "已被注释忽略"),
-    "silenced.baseline": ("recorded in the baseline", "基线中已有"),
+    "suppressed.comment": ("suppressed by a comment", "已被注释忽略"),
+    "suppressed.baseline": ("recorded in the baseline", "基线中已有"),
     "unread": ("{n} file was not read: {list}|{n} files were not read: {list}", "{n} 个文件未能读取：{list}"),
     "partly-read": (
         "{n} file was only partly read: {list}|{n} files were only partly read: {list}",
@@ -369,7 +369,7 @@ FAMILIES: tuple[str, ...] = (
     "settings",
     "short",
 )
-"""The first words of keys whose sentences are in a module of their own below this package: read when one is said."""
+"""The first parts of keys whose sentences are in a separate module of this package, which is imported on first use."""
 
 
 def say(lang: str, key: str, /, **values: object) -> str:

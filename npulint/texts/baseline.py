@@ -1,4 +1,4 @@
-"""What is said about the baseline."""
+"""Sentences about the baseline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about the comparison of a migrated project with its reference."""
+"""Sentences about the comparison of a migrated project with its reference."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "参考基准的训练程序在迁移后的工程中没有对应程序，未作对比",
     ),
     "compare.unmanageable": (
-        "{reference} and {migrated}: not compared, because their code is nested too deeply or is circular",
+        "{reference} and {migrated}: not compared, because the code is nested too deeply or is recursive",
         "{reference} 与 {migrated}：代码嵌套过深或存在循环引用，未作对比",
     ),
     "compare.beyond": (
@@ -95,24 +95,24 @@ TEXTS: dict[str, tuple[str, str]] = {
     "compare.verdict.unsure": ("No difference found", "未发现差异"),
     "compare.verdict.same": ("Consistent with the reference", "与参考基准一致"),
     "compare.verdict.nothing": ("Nothing was compared", "未作对比"),
-    "compare.said.differs": (
+    "compare.summary.differs": (
         "{n} item of the pre-tuning checklist differs. Resolve it before tuning precision."
         "|{n} items of the pre-tuning checklist differ. Resolve them before tuning precision.",
         "调优前检查清单中有 {n} 项与参考基准不一致，请在精度调优前处理。",
     ),
-    "compare.said.findings": (
+    "compare.summary.findings": (
         "No item of the checklist differs, but some findings need review.",
         "检查清单中没有不一致的项，但检查结果中仍有需要核对的内容。",
     ),
-    "compare.said.unsure": (
+    "compare.summary.unsure": (
         "No difference was found in what can be determined from source.",
         "在可由源码判断的范围内未发现差异。",
     ),
-    "compare.said.same": (
+    "compare.summary.same": (
         "All items of the pre-tuning checklist are consistent with the reference.",
         "调优前检查清单各项均与参考基准一致。",
     ),
-    "compare.said.persons": (
+    "compare.summary.manual": (
         "{n} item cannot be determined from source and needs manual review."
         "|{n} items cannot be determined from source and need manual review.",
         "有 {n} 项无法由源码判断，需要人工核对。",

@@ -1,4 +1,4 @@
-"""What is said about fixes."""
+"""Sentences about fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports say of what --fix did."""
+"""Sentences about the results of --fix."""
 
 from __future__ import annotations
 

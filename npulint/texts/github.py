@@ -1,4 +1,4 @@
-"""What the report for GitHub says itself."""
+"""Sentences that only the GitHub report has."""
 
 from __future__ import annotations
 

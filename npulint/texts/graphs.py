@@ -1,4 +1,4 @@
-"""What is said of graphs as a whole."""
+"""Sentences about graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "graphs.infers": ("for inference", "推理图"),
     "graphs.nodes": ("{n} operator|{n} operators", "{n} 个算子"),
     "graphs.functions": ("{n} function|{n} functions", "{n} 个函数"),
-    "graphs.alike": (
+    "graphs.identical": (
         "{n} more in this folder is identical|{n} more in this folder are identical",
         "此目录中另有 {n} 个相同",
     ),

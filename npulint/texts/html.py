@@ -1,4 +1,4 @@
-"""What the HTML report says besides findings and readiness lists."""
+"""Sentences that only the HTML report has."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ TEXTS: dict[str, tuple[str, str]] = {
     "html.ready": ("All readiness items passed.", "就绪清单全部通过。"),
     "html.unused": ("No program uses TensorFlow or PyTorch.", "没有使用 TensorFlow 或 PyTorch 的程序。"),
     "html.nothing": ("No file was read.", "没有读取任何文件。"),
-    "html.persons": (
+    "html.manual": (
         "{n} readiness item cannot be determined from source and needs manual review."
         "|{n} readiness items cannot be determined from source and need manual review.",
         "就绪清单中有 {n} 项无法由源码判断，需要人工核对。",
     ),
-    "html.unjudged": (
+    "html.not-covered": (
         "{n} file was not read and is not covered.|{n} files were not read and are not covered.",
         "有 {n} 个文件未能读取，其内容未作判断。",
     ),
@@ -64,7 +64,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "html.of": ("{part} of {n}", "{part} / {n}"),
     "html.places": ("{n} place|{n} places", "{n} 处"),
     "html.first.at": ("the first at", "首处"),
-    "html.speaks-for": ("covers {n} place|covers {n} places", "涵盖 {n} 处"),
+    "html.covers": ("covers {n} place|covers {n} places", "涵盖 {n} 处"),
     "html.below": (
         "{n} finding below {severity} is not included in this report"
         "|{n} findings below {severity} are not included in this report",

@@ -1,4 +1,4 @@
-"""What `npulint init` says and writes."""
+"""Messages of `npulint init`, and comments in the files that it writes."""
 
 from __future__ import annotations
 

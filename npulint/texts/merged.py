@@ -10,7 +10,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "merged.again": ("the run shows it here as well", "运行产物中的另一处依据"),
     "merged.line": ("the line named by the run", "运行产物指出的代码行"),
     "merged.cause": ("possible cause in the source, see `{name}`", "原因可能在此处（见 `{name}`）"),
-    "merged.scope": ("gives the operator its name (`{word}`)", "算子名称由此而来（`{word}`）"),
+    "merged.scope": ("the operator is named here (`{word}`)", "算子名称来自此处（`{word}`）"),
     "merged.call": ("`{word}` builds such an operator", "`{word}` 会生成该算子"),
     "merged.period": ("happens every {word} steps", "每 {word} 步执行一次"),
 }

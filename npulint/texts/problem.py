@@ -1,4 +1,4 @@
-"""Why a file, or a part of it, was not read, as findings say it."""
+"""Why a file, or part of it, was not read: sentences for findings (short forms in `short`)."""
 
 from __future__ import annotations
 

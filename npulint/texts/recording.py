@@ -63,8 +63,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Host 与 Device 之间的拷贝、作用于待搬移 CPU 张量的算子，以及组合算子在 NPU 上的拆分方式：该步在普通张量上运行",
     ),
     "recording.watched": (
-        "copies between host and device where the loop runs on the CPU",
-        "在 CPU 上运行的训练循环中 Host 与 Device 之间的拷贝",
+        "copies between host and device, because the training loop runs on the CPU",
+        "Host 与 Device 之间的拷贝（训练循环在 CPU 上运行）",
     ),
     "recording.fell-back": (
         "the step on the fake NPU, which stopped at {at}: {why}; the step was run again on ordinary tensors",

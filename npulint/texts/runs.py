@@ -1,4 +1,4 @@
-"""What is said of a training run as a whole, from what it left behind."""
+"""Sentences about a training run, from its artifacts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "runs.title": ("Training run", "训练运行"),
     "runs.read": ("read", "已读取"),
     "runs.unread": ("not used", "未使用"),
-    "runs.silent": ("undetermined", "无法判断"),
+    "runs.undetermined": ("undetermined", "无法判断"),
     "runs.malformed": ("malformed", "格式有误"),
     "runs.rows": ("{n:,} row|{n:,} rows", "{n:,} 行"),
     "runs.lines": ("{n:,} line|{n:,} lines", "{n:,} 行"),
@@ -76,7 +76,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "runs.course": ("{first} → {last}", "{first} → {last}"),
     "runs.lowest": ("lowest {value}", "最低 {value}"),
     "runs.values": ("{n:,} value|{n:,} values", "{n:,} 个值"),
-    "runs.bad": ("{n:,} not a number|{n:,} not numbers", "{n:,} 个非有限值"),
+    "runs.bad": ("{n:,} NaN or infinite", "{n:,} 个非有限值"),
     "runs.below": ("{n:,} of {of:,} outputs below 0.98", "{of:,} 个输出中 {n:,} 个低于 0.98"),
     "runs.threshold": ("0.98: below it, outputs deviate", "0.98：低于此值视为偏差"),
     "runs.axis.values": ("values in file order", "按文件中的顺序"),

@@ -1,4 +1,4 @@
-"""What `npulint config` says of settings."""
+"""Sentences of `npulint config`."""
 
 from __future__ import annotations
 

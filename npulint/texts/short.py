@@ -1,4 +1,4 @@
-"""Why a file was not read, in lists of files; as a finding says it: `problem`."""
+"""Why a file was not read: short forms for lists of files (sentences in `problem`)."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
     if one.confidence != "high":
         asides.append(say(lang, "confidence", level=say(lang, f"confidence.{one.confidence}")))
     if one.places > 1:
-        asides.append(count(lang, "html.speaks-for", one.places))
+        asides.append(count(lang, "html.covers", one.places))
     if one.program and one.program != one.path:
         asides.append(
             f'{say(lang, "html.of-program")} <span class="path">{escape_html(page.paths(one.program))}</span>'

@@ -103,7 +103,7 @@ def file_notes(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str
     lines = [(say(lang, "runs.read"), _by_form(used, lang))] if used else []
     if unused:
         lines.append((say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
-    for key, found in (("runs.silent", unevaluated), ("runs.malformed", broken)):
+    for key, found in (("runs.undetermined", unevaluated), ("runs.malformed", broken)):
         lines += [(say(lang, key), _about(one, lang)) for one in found[:most]]
         if len(found) > most:
             lines.append((say(lang, key), count(lang, "runs.more", len(found) - most)))
