@@ -9,10 +9,10 @@ from npulint.data.options import AdapterOption, OptionUse, generation
 from npulint.facts.attributes import Flag, flag
 from npulint.facts.values import PossibleValues
 
-NONE = "-"  # stands in messages where there is nothing to name
+NONE = "-"  # in messages, for nothing
 _FORMER = {"jit_compile": "b"}  # the field that an option had in older adapters
 _NAMES = ("tensorflow.", "npu_bridge.", "npu_device.")
-# What can be written to the fields of a session key.
+# The types that the fields of a session key accept.
 _TAKEN: dict[str, type | tuple[type, ...]] = {"s": str, "b": (bool, int), "i": int}
 _WORDS = {"bool": "bool", "flag": "bool", "b": "bool", "i": "int", "s": "str"}
 
@@ -39,7 +39,7 @@ def is_accepted(value: PossibleValues, use: OptionUse) -> Flag:
         return "unknown"
     answers = {use.accepts(one) for one in value.values}
     if any(one == "" or (one in (0, None) and one is not False and bool(value.symbol)) for one in value.values):
-        answers.add(True)  # stands for "not given" where a launcher decides
+        answers.add(True)  # for "not passed" if a launcher decides
     return _agreed(answers)
 
 

@@ -23,7 +23,7 @@ from npulint.facts.model import Fact, FileFacts
 if TYPE_CHECKING:
     from npulint.data.supported import SupportedOps
 
-DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
+DEFAULT_ADAPTER = "1.15"  # the assumed release line
 
 
 class Assembled(msgspec.Struct, frozen=True, eq=False):

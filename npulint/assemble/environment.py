@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
 
-NONE = "-"  # stands in messages where there is nothing to name
+NONE = "-"  # in messages, for nothing
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
@@ -135,7 +135,7 @@ class Scripts:
 
 
 NO_SCRIPTS = Scripts()
-"""Those of a fact whose project is not yet complete."""
+"""The scripts of a fact before its project is complete."""
 
 
 def describe_launches(launches: Iterable[Fact], scripts: Scripts) -> None:

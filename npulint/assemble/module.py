@@ -38,8 +38,8 @@ class Module:
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
-        self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
-        self.settled: dict[tuple[int, str], str] = {}  # names that mean the same on every line of a block
+        self.plain: dict[str, str] = {}  # names with the same meaning in the whole module, set by `Names`
+        self.settled: dict[tuple[int, str], str] = {}  # names with the same meaning on every line of a block
         self.forget_cursors()
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
@@ -57,7 +57,7 @@ class Module:
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
         self.stars: list[Import] = []
         self.returns: dict[int, list[Return]] = defaultdict(list)
-        self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, starred ones as well
+        self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, including starred ones
         self._fill()
 
     def forget_cursors(self) -> None:
@@ -274,7 +274,7 @@ class Module:
                 if bind.block in around:
                     loops.difference_update(self.ancestors(bind.block))
                     break
-        if loops and found:  # the round before may have passed what stands further down
+        if loops and found:  # later lines of a loop precede in the next iteration
             found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
         return found or binds[::-1]
 

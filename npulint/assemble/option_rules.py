@@ -17,9 +17,9 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.values import PossibleValues
 
 Group = dict[str, list[AdapterSetting]]
-"""What is set in one place, by the key of the option."""
+"""The settings of one holder by option key."""
 
-_MILLISECONDS = 1000  # stream_sync_timeout counts these, hccl_timeout seconds
+_MILLISECONDS = 1000  # stream_sync_timeout is in milliseconds, hccl_timeout in seconds
 _UNSET = "unset"
 
 
@@ -32,7 +32,7 @@ class OptionConflict(PlaceFact):
     other: str
     """The other option."""
     other_value: str
-    """What the other option is set to; unset without a value."""
+    """The value of the other option; unset without a value."""
 
     @attribute
     def option(self) -> str:

@@ -15,11 +15,11 @@ from npulint.facts.code import Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
-_STEPS = 20_000  # what one walk may come to
-_DEPTH = 40  # functions within functions
+_STEPS = 20_000  # maximum steps of a walk
+_DEPTH = 40  # nested functions
 
 Item = tuple[tuple[int, int], Scope, CallSite | AssignmentSite | Import]
-"""What is done at a place, with the block that it stands in."""
+"""A call, assignment or import, with its block."""
 
 
 class ExecutionStep(msgspec.Struct, frozen=True):

@@ -15,9 +15,9 @@ from npulint.lazy_regex import lazy_compile
 
 Place = Literal["path", "edge", "unknown"]
 Before = Literal["model", "given", "unknown", ""]
-"""What a value comes from; empty where the values that it is computed from say it."""
+"""The origin of a value; empty if it is computed from other values, which determine it."""
 
-_STEPS = 400  # places that one question looks at
+_STEPS = 400  # maximum places per answer
 _MODEL = lazy_compile(
     r"^(?:tensorflow\.)?keras\.(?:layers\.\w+|Model|Sequential|models\.\w+)\(\)|^(?:tensorlayer|tflearn)\.layers\.|"
     r"^tensorflow\.(?:layers\.(?!flatten)|contrib\.(?:layers|slim|seq2seq)\.(?!flatten|arg_scope|one_hot)|"
@@ -260,7 +260,7 @@ class _Forward:
             assignments = use.read.sibling(Ref(written)).assignments
             if any(one.record is assignment.record for one in assignments):
                 self._queue.append(use)
-            elif not assignments:  # of an object that may be this one
+            elif not assignments:  # of an object that may be the same
                 self._sure = False
 
     def _elsewhere(self, assignment: AssignmentSite) -> list[tuple[str, AnyUse]]:

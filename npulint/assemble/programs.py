@@ -25,7 +25,7 @@ _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _IMPORTERS = ("import_module", "__import__")
-_DEPTH = 4  # steps followed to the beginning of a computed module name
+_DEPTH = 4  # maximum steps to the prefix of a computed module name
 
 
 class Program:

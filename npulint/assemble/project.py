@@ -12,7 +12,7 @@ from npulint.assemble.module import Module
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
 
-# Names that always mean the installed package, even where a folder of that name lies about.
+# Names that always mean the installed package, even if there is a folder of that name.
 _FOREIGN = frozenset(
     "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim precision_tool "
     "tfdbg_ascend os sys re json math time argparse "

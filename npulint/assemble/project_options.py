@@ -22,7 +22,7 @@ _MIXED = frozenset(
     mixed_float16 mixed_bfloat16 mixed_hif8""".split()
 )
 _WRITTEN_WITH = {"dump_config": ("enable_dump", "enable_dump_debug")}  # NPUEstimator writes these with its default
-_UNSEEN = "?"  # holds the settings of optimizers that are not seen
+_UNSEEN = "?"  # the holder of settings on unknown optimizers
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ class ProjectOptions:
         """The option names of each group."""
         return {name: {setting.name for setting in group} for name, group in self._groups.items()}
 
-    # -- what stands together ----------------------------------------------------------------------
+    # -- settings of one holder ----------------------------------------------------------------------
 
     def optimizer(self, entry: str | None) -> CustomOptimizerFact | None:
         """The custom optimizer at a place."""
@@ -220,7 +220,7 @@ class ProjectOptions:
 
 
 NO_OPTIONS = ProjectOptions()
-"""Those of a fact whose project is not yet complete."""
+"""The options of a fact before its project is complete."""
 
 
 def key_of(name: str) -> str:

@@ -58,9 +58,9 @@ def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]
     if entry_word in ("evaluate", "export", "data"):
         return False
     steps = [f for f in index.of_kind("train_step") if f.get("in_test") != "yes" and f.get("active") != "no"]
-    if not steps and entry_word == "train":  # the loss may lie in a class that is looked up by its name
+    if not steps and entry_word == "train":  # the loss may be in a class that is looked up by name
         uses = [f for f in index.of_kind("optimizer_use") if f.name == "step" and f.get("in_test") != "yes"]
-        steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # no wrapper of an optimizer
-    if not steps and entry_word == "train":  # an update rule written by hand
+        steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # not a wrapper of an optimizer
+    if not steps and entry_word == "train":  # a hand-written update rule
         steps = [f for f in index.named("call", "gradients") if f.name == _GRADIENTS and f.get("in_test") != "yes"]
     return bool(steps) and may_run(steps)

@@ -9,7 +9,7 @@ from npulint.lazy_regex import lazy_compile
 
 _PIN = lazy_compile(r"^(?:={1,3}|~=)?(\d+\.\d+(?:\.\d+)*)")
 _WHEEL = lazy_compile(r"^(torch(?:-npu)?)-(\d+-\d+(?:-\d+)?)(?:-|$)")
-_FIRST = (2, 1)  # older pins without torch_npu beside them are those of the GPU environment that is left behind
+_FIRST = (2, 1)  # older pins without torch_npu belong to the GPU environment
 
 
 def torch_release(files: Iterable[FileFacts]) -> str:

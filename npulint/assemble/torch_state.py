@@ -6,7 +6,7 @@ from npulint.assemble.index import Index
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 
-# What replaces the CUDA names, itself or by importing what does.
+# Modules that replace the CUDA names, directly or by an import.
 _TRANSFER = (
     "torch_npu.contrib.transfer_to_npu",
     "deepspeed_npu",
@@ -15,7 +15,7 @@ _TRANSFER = (
     "mindspeed.megatron_adaptor",
 )
 _AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
-_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # of mmcv other parts are mere tools
+_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # other parts of mmcv are tools only
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")

@@ -10,7 +10,7 @@ import msgspec
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 
-_APART = frozenset(  # what is asked of a tensor without computing with it
+_APART = frozenset(  # attributes of a tensor that do not use its values
     """shape dtype name device op graph get_shape set_shape _set_shape ndims rank as_list merge_with
     is_compatible_with consumers""".split()
 )

@@ -64,7 +64,7 @@ class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
     framework: Literal["tensorflow", "torch"]
     """Its framework."""
     version: str
-    """The version of the framework that made it."""
+    """The version of the framework that created it."""
     trains: bool
     """Whether it belongs to training."""
     functions: int
@@ -72,4 +72,4 @@ class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
     size: int
     """How many operators it has."""
     release: str
-    """The release (of CANN, of PyTorch) that it was judged for; empty if that is not known."""
+    """The release (of CANN or PyTorch) that it was judged for; empty if unknown."""

@@ -12,7 +12,7 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _INSTALLED = lazy_compile(r"/(?:site|dist)-packages/|/lib/python\d(?:\.\d+)?/|/(?:anaconda|miniconda)\d?/pkgs/|^<")
-_SURE = 2  # parts of a path that must agree when the folders above differ
+_SURE = 2  # minimum number of common path parts if the folders above differ
 
 
 def place_of(node: Node, context: Context, path: str) -> tuple[str, Span]:

@@ -18,9 +18,9 @@ from npulint.facts.code import Const, Ref, SequenceDisplay
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, GenericFact, Span
 
-NONE = "-"  # stands in messages where there is nothing to name
+NONE = "-"  # in messages, for nothing
 _CLOSE = 0.75
-_NOTHING = (None, "", "None", "0", "true", "True", "false", "False")  # "not given", or a switch
+_NOTHING = (None, "", "None", "0", "true", "True", "false", "False")  # not passed, or without a value
 
 
 @fact_kind("launch_option")
@@ -32,7 +32,7 @@ class LaunchOption(Fact, dict=True):
     name: str
     span: Span
     value: str | None
-    """The text that is passed; of an option that stands alone true, None where it is computed."""
+    """The text that is passed; true for an option without a value, None if it is computed."""
     _options: ProjectOptions = NO_OPTIONS
 
     def complete(self, options: ProjectOptions) -> None:
@@ -116,7 +116,7 @@ class LaunchOption(Fact, dict=True):
     @attribute
     def nearest(self) -> str:
         """The option of the script that it is probably a misspelling of, or ``-``."""
-        from difflib import get_close_matches  # only mistakes pay for it
+        from difflib import get_close_matches  # expensive, and only needed for wrong options
 
         close = [] if self._found else get_close_matches(self.name, list(self._line.options), 1, _CLOSE)
         return close[0] if close else NONE
@@ -155,7 +155,7 @@ class LaunchOption(Fact, dict=True):
     def _fits(self, option: Option) -> Flag:
         text, alone = self.value, self._is_alone
         if self._line.by == "unknown" or (not text and not alone):
-            return "unknown"  # an empty text waits for what the caller gives
+            return "unknown"  # an empty text is a placeholder for a value from the caller
         if option.kind in ("true", "false"):
             if alone:
                 return "yes"

@@ -18,7 +18,7 @@ HOLDERS = lazy_compile(
 )
 
 
-_MOST = 4  # definitions of one option that are looked at
+_MOST = 4  # evaluated definitions per option
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
 
 

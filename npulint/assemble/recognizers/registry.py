@@ -21,12 +21,12 @@ class CallRecognizer(msgspec.Struct, frozen=True):
 
 
 ModuleRecognizer = Callable[[Scope], Iterable[Fact]]
-"""Makes facts of all that is no call in a module of the project, whose outermost scope it is handed."""
+"""From the outermost scope of a module to facts about code other than calls."""
 
 OF_CALLS: dict[str, list[CallRecognizer]] = {}
-"""The recognisers of calls by the module that declares them."""
+"""The call recognizers by the module that declares them."""
 OF_MODULES: dict[str, list[ModuleRecognizer]] = {}
-"""The recognisers of modules by the module that declares them."""
+"""The module recognizers by the module that declares them."""
 
 
 def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Callable[[_R], _R]:

@@ -13,7 +13,7 @@ from npulint.assemble.cursors import CallSite, call_at, scope_at
 from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer, ModuleRecognizer
 from npulint.facts.model import Fact
 
-# By framework the imports that call for its recognisers; the package of each is named after it.
+# From framework (and recognizer package) to the imports that enable its recognizers.
 _ROOTS = {
     "tensorflow": frozenset(
         "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "

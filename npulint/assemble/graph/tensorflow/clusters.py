@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-_TRIED = 4  # levels that are looked at as the one to keep
+_TRIED = 4  # levels that are candidates for the part to keep
 
 Edges = Mapping[int, Sequence[int]]
 

@@ -28,13 +28,13 @@ class GraphControlFlow(GraphFact, eq=False, dict=True, kw_only=True):
     loops: int
     """How many loops there are."""
     branches: int
-    """How many predicates decide about branches."""
+    """How many predicates control branches."""
     parts: str
     """The names of some loops and predicates."""
     dynamic: Literal["no", "batch", "inner"]
-    """Whether the graph leaves dimensions open, and which: of the batch alone, or inner ones."""
+    """Which dimensions of the graph are dynamic: none (no), only the batch, or inner ones."""
     unknown_dims: str
-    """What is open."""
+    """What is dynamic."""
     refs: bool
     """Whether some act on reference variables."""
 

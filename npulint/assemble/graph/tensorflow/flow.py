@@ -8,7 +8,7 @@ from functools import cached_property
 from npulint.facts.graph import Body, Node
 
 _UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
-_PASSED = frozenset(("Identity", "Print"))  # their gradient is what they are given
+_PASSED = frozenset(("Identity", "Print"))  # they pass their gradient on unchanged
 _STORES = ("Assign", "Scatter", "ResourceScatter")
 _GRADIENTS = ("gradients", "gradient_tape")
 

@@ -8,11 +8,11 @@ from npulint.assemble.graph.tensorflow.clusters import ordered
 from npulint.assemble.graph.tensorflow.flow import DataFlow
 
 ENTERS = ("Enter", "RefEnter")
-"""What begins a loop."""
+"""The operators that begin a loop."""
 
 _LEAVES = ("Exit", "RefExit")
 _REPEATS = frozenset(("NextIteration", "RefNextIteration"))
-_DEEPEST = 64  # loops within one another
+_DEEPEST = 64  # nested loops
 
 
 def frames_of(flow: DataFlow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:

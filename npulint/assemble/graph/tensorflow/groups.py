@@ -20,7 +20,7 @@ from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 
 AICPU, TIED, STEP = "aicpu", "tied", "step"
-_EVERYWHERE = ("print", "summary")  # families that are told of wherever they run
+_EVERYWHERE = ("print", "summary")  # families that are reported wherever they run
 _APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
 _OF_FUNCTIONS = ("gpu", "file", "input")
 
@@ -32,16 +32,16 @@ class NodeGroup(GraphFact, eq=False, dict=True, kw_only=True):
     computing leaves them on the host) or step (what prints or reports, wherever it runs)."""
 
     family: Family
-    """What the operators have in common: gpu has no kernel for the CPU either, block are recurrent cells in one
-    operator, opencv are of a description that only OpenCV reads, custom are of no known library."""
+    """The operator family: gpu has no CPU kernel either, block are recurrent cells in one operator, opencv are for a
+    description that only OpenCV reads, custom are of no known library."""
     ops: str
-    """Their types with their numbers, for a sentence."""
+    """Their types with their counts, for a sentence."""
     origins: str
-    """The operators that keep them where they are, for a sentence."""
+    """The operators that cause their placement, for a sentence."""
     apis: str
-    """The interfaces that build these, for a sentence."""
+    """The interfaces that build the causing operators, for a sentence."""
     types: int
-    """How many types of operators there are."""
+    """How many operator types there are."""
     share: int
     """Their share of the nodes of the step, in percent."""
     follow: int

@@ -16,7 +16,7 @@ from npulint.facts.model import Fact
 
 _VARIABLES = frozenset("Variable VariableV2 VarHandleOp AutoReloadVariable".split())
 _STORES = frozenset("Assign AssignVariableOp".split())
-_GROUPS = 8  # groups within groups that are looked into
+_GROUPS = 8  # levels of nested groups
 _HOST = ("PyFunc", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "SaveV2", "RestoreV2")
 _HOST_PARTS = ("HashTable", "LookupTable", "InitializeTable", "Reader")
 
@@ -28,9 +28,9 @@ class GraphInput(GraphFact, eq=False, dict=True):
     variable (functions of data sets read one) and host_function (what keeps such functions on the host)."""
 
     ops: str
-    """The types of the nodes with their numbers, for a sentence."""
+    """The types of the nodes with their counts, for a sentence."""
     runners: int | None = None
-    """Of queue: how many runners fill queues."""
+    """For queue: how many runners fill queues."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:

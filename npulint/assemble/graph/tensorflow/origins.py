@@ -33,7 +33,7 @@ def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
     """The origin of the first outputs of these nodes and of everything that determines them. Takes time in proportion
     to the edges."""
     left = _needed(flow, places)
-    found = dict.fromkeys(left, UNKNOWN)  # what only loops lead to stays so
+    found = dict.fromkeys(left, UNKNOWN)  # values that only depend on loops stay unknown
     ready = [place for place, count in left.items() if not count]
     while ready:
         place = ready.pop()
@@ -82,7 +82,7 @@ def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
     if not values:
         return DATA
     worst = max((found[one] for one in taken), default=UNKNOWN)
-    if len(taken) < len(values) or node.op in _CALLS:  # something comes from outside of this body
+    if len(taken) < len(values) or node.op in _CALLS:  # an input is outside of this body
         worst = max(worst, UNKNOWN)
     return DATA if _draws(node) else worst
 

@@ -18,11 +18,11 @@ _SLOW = {
     "crop": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
 }
 SLOW = {op: group for group, ops in _SLOW.items() for op in ops}
-"""By operator type the group that facts ``graph_slow_op`` tell it in."""
+"""From operator type to its group in facts ``graph_slow_op``."""
 
 _THROUGH = frozenset("Identity Cast Add AddV2 Sub Mul Floor RealDiv".split())
-_STEPS = 6  # operators between a random number and the product with its mask
-_USERS = 32  # of a random number; a mask is for one product
+_STEPS = 6  # maximum number of operators between a random number and the product with its mask
+_USERS = 32  # maximum consumers of a random number; a mask has a single product
 _FACTORS = 4
 _LISTED = 3
 
@@ -113,7 +113,7 @@ def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
     if drawn is not None and made is not None:
         return "no" if drawn == made else "yes"
     size = taken(flow, random, 0)
-    if size is not None and flow.nodes[size].op == "Shape":  # of what is multiplied: the same tensor, or another one
+    if size is not None and flow.nodes[size].op == "Shape":  # the multiplied value: the same tensor, or another one
         of = taken(flow, size, 0)
         factors = range(min(len(flow.nodes[product].inputs), _FACTORS))
         kept = [one for p in factors if (one := taken(flow, product, p)) != mask]

@@ -24,7 +24,7 @@ PlaceWord = Literal["device", "host", "older"]
 DEVICE: Final = "device"
 HOST: Final = "host"
 OLDER: Final = "older"
-"""On the device only with a newer release of the operator package."""
+"""On the device only with a newer operator package."""
 _STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 

@@ -24,7 +24,7 @@ _AROUND_CALLS = _CALLS | frozenset(
 )
 _FAMILIES_AROUND = ("table", "file", "text", "input")
 _NONE = "none"
-_CUT_OUT = "GeOp"  # what the adapter itself has put in place of a part that the device takes
+_CUT_OUT = "GeOp"  # what the adapter itself puts in place of a device part
 _BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue OptionalHasValue".split())
 
 

@@ -46,9 +46,9 @@ OF_DATA = frozenset(
     CTCGreedyDecoder CTCBeamSearchDecoder SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd SparseSegmentSum
     SparseSegmentMean SparseSegmentSqrtN SparseFillEmptyRows SetDiff1D DenseToDenseSetOperation""".split()
 )
-"""Operators whose results have as many rows as the data make."""
+"""Operators whose number of result rows depends on data."""
 
-_SIZED = {  # operators whose result has a size that one of their inputs tells, by its position
+_SIZED = {  # operators with an input that determines the result size: its position
     "Range": 1,
     "Fill": 0,
     "Tile": 1,
@@ -77,11 +77,11 @@ class OpenShape(GraphFact, eq=False, dict=True, kw_only=True):
     data sets); data or sparse_update (operators compute the size of their results)."""
 
     dims: Dims
-    """What is open: the batch alone, other dimensions as well, or even how many there are."""
+    """Which dimensions are dynamic: only the batch (batch), others as well (inner), or their number (rank)."""
     shape: str
-    """The shapes of some nodes, for a sentence; empty for results that compute their size."""
+    """The shapes of some nodes, for a sentence; empty for operators that compute their result size."""
     ops: str
-    """The types of the nodes with their numbers, for a sentence; empty for placeholders."""
+    """The types of the nodes with their counts, for a sentence; empty for placeholders."""
 
 
 @fact_kind("graph_top_k")
@@ -89,7 +89,7 @@ class DynamicTopK(GraphFact, eq=False, dict=True, kw_only=True):
     """The k of a TopK or TopKV2 is not a constant; the name is the operator type."""
 
     k: Literal["shape", "unknown", "variable", "fed", "data"]
-    """What k is computed from."""
+    """The origin of k."""
     maker: str
     """The nodes that compute it, for a sentence."""
 

@@ -9,7 +9,7 @@ from npulint.assemble.graph.tensorflow.flow import DataFlow, named_input
 from npulint.facts.graph import Node
 
 Shape = list[int] | None
-"""The sizes of the dimensions, -1 where one is unknown; None: not even their number is."""
+"""The sizes of the dimensions, -1 if unknown; None if the rank is unknown."""
 
 Dims = Literal["batch", "inner", "rank"]
 BATCH: Final = "batch"
@@ -22,7 +22,7 @@ _KEPT = frozenset(
     Enter RefEnter Exit NextIteration Switch RefSwitch RefIdentity EnsureShape ZerosLike OnesLike""".split()
 )
 _SHAPED = frozenset("Placeholder PlaceholderV2 Variable VariableV2 VarHandleOp EnsureShape _Arg".split())
-_STEPS = 64  # operators looked through that keep a shape
+_STEPS = 64  # maximum number of shape-preserving operators to skip
 _TYPES = ("T", "dtype", "Tparams", "DstT", "SrcT")
 
 

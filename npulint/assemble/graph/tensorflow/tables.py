@@ -24,11 +24,11 @@ class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
     """A lookup in a table; the name is the lookup operator."""
 
     lookup: Literal["input", "step"]
-    """Who asks: the functions of the input pipeline, or the step."""
+    """Where the lookup is: in the functions of the input pipeline, or in the step."""
     filled: _Filled
-    """Where tables are filled without mixed computing."""
+    """Where the tables are initialised without mixed computing."""
     split: bool
-    """Whether that is surely the other side."""
+    """Whether table and lookup are certainly on different sides."""
     style: Style
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
 

@@ -27,13 +27,13 @@ _PASSIVE = frozenset(
     IteratorGetNext Assign AssignVariableOp Fill ZerosLike OnesLike Range OneHot Where Tile Transpose""".split()
 )
 _GUARDED = frozenset("Sqrt Rsqrt Log Reciprocal Inv Pow".split())
-_OF_ZERO = frozenset(("Sqrt", "Pow"))  # these may be taken of zero
+_OF_ZERO = frozenset(("Sqrt", "Pow"))  # defined for zero
 _QUOTIENTS = frozenset("RealDiv Div DivNoNan Xdivy FloorDiv".split())
 _THROUGH = frozenset("Identity Cast Reshape ExpandDims Squeeze Abs Enter Switch".split())
 _WRAPS = frozenset("Add AddV2 AddN Sub Sum Cumsum".split())
 _WIDE = ("float64", "complex64", "complex128")
-_FEW = 2048  # float16 holds no odd number above it
-_SCALES = 8.0  # a loss is not multiplied by less to save small gradients
+_FEW = 2048  # float16 has no odd integers above
+_SCALES = 8.0  # the smallest factor of a loss scale
 _STATUS = ("FloatStatus", "IsFinite", "CheckNumerics")
 _Group = Literal["sum", "cross_entropy", "power", "moments", "zero_guard", "infinite"]
 _Extent = Literal["few", "many", "unknown"]
@@ -48,9 +48,9 @@ class HalfOperator(GraphFact, eq=False, dict=True, kw_only=True):
     """What it computes: a sum, a cross entropy, a power, squared differences, a sum with a constant that float16 rounds
     to zero, a product with one that it rounds to infinity."""
     extent: _Extent
-    """Of a sum: whether many elements are added up."""
+    """For sums: whether many elements are summed."""
     elements: int | Literal["unknown"]
-    """How many elements are added up at most."""
+    """The maximum number of summed elements."""
 
 
 @fact_kind("graph_half_training")
@@ -58,7 +58,7 @@ class HalfTraining(GraphFact, eq=False, dict=True, kw_only=True):
     """Products of matrices in float16 are trained; the name is float16."""
 
     scaled: bool
-    """Whether anything in the graph looks like the scale of a loss."""
+    """Whether anything in the graph looks like a loss scale."""
 
 
 @fact_kind("graph_numbers")
@@ -67,11 +67,11 @@ class SlowNumbers(GraphFact, eq=False, dict=True, kw_only=True):
     complex64, complex128, int64, or uint8 where sums may not wrap around."""
 
     share: int
-    """How many of the operators of the step that compute do so with this type, in percent."""
+    """The share of this type among the computing operators of the step, in percent."""
     heavy: int
     """How many of these multiply matrices or convolve."""
     ops: str
-    """Their types with their numbers, for a sentence."""
+    """Their types with their counts, for a sentence."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:

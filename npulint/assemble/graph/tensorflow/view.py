@@ -131,8 +131,8 @@ def _listed(nodes: Iterable[Node]) -> str:
 
 
 _LISTED = 3
-_WIDTH = 160  # characters of the names that a message lists
-_PLACES = 8  # lines that a fact tells at most
+_WIDTH = 160  # maximum characters of listed names
+_PLACES = 8  # maximum places of a fact
 
 
 def _aside(node: Node) -> bool:

@@ -42,23 +42,23 @@ class GraphCut(GraphFact, eq=False, dict=True, kw_only=True):
 
     _upstream: str
     why: _Why
-    """Why they stay on the host: the operator list lacks them, the script excludes them (scope), a function that they
-    call or a loop around them holds such a node, or what connects them to one: a reference variable, a resource, a
+    """Why they stay on the host: not in the operator list (unlisted), excluded by the script (scope), a called function
+    or a surrounding loop contains such a node (calls, loop), or a tie to one: a reference variable, a resource, a
     variant."""
     family: Family
-    """What the operators have in common: see `graph_group`."""
+    """The operator family: see `graph_group`."""
     ops: str
-    """The types of the nodes with their numbers, for a sentence."""
+    """The types of the nodes with their counts, for a sentence."""
     origins: str
-    """The operators that keep them there, for a sentence."""
+    """The operators that cause it, for a sentence."""
     apis: str
-    """The interfaces that build these, for a sentence."""
+    """The interfaces that build the causing operators, for a sentence."""
     to: str
-    """The name of a node of the device behind the first of them."""
+    """The name of a device node after the first of them."""
     stays: int
-    """How many nodes that the device could take stay on the host with them."""
+    """How many nodes stay on the host with them although the device can run them."""
     share: int
-    """Their share of the nodes that the device could take, in percent."""
+    """Their share of the nodes that the device can run, in percent."""
     heavy: int
     """How many of them multiply matrices, convolve or are recurrent."""
     style: Style
@@ -70,7 +70,7 @@ def _from(fact: GraphCut) -> str:
     return fact._upstream
 
 
-setattr(GraphCut, "from", attribute(_from, "from"))  # no field can be called like a keyword
+setattr(GraphCut, "from", attribute(_from, "from"))  # `from` is a keyword, so it cannot be a field name
 
 
 def facts(placement: GraphPlacement) -> list[Fact]:

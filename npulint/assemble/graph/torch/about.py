@@ -15,19 +15,19 @@ class TorchGraph(WholeGraph, eq=False, dict=True, kw_only=True):
     live_torch. Operators are counted by their verdict."""
 
     assumed: bool
-    """Whether no release of PyTorch is declared."""
+    """Whether the release of PyTorch is assumed, because none is declared."""
     npu: int
     """How many operators have an NPU kernel."""
     decomposes: int
-    """How many are made of other operators."""
+    """How many decompose into other operators."""
     cpu: int
-    """How many come to the CPU."""
+    """How many run on the CPU."""
     error: int
     """How many fail."""
     custom: int
-    """How many are of a library that brings its own kernels."""
+    """How many belong to a library with its own kernels."""
     unknown: int
-    """Of how many nothing is known."""
+    """How many are unknown."""
 
 
 def fact(view: TorchGraphView, operators: Operators) -> TorchGraph:

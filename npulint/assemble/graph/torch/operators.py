@@ -22,9 +22,9 @@ _FOREIGN = lazy_compile(
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
-# made of other operators, of which one is asked for the layout
+# decomposed: one of the operators checks the layout
 _OF_SPARSE = lazy_compile(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
-_DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
+_DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # verdicts that do not check the layout
 _NO_GRADIENT = "no_gradient"
 _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
 _RENAMED = {"aten.linalg_inv": "aten.inverse"}

@@ -25,11 +25,11 @@ class OpenDimension(GraphFact, eq=False, dict=True):
     when the program was exported."""
 
     cause: Literal["values", "inputs"]
-    """What decides about the size: the values of tensors, or the inputs."""
+    """What determines the size: the values of tensors, or the inputs."""
     dims: str
     """The symbols of some sizes."""
     spread: int = 0
-    """How many operators behind it have such a size."""
+    """How many later operators have such a size."""
 
     @attribute
     def instead(self) -> str:

@@ -41,7 +41,7 @@ class GraphSync(GraphFact, eq=False, dict=True):
     op: str
     """The operator with its overload."""
     fallen: bool
-    """Whether the CPU computes an operator at the same place."""
+    """Whether an operator at the same place runs on the CPU."""
 
     @attribute
     def shape(self) -> bool:
@@ -116,7 +116,7 @@ def _masks(node: Node, known: dict[str, Node]) -> bool:
     """Whether an index is a mask, or the result has a size that depends on values."""
     names = [text.partition(":")[0] for text in node.inputs]
     before = {symbol for name in names if name in known for symbol in _counted(known[name])}
-    indices = names[1:] if len(names) > 1 else names  # of a script, what is indexed may be no node
+    indices = names[1:] if len(names) > 1 else names  # in scripts the indexed value may not be a node
     return any(_is_mask(known[name]) for name in indices if name in known) or bool(_counted(node) - before)
 
 

@@ -28,7 +28,7 @@ class SlowType(GraphFact, eq=False, dict=True):
     dtype: str
     """The type of the first node."""
     made_by: str
-    """The operator that brings it in, or the input that has it."""
+    """The operator that introduces it, or the input."""
     total: int
     """How many operators compute with it."""
     share: int
@@ -55,7 +55,7 @@ def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int)
     for node in having:
         if _sized(node) and not any(text.partition(":")[0] in known for text in node.inputs):
             groups.setdefault(view.place(node), []).append(node)
-    if view.live and groups:  # a recording does not tell what a node takes
+    if view.live and groups:  # recordings do not contain the inputs of nodes
         groups = dict([next(iter(groups.items()))])
     total = sum(node.count for node in having)
     return [

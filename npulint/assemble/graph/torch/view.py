@@ -20,7 +20,7 @@ _BACKWARD = lazy_compile(r"_backward\b")
 _LOSS = lazy_compile(r"^aten\.(?:\w+_loss(?:_\w+)?|kl_div|binary_cross_entropy(?:_with_logits)?)(?:\.|$)")
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 _TRAINING = ("train", "training")
-_PLACES = {  # of that argument, where a script tells no names
+_PLACES = {  # position of the flag, since scripts contain no argument names
     "aten.dropout": "2",
     "aten.feature_dropout": "2",
     "aten.alpha_dropout": "2",
@@ -31,12 +31,12 @@ _PLACES = {  # of that argument, where a script tells no names
     "aten.rrelu": "3",
 }
 _RECURRENT = frozenset(("aten.lstm", "aten.gru", "aten.rnn_tanh", "aten.rnn_relu"))
-_SHARES = (("5", "6"), ("6", "7"))  # of their dropout, and the flag behind it; packed or not
+_SHARES = (("5", "6"), ("6", "7"))  # positions of dropout and training flag; packed or not
 _ATTENTION = "aten.scaled_dot_product_attention"
 _GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
 _SCALAR = "scalar_output"
 _LISTED = 3
-_INNER = frozenset(("placeholder", "output", "get_attr"))  # of FX: no operators
+_INNER = frozenset(("placeholder", "output", "get_attr"))  # FX nodes that are not operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
 
 

@@ -41,7 +41,7 @@ class LibraryCall(CallFact):
         if self.name == "tensorflow.log":
             return "one_plus" if _is_one_plus(self.call) else "other"
         if self.name == "torch.load":
-            from npulint.assemble.recognizers.torch.checkpoints import content  # few ask
+            from npulint.assemble.recognizers.torch.checkpoints import content  # rarely needed
 
             return content(self.call)
         return None

@@ -26,7 +26,7 @@ FRAMEWORKS = (
     "apex.",
     "tfdbg_ascend",
 )
-"""How the canonical names of what frameworks offer begin."""
+"""The prefixes of canonical framework names."""
 
 
 @fact_kind("import")
@@ -114,7 +114,7 @@ class Definition(PlaceFact):
     """A function or class is defined; the name is its last segment."""
 
     what: str
-    """What is defined: function, class or lambda."""
+    """The kind of definition: function, class or lambda."""
     params: PossibleValues
     """The names of its parameters, joined by commas."""
 
@@ -134,7 +134,7 @@ class DefinedOption(PlaceFact):
     """An option of the command line is defined; the name is the option."""
 
     value: PossibleValues
-    """What it is unless somebody gives it."""
+    """Its default value."""
 
 
 @recognizes_in_modules

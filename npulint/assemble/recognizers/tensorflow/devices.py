@@ -17,7 +17,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
-# By what asks for a device, the keyword and the position of the device.
+# From functions with a device argument to its keyword and position.
 _DEVICE_CALLS = {
     "tensorflow.device": ("device_name_or_function", 0),
     "tensorflow.Graph().device": ("device_name_or_function", 0),
@@ -41,7 +41,7 @@ _STACKS: tuple[tuple[Stack, re.Pattern[str]], ...] = (
     ),
     ("tpu", lazy_compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
-_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
+_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # prefixes of their names
 What = Literal["init", "rank", "optimizer", "broadcast", "strategy", "allreduce", "other"]
 _WHAT: tuple[tuple[What, re.Pattern[str]], ...] = (
     ("optimizer", lazy_compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
@@ -60,7 +60,7 @@ class DeviceText(CallFact):
     computed: bool
     """Whether the text is computed."""
     written: Literal["literal", "computed", "elsewhere"]
-    """Where the text stands: in the call as a literal, there as literal parts that say GPU, or elsewhere."""
+    """How the text is written: as a literal in the call, there with literal parts that name a GPU, or elsewhere."""
 
     @attribute
     def via(self) -> str:
@@ -96,7 +96,7 @@ class DistributionCall(CallFact):
     """A function or class for distributed training is called; the name is its canonical name."""
 
     stack: Stack
-    """The stack: horovod, tf.distribute, the NPU's own, or that for TPUs."""
+    """The distribution stack: horovod, tf.distribute, the adapter's, or that for TPUs."""
 
     @attribute
     def what(self) -> What:

@@ -15,15 +15,15 @@ from npulint.lazy_regex import lazy_compile
 
 _COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
 _HARMLESS = frozenset(("staticmethod", "classmethod", "property", "abc.abstractmethod"))
-# What Keras calls of a model or layer, within its own compiled functions.
+# The methods of a model or layer that Keras calls in its compiled functions.
 _OF_KERAS = frozenset(
     "train_step test_step predict_step call build compute_loss compute_gradients get_gradients get_updates "
     "make_train_function _resource_apply_dense _resource_apply_sparse apply_gradients".split()
 )
-_RUNNING = frozenset(("run", "experimental_run_v2"))  # of strategies: they call what they are given
+_RUNNING = frozenset(("run", "experimental_run_v2"))  # methods of strategies that call their argument
 _PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "tensorflow.Module"))
 _OWN_COMPILE = lazy_compile(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", re.IGNORECASE)
-_ARGUMENTS = 4  # of a call that compiles: more are not looked at
+_ARGUMENTS = 4  # maximum evaluated arguments of a compiling call
 
 
 class _Compiled(msgspec.Struct, frozen=True):

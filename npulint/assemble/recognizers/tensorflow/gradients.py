@@ -8,10 +8,10 @@ from npulint.assemble.cursors import CallSite, Expr
 
 _GRADIENTS = frozenset(("compute_gradients", "gradients", "gradient"))
 _DEPTH = 10
-_STEPS = 300  # calls and names that one question may look at
+_STEPS = 300  # maximum calls and names per answer
 _ASSIGNMENTS = 6
 _ITEMS = 8
-_TALL = 3  # lines from the start of an assignment to a comprehension in it
+_TALL = 3  # maximum lines from the start of an assignment to a comprehension in it
 
 
 def gradient_calls(call: CallSite) -> list[CallSite]:

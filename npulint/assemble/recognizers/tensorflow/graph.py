@@ -21,7 +21,7 @@ _CONTROL = frozenset(
     tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
     tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
 )
-# Loops and branches under other names, and what builds branches in addition to its own work.
+# Other names of loops and branches, and calls that also build branches.
 _WITHIN = frozenset(
     """tensorflow.keras.backend.switch tensorflow.keras.backend.in_train_phase tensorflow.keras.backend.in_test_phase
     tensorflow.keras.backend.rnn tensorflow.keras.backend.map_fn tensorflow.keras.backend.foldl
@@ -33,7 +33,7 @@ _BESIDE = frozenset(
     tensorflow.train.noisy_linear_cosine_decay""".split()
 )
 _UNROLLED = frozenset(f"tensorflow.keras.layers.{name}" for name in ("LSTM", "GRU", "SimpleRNN", "RNN"))
-# Where the flag stands that chooses between training and inference: a tensor there is a branch in the graph.
+# The position of the training flag: a tensor there creates a branch in the graph.
 _PHASED = {
     "tensorflow.layers.batch_normalization": ("training", 13),
     "tensorflow.layers.dropout": ("training", 4),
@@ -56,7 +56,7 @@ _DYNAMIC = frozenset(
 _PLACEHOLDERS = frozenset(
     ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
 )
-# Constants wherever the shape is static.
+# Constants if the shape is static.
 _FOLDED = ("tensorflow.data.", "tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")
 _TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 _RECURRENT = ("dynamic_rnn", "bidirectional_dynamic_rnn")
@@ -68,8 +68,7 @@ class ControlFlow(CallFact):
     """Loops or branches are built into the graph; the name is the canonical name of what builds them."""
 
     implicit: bool
-    """Whether it builds them in addition to its own work: a layer that a placeholder switches, a stepwise learning
-    rate, an assertion."""
+    """Whether it also builds them: a layer that a placeholder switches, a stepwise learning rate, an assertion."""
 
 
 @fact_kind("dynamic_shape")
@@ -79,7 +78,7 @@ class DynamicShape(CallFact):
     inner: bool
     """Whether a dimension other than the first is unknown."""
     dims: str
-    """What is unknown: the number of dimensions, or rank, or what decides about them (data, k)."""
+    """What is unknown: the dimensions, their number (rank), or what determines them (data, k)."""
 
 
 class _SummedValues(CallFact):
@@ -112,7 +111,7 @@ class TopK(_SummedValues):
     """The largest values of a tensor are taken (``top_k``)."""
 
     k: K = "unknown"
-    """What its k is: a constant, or a tensor that the graph computes."""
+    """The kind of its k: a constant, or a tensor that the graph computes."""
 
     @attribute
     def words(self) -> str:

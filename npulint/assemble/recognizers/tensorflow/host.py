@@ -24,17 +24,17 @@ class HostOperation(CallFact):
     """An interface builds operators that the adapter leaves on the host; the name is its canonical name."""
 
     where: Residence
-    """When they stay there: always, with an older operator package, or in mixed computing only."""
+    """When they stay there: always, with an older operator package, or only in mixed computing."""
     ops: str
     """The types of the operators."""
     family: Family
-    """What the operators have in common."""
+    """The operator family."""
 
     @attribute
     def place(self) -> Placed:
         """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
         before it, or only what is shown or fetched behind it)."""
-        if self.family == "fused_cell":  # made once, used by the loop around it
+        if self.family == "fused_cell":  # created once, used by the loop around it
             return "path" if self.active == "yes" else "unknown"
         return placed(self.call)
 
@@ -57,7 +57,7 @@ def placed(call: CallSite) -> Placed:
 
 
 def _placement(context: Context) -> Placement:
-    from npulint.assemble.placement import Placement  # few projects ask
+    from npulint.assemble.placement import Placement  # rarely needed
 
     return Placement(context)
 

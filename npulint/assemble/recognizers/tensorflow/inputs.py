@@ -33,8 +33,8 @@ _STAGES = frozenset(
 _ONLY_DATASETS = frozenset(
     ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
 )
-_CHAINED = 24  # stages of one chain
-_FOLLOWING = 8  # stages that tell whether an object is a data set
+_CHAINED = 24  # maximum stages of a chain
+_FOLLOWING = 8  # maximum stages evaluated to recognise a dataset
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = lazy_compile(

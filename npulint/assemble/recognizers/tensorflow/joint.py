@@ -14,7 +14,7 @@ from npulint.facts.kinds import fact_kind
 _GROUPS = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.control_dependencies"))
 _STEPS = frozenset(("minimize", "apply_gradients", "create_train_op", "optimize_loss"))
 _DEPTH = 6
-_WIDTH = 24  # operations of one run that are looked at
+_WIDTH = 24  # maximum operations per run
 
 
 @fact_kind("joint_step")
@@ -22,7 +22,7 @@ class JointStep(CallFact):
     """One session run applies the steps of several loss scale optimizers; the name is the canonical callee."""
 
     scaled: str
-    """How many of these optimizers look for overflow."""
+    """How many of these optimizers check for overflow."""
 
 
 @recognizes(matching=lambda name: name in _GROUPS or (name.endswith("run") and is_session_run(name)))

@@ -20,7 +20,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _OPEN = frozenset(("npu_device.open", "npu_device.npu_device.open"))
-_STARTS = 40  # scripts of a project that are walked through
+_STARTS = 40  # maximum evaluated scripts per project
 _OPTION = lazy_compile(r"(?:^|\.)global_options\(\)\.(?P<key>\w[\w.]*)$")
 
 Made = Literal["variable", "model", "strategy", "seed", "threads"]
@@ -30,8 +30,8 @@ Patterns = tuple[tuple[Made, re.Pattern[str]], ...]
 Site = CallSite | AssignmentSite
 
 _THREADS: Patterns = (("threads", lazy_compile(r"^tensorflow\.config\.threading\.set_\w+$")),)
-"""What asks for a context that is not initialised yet."""
-# What is bound to the eager context that opening replaces.
+"""Calls that raise an error once the context is initialised."""
+# Objects that are bound to the eager context, which opening replaces.
 _EARLY: Patterns = (
     ("variable", lazy_compile(r"^tensorflow\.(?:Variable|keras\.metrics\.[A-Z]\w*|keras\.backend\.variable)$")),
     (
@@ -134,7 +134,7 @@ class MisplacedCall(CallFact):
     what: Step
     """What is called."""
     side: Side
-    """The side of the opening on which it stands."""
+    """The side of the opening on which it is."""
 
 
 @fact_kind("beside_open")
@@ -144,7 +144,7 @@ class MisplacedOption(PlaceFact):
     what: Literal["option"] = "option"
     """What is set."""
     side: Literal["after"] = "after"
-    """The side of the opening on which it stands."""
+    """The side of the opening on which it is."""
 
 
 @recognizes_in_modules
@@ -163,7 +163,7 @@ def misplaced(module: Scope) -> Iterator[MisplacedCall | MisplacedOption]:
             yield MisplacedOption(site.scope, site.span, name)
 
 
-# -- what becomes of the device --------------------------------------------------------------------
+# -- the use of the device -------------------------------------------------------------------------
 
 
 def _names(module: Scope, last: str) -> bool:

@@ -39,10 +39,10 @@ DISTRIBUTED = (
     "CrossShardOptimizer",
     "SyncReplicasOptimizer",
 )
-_WRAPS = 4  # wrappers around wrappers that are looked through
+_WRAPS = 4  # maximum nested wrappers
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
 SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
-_BY_NAME = {  # what tf.contrib.layers.optimize_loss makes of a text
+_BY_NAME = {  # the optimizers that tf.contrib.layers.optimize_loss creates by name
     "Adagrad": "AdagradOptimizer",
     "Adam": "AdamOptimizer",
     "Ftrl": "FtrlOptimizer",
@@ -58,7 +58,7 @@ class Optimizer(CallFact):
     """An optimizer of TensorFlow, or a project class derived from one, is created; the name is its canonical class."""
 
     what: Literal["tf", "keras"]
-    """Whose optimizer it is: tf.keras's or another of TensorFlow."""
+    """The library of the optimizer: tf.keras or another part of TensorFlow."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -81,7 +81,7 @@ class NamedOptimizer(CallFact):
     """``optimize_loss(loss, step, rate, "Adam")`` creates the optimizer itself; the name is its canonical class."""
 
     what: Literal["tf"] = "tf"
-    """Whose optimizer it is."""
+    """The library of the optimizer."""
 
 
 def _makes_optimizer(name: str) -> bool:

@@ -11,8 +11,8 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 _TPU = lazy_compile(r"tpu(?!t)", re.IGNORECASE)  # no output
-_MANY = 40  # callers of one function that are asked
-_LISTED = ("_export", "deprecated")  # decorators that make nobody call a function
+_MANY = 40  # evaluated callers per function
+_LISTED = ("_export", "deprecated")  # decorators of functions without callers
 
 
 def is_optional(call: CallSite) -> bool:

@@ -36,9 +36,9 @@ class RunConfigOption(AdapterSetting, kw_only=True):
 
     via: Literal["run_config"] = "run_config"
     field: str = ""
-    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    """Empty: only session keys have one. Assigned settings do not have this attribute."""
     entry: str
-    """The place of the NPURunConfig; of the object where none is seen."""
+    """The place of the NPURunConfig; if none is found, that of the object."""
     _starred: bool
 
     @property

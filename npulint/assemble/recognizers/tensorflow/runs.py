@@ -11,7 +11,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _SESSION_NAME = lazy_compile(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$")
-_METHODS = ("run", "eval")  # also of an operation or tensor: they run the default session
+_METHODS = ("run", "eval")  # also methods of operations and tensors, which use the default session
 _RUN = "tensorflow.Session().run"
 
 

@@ -26,7 +26,7 @@ from npulint.facts.kinds import fact_kind
 _NPU = ("npu_bridge.", "npu_device.")
 _REWRITES = "enable_mixed_precision_graph_rewrite"
 _CLIPPING = "tensorflow.clip_by_"
-_SCALE_OBJECTS = ("FixedLossScale", "DynamicLossScale")  # of tf.train.experimental: they are no managers
+_SCALE_OBJECTS = ("FixedLossScale", "DynamicLossScale")  # of tf.train.experimental: not managers
 
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in SCALING and name.startswith(ROOTS))
@@ -78,7 +78,7 @@ class LossScale(CallFact):
         if known is None:
             return "missing"
         decided = None if known.symbol or not isinstance(known.single, bool) else known.single
-        return flag(decided)  # an option or the environment may decide
+        return flag(decided)  # an option or the environment may determine it
 
     @attribute
     def manager(self) -> Literal["npu", "native", "object", "constant", "missing", "unknown"]:

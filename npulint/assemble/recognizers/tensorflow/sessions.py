@@ -53,7 +53,7 @@ class Session(CallFact):
     function."""
 
     trains_file: bool = False
-    """Whether some training program can reach its file; set when the programs are known."""
+    """Whether a training program can reach its file; set when the programs are known."""
 
     @attribute
     def keyword(self) -> str:
@@ -102,7 +102,7 @@ class Estimator(CallFact):
     """An Estimator is created; the name is its class."""
 
     trains_file: bool = False
-    """Whether some training program can reach its file; set when the programs are known."""
+    """Whether a training program can reach its file; set when the programs are known."""
 
     @attribute
     def what(self) -> Literal["estimator", "canned", "tpu", "npu"]:

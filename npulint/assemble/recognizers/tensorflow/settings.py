@@ -37,9 +37,9 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     via: Literal["session_key"] = "session_key"
     field: str
-    """The field that is assigned to: s (text), b (bool), i (int) or f (float)."""
+    """The assigned field: s (text), b (bool), i (int) or f (float)."""
     entry: str
-    """The place of the custom optimizer; empty if that is not known."""
+    """The place of the custom optimizer; empty if unknown."""
     _root: str
 
     @property
@@ -126,9 +126,9 @@ class ProtoArgument(Setting, kw_only=True):
 
     via: Literal["proto"] = "proto"
     field: str = ""
-    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    """Empty: only session keys have one. Assigned settings do not have this attribute."""
     entry: str = ""
-    """The place of the call; empty for the passes of the graph optimizer, which are given as a dict."""
+    """The place of the call; empty for graph optimizer passes, which are set by a dict."""
 
     @attribute
     def key(self) -> str:

@@ -9,7 +9,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, flag
 
-_STEPS = 16  # stages of one chain
+_STEPS = 16  # maximum stages of a chain
 _LISTINGS = frozenset(
     (
         "glob.glob",

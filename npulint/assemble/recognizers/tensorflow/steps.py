@@ -26,7 +26,7 @@ _LOOPS = frozenset(
         "tensorflow.estimator.train_and_evaluate",
     )
 )
-_MAKERS = {  # functions that make the train step of an optimizer that they are given: its position
+_MAKERS = {  # functions that create the train step of an optimizer argument: its position
     "tensorflow.contrib.slim.learning.create_train_op": 1,
     "tensorflow.contrib.training.create_train_op": 1,
     OPTIMIZE_LOSS: 3,
@@ -42,11 +42,11 @@ class LibraryTraining(CallFact):
     """A loop of Keras, of an Estimator or of slim is started; the name is the method or function."""
 
     on: str
-    """What it is called on: keras, or a canonical name."""
+    """The receiver: keras, or a canonical name."""
     scaled: Literal["unknown"] = "unknown"
     """Whether the optimizer scales the loss."""
     gradients: Literal["unknown"] = "unknown"
-    """What makes the gradients."""
+    """The origin of the gradients."""
 
 
 @fact_kind("train_step")
@@ -57,7 +57,7 @@ class MadeStep(CallFact):
     on: str
     """The canonical name of the function."""
     gradients: Literal["compute_gradients"] = "compute_gradients"
-    """What makes the gradients."""
+    """The origin of the gradients."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -70,7 +70,7 @@ class OptimizerStep(CallFact):
     """``minimize`` or ``apply_gradients`` of an optimizer; the name is the method."""
 
     on: str
-    """The canonical name of what it is called on."""
+    """The canonical name of the receiver."""
 
     @attribute
     def scaled(self) -> Flag:

@@ -36,7 +36,7 @@ def summation(top_k: CallSite) -> Summation:
     into = _summed_name(top_k)
     over, count = _plain_name(top_k.argument("input", 0)), _plain_name(top_k.argument("k", 1))
     if into and (count or into).partition(".")[0] == into:
-        return Summation("no", "unknown", over, count)  # the number would be read when the name holds something else
+        return Summation("no", "unknown", over, count)  # the name has another value when the number is read
     if into:
         return Summation("named", into, over, count)
     return Summation("no" if sum_of(top_k) is None else "direct", "unknown", over, count)
@@ -71,7 +71,7 @@ def _sums_last_axis(call: CallSite) -> bool:
 def _summed_name(top_k: CallSite) -> str:
     """The name of values that are only summed; empty if there is none."""
     result = CallResult(top_k.index)
-    records = top_k.module.code.assignments  # few of many: a cursor for each would cost more than the search
+    records = top_k.module.code.assignments  # creating a cursor for each use would cost more than this search
     parts = [
         assignment_at(top_k.context, top_k.module, one)
         for one in records
@@ -96,7 +96,7 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
     later = [one.line for one in others if one.target == name and one.block == home and one.line > kept.line]
     first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
     changed = [(Ref(root), one.block, one.line) for one in others if (root := _root(one.target)) != one.target]
-    if function is not None and function.record.end_line:  # a first, cheap look: lines instead of blocks
+    if function is not None and function.record.end_line:  # a cheap filter: lines instead of blocks
         first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
     found = []
     for value, block, line in chain(written_values(code), changed):

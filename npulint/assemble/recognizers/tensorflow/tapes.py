@@ -14,7 +14,7 @@ from npulint.facts.model import Fact
 
 _APPLYING = ("apply_gradients", "minimize")
 _USING = (".get_scaled_loss", ".get_unscaled_gradients")
-_HOPS = 6  # functions between a compiled one and its tape
+_HOPS = 6  # maximum nested calls between a compiled function and its tape
 
 
 @fact_kind("tape")
@@ -94,7 +94,7 @@ def _loop_calls(scope: Scope) -> list[CallSite]:
     """The calls in Python loops that run the compiled function around a block in every iteration; none if the function
     contains a loop."""
     found: dict[CallSite, None] = {}
-    queue = [(scope, False, 0)]  # where, and whether that is outside of the compiled function already
+    queue = [(scope, False, 0)]  # the place, and whether it is outside of the compiled function
     while queue:
         place, outside, hops = queue.pop()
         function = place.function

@@ -20,7 +20,7 @@ _LISTS = frozenset("enumerate list sorted zip tuple".split())
 class Towers(CallFact):
     """A device scope depends on its loop, or clones are configured; the name is the canonical callee."""
 
-    _counts: tuple[int, ...]  # how many towers there may be; empty when nothing is known
+    _counts: tuple[int, ...]  # possible numbers of towers; empty if unknown
 
     @attribute
     def many(self) -> Flag:
@@ -106,5 +106,5 @@ def _pieces(call: CallSite) -> list[int]:
     """The possible numbers of parts of ``text.split(",")``."""
     separator = call.args[0].text
     known = call.receiver.known.values if call.receiver is not None and call.receiver.written else ()
-    texts = [one for one in known if isinstance(one, str) and not one.startswith("tensorflow.")]  # no mere names
+    texts = [one for one in known if isinstance(one, str) and not one.startswith("tensorflow.")]  # not only names
     return [len(text.split(separator)) for text in texts] if separator else []

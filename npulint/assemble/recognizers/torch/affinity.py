@@ -15,7 +15,7 @@ from npulint.lazy_regex import lazy_compile
 
 _Shape = Callable[[Scope], Sequence[FusibleCode]]
 _GATES: tuple[_Shape, ...] = (fusion_patterns.gated_activations, activation_formulas)
-# Which shapes a call may be part of, by the last segment of its name.
+# From the last segment of a callee to the shapes that it may be part of.
 _SHAPES: dict[str, tuple[_Shape, ...]] = {
     "softmax": (softmax_shapes,),
     "rsqrt": (fusion_patterns.rms_norms,),

@@ -134,7 +134,7 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     if found is None:
         return []
     spelling, api = found
-    if spelling == "torch.Tensor.share_memory_":  # moves memory of the host, on tensors of the host
+    if spelling == "torch.Tensor.share_memory_":  # on host tensors it moves host memory
         return []
     if spelling in _SCATTERS and call.argument("reduce") is None:
         return []
@@ -143,7 +143,7 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     fact = TorchApiCall(call, spelling, api)
     tensor = call.args[0] if call.record.args else call.receiver
     source = "" if tensor is None else tensor.name
-    if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # it has been copied to the host already
+    if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # already copied to the host
         return []
     return [] if fact.kernel == "no_gradient" and ".detach()" in source else [fact]
 

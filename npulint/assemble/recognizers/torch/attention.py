@@ -36,7 +36,7 @@ _SCORES = (
     | {"where": "tail", "if": "tail"}
 )
 _VIEWS = _COPIES | dict.fromkeys("transpose permute swapaxes expand mT mul div".split(), "first")
-_FLAT = frozenset(("t", "T", "mm"))  # what only matrices know
+_FLAT = frozenset(("t", "T", "mm"))  # attributes of matrices only
 _FUSED = (
     "npu_fusion_attention",
     "npu_prompt_flash_attention",

@@ -21,7 +21,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
-# Callee -> the parameter that takes the backend, and its position.
+# From callee to the parameter for the backend, and its position.
 _STARTS = {
     "torch.distributed.init_process_group": ("backend", 0),
     "torch.distributed.new_group": ("backend", 2),
@@ -54,14 +54,14 @@ class Backend(PlaceFact):
     text: str
     """The text as written."""
     source: Source
-    """What it is: a literal argument, assigned, an option's default, what a launcher passes, the default of a parameter
-    that a call omits (parameter) or of a function that nobody calls (default), an entry of a configuration."""
+    """The form of the text: a literal argument, assigned, an option's default, passed by a launcher, the default of a
+    parameter that a call omits (parameter) or of a function without callers (default), an entry of a configuration."""
     callee: str
-    """What starts the process group, or holds the settings."""
+    """The function that initialises the process group, or the holder of the settings."""
     runs: Flag | None
-    """Whether the process group is started by default."""
+    """Whether the process group is initialised by default."""
     beside: str
-    """The other backends that the same start may be given."""
+    """The other possible backends of the same call."""
 
     @attribute
     def torch(self) -> bool:
@@ -138,7 +138,7 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
         passed = call.args[2:3] if call.name == "getattr" else call.args[:1]
     else:
         for returned in call.target.returns if call.target is not None else ():
-            line = returned.line - 1  # results are asked for after their line
+            line = returned.line - 1  # results are evaluated after their line
             yield from _origins(returned, BackendOrigin("assigned", returned.scope, Span.at(line)))
         return
     for one in passed:

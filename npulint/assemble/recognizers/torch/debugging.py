@@ -46,7 +46,7 @@ _AIDS: dict[str, Aid] = {
     "breakpoint": "stop",
     "?breakpoint": "stop",
 }
-_AUTOGRAD_PROFILER = "torch.autograd.profiler.profile"  # its first parameter switches it on
+_AUTOGRAD_PROFILER = "torch.autograd.profiler.profile"  # its first parameter enables it
 _HOOKS = ("register_forward_hook", "register_full_backward_hook", "register_backward_hook", "register_forward_pre_hook")
 _OPTIONS = ("torch.npu.set_option", "torch_npu.set_option")
 _TOOL = lazy_compile(
@@ -59,7 +59,7 @@ _SWITCHES = {
     "allow_internal_format": "torch.npu.config.allow_internal_format",
     "allow_tf32": "torch.backends.",
 }
-# What a condition, a function or a file is called that is there for debugging only.
+# Names of conditions, functions and files that are for debugging only.
 _ASIDE = lazy_compile(
     r"prof(?!ile_?pic|essor|it)|debug|trace|dump|anomal|diagnos|verbose|benchmark|bench_|compar|hook|pdb|visuali|(?<![a-z])log",
     re.IGNORECASE,

@@ -16,9 +16,9 @@ from npulint.lazy_regex import lazy_compile
 
 Move = Literal["name", "text", "none"]
 _BUILDS = "torch.utils.cpp_extension"
-# A captured graph is an object of another name, and captures what a person has to look at.
+# A captured graph has another class name on the NPU, and its capture needs review.
 _CAPTURED = frozenset("graph graphs graph_pool_handle make_graphed_callables is_current_stream_capturing".split())
-# Their objects have a method of that name, and none for the NPU.
+# Their objects have a method of that name, but none for the NPU.
 _OWN_OBJECTS = (
     "torch_geometric",
     "dgl",

@@ -18,7 +18,7 @@ _MISSING = frozenset(
     "current_solver_handle caching_allocator_enable CUDAPluggableAllocator ComplexFloatStorage ComplexDoubleStorage "
     "get_stream_from_external GreenContext has_magma has_half check_error CudaError".split()
 )
-# What a torch built without CUDA answers with nothing, zero or False, or puts off until CUDA starts.
+# Functions that return nothing, zero or False without CUDA, or that are deferred until CUDA is initialised.
 _HARMLESS = frozenset(
     "is_available device_count is_initialized manual_seed manual_seed_all seed seed_all empty_cache memory_allocated "
     "max_memory_allocated memory_reserved max_memory_reserved memory_cached max_memory_cached memory_stats "

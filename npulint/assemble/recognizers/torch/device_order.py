@@ -16,7 +16,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
-# What is replaced in its module, so that a name taken out of it before keeps the original.
+# Names that are replaced in their module: a name imported before keeps the original.
 _REPLACED = frozenset(
     "torch.Generator torch.Event torch.jit.script torch.profiler.profile torch.profiler.schedule "
     "torch.profiler.tensorboard_trace_handler torch.distributed.init_process_group torch.distributed.new_group "
@@ -35,7 +35,7 @@ Move = Literal["npu", "cuda", "to"]
 _MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]
-"""Path -> (line and name bound by an import) -> the entry that comes to it before the patch."""
+"""From path to (line and name bound by an import) to the entry script that reaches it before the patch."""
 
 
 @fact_kind("early_binding")
@@ -43,7 +43,7 @@ class EarlyBinding(PlaceFact):
     """A name is imported before transfer_to_npu replaces it in its module; the name is its canonical name."""
 
     after: str
-    """The entry script whose imports come to it."""
+    """The entry script whose imports reach it."""
 
 
 @fact_kind("late_move")
@@ -53,7 +53,7 @@ class LateMove(CallFact):
     by: Move
     """The method that moves the model."""
     line: str
-    """The line on which it moves."""
+    """The line of the move."""
 
 
 @recognizes_in_modules

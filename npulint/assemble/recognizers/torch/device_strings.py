@@ -49,7 +49,7 @@ _OPTIONS = {
     "DEFINE_enum": ("default", 1),
     "option": ("default", -1),
 }
-# Where the values stand that an option may have.
+# The arguments with the choices of an option.
 _CHOOSING = {
     "add_argument": "default choices",
     "DEFINE_string": "default 1",
@@ -72,11 +72,11 @@ class CudaText(CudaUse, kw_only=True):
     position: str
     """Where it stands: a keyword, a callee, ``.to``, ``option``, ``default``, ``return``, the name that is assigned."""
     within: str
-    """The argument, parameter or value in which it stands, as the verb retext wants it."""
+    """The argument, parameter or value that contains it, in the form of the verb retext."""
     breaks: Flag = "unknown"
     """Whether it raises where torch has no CUDA."""
     callee: str | None = None
-    """The function that it is passed to."""
+    """The function that gets it."""
     beside_npu: bool = False
     """Whether the NPU is named next to it."""
 
@@ -137,7 +137,7 @@ class CudaTypeText(CudaUse):
     breaks: bool = True
     """Whether it raises where torch has no CUDA."""
     within: str = "0"
-    """The argument in which it stands, as the verb retext wants it."""
+    """The argument that contains it, in the form of the verb retext."""
 
     @attribute
     def covered(self) -> Flag:
@@ -152,11 +152,11 @@ class DeviceNumber(CudaUse):
     form: Literal["index"] = "index"
     """How CUDA is used."""
     position: Literal[".to"] = ".to"
-    """Where it stands."""
+    """Where it is."""
     breaks: Flag = "unknown"
     """Whether it raises where torch has no CUDA."""
     subject: Literal["number", "name"] = "name"
-    """Whether a number is written there or a variable."""
+    """Whether it is a literal number or a variable."""
 
 
 @fact_kind("npu")
@@ -164,7 +164,7 @@ class NpuText(PlaceFact):
     """A string that names an NPU is used as a device; the name is the device."""
 
     on: str
-    """Where it stands."""
+    """Where it is."""
     call: CallSite | None = None
 
     @property

@@ -117,13 +117,13 @@ class CudaComparison(CudaUse, kw_only=True):
     breaks: bool = False
     """Whether it raises where torch has no CUDA."""
     of: Compared
-    """What is compared: the device of a tensor, a type of tensors, a device, a backend, or what somebody chose."""
+    """What is compared: the device of a tensor, a tensor type, a device, a backend, or a user's choice."""
     beside_npu: bool
     """Whether the NPU is named next to it."""
     subject: str
     """What is compared, as written."""
     within: str | None
-    """The argument or value in which the text stands, as the verb retext wants it."""
+    """The argument or value that contains the text, in the form of the verb retext."""
     _test: Expr | None = None
 
     @attribute

@@ -190,7 +190,7 @@ class CudaVersion(CudaUse):
     form: Literal["version"] = "version"
     """How CUDA is used."""
     use: Literal["parsed", "read"] = "read"
-    """What becomes of a version."""
+    """How the version is used: parsed, or only read."""
 
     @attribute
     def breaks(self) -> bool:

@@ -94,9 +94,9 @@ class Distribution(CallFact):
     base."""
 
     what: What
-    """Which part it is."""
+    """The kind of interface."""
     stack: Literal["torch"] = "torch"
-    """What distributes the training."""
+    """The distribution stack."""
 
 
 @fact_kind("distribution")

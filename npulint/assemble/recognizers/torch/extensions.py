@@ -63,9 +63,9 @@ class ExtensionUse(PlaceFact):
     what: Literal["build", "import"] = "build"
     """What is done."""
     cuda: Flag = "yes"
-    """Whether there is CUDA in it."""
+    """Whether it contains CUDA code."""
     builds: str = ""
-    """The module that is imported."""
+    """The imported module."""
 
     @attribute
     def placed(self) -> Placed:

@@ -18,7 +18,7 @@ _TUPLES = frozenset(
     "npu_fusion_attention npu_fusion_attention_v2 npu_rms_norm npu_geglu npu_group_norm_silu npu_group_norm_swish "
     "npu_add_rms_norm npu_add_layer_norm npu_deep_norm npu_gemma_rms_norm".split()
 )
-# What stands for a module that gives one tensor.
+# Names of modules that return a single tensor.
 _REPLACES = frozenset("npu_rms_norm npu_gemma_rms_norm npu_group_norm_silu npu_group_norm_swish npu_geglu".split())
 # No derivative in op-plugin's derivatives.yaml.
 _FORWARD = frozenset(
@@ -34,8 +34,8 @@ _PROJECTION = lazy_compile(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
 _SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze", "chunk", "split"}, "first")
 _SCALINGS = frozenset(("mul", "div"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
-_ELEMENT = frozenset(("count", "index"))  # methods that a tuple has
-_HUGE = -1000  # what is added to masked scores is below
+_ELEMENT = frozenset(("count", "index"))  # methods of tuples
+_HUGE = -1000  # additive masks are below
 
 
 @fact_kind("fused_call")

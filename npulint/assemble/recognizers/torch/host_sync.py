@@ -51,12 +51,12 @@ _MODULE = lazy_compile(
     r"torch\.nn\.\w+\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
 )
 _WAITS = lazy_compile(r"stream|event", re.IGNORECASE)
-# Functions that a training loop calls now and then, whatever the condition; what stands below a debugging switch.
+# Functions that a training loop calls occasionally, whatever the condition; code under a debugging flag.
 _OCCASIONAL = lazy_compile(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
 _DEBUG = lazy_compile(r"debug", re.IGNORECASE)
 _SAME_PLACE = frozenset("detach float double long int half clone contiguous squeeze unsqueeze view reshape".split())
 _GRAPHS = frozenset(("dgl", "torch_geometric", "torch_sparse"))
-_NEAR = 4  # lines between a synchronisation and the clock that it is for
+_NEAR = 4  # maximum lines between a synchronisation and its clock
 _DEVICE = lazy_compile(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
 
 _METHODS = _READS | _MOVES | _SHOWN | _GATHERS | {"synchronize", "isnan", "isinf", "isfinite"}
@@ -142,7 +142,7 @@ def _read(call: CallSite, name: str, last: str) -> str:
         return ""
     if on_host(receiver) or _MODULE.search(receiver.name) or _is_made_on_host(receiver):
         return ""
-    if _is_from_loader(receiver):  # it is there already
+    if _is_from_loader(receiver):  # already on the device
         return ""
     if last != "cpu":
         return last

@@ -20,9 +20,9 @@ class LibraryImport(PlaceFact):
     """A library that needs a GPU, or an Ascend build, is imported; the name is the library."""
 
     member: str
-    """What is imported of it."""
+    """The imported member."""
     group: LibraryGroup
-    """What it is for: libraries of one group have the same substitute."""
+    """The purpose: libraries of one group have the same substitute."""
     works: Works
     """Whether it works on the NPU."""
     substitute: str

@@ -10,7 +10,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 
 _HOME = "torch.npu."
-_ALIKE = 0.8  # part of their letters that two spellings of one name share; less may be the name of a newer release
+_ALIKE = 0.8  # minimum similarity of a misspelling; below, it may be a name of a newer release
 
 
 @fact_kind("npu_member")
@@ -20,7 +20,7 @@ class UnknownNpuMember(CallFact):
     @attribute
     def nearest(self) -> str:
         """The member with the most similar name, or nothing."""
-        from difflib import get_close_matches  # only mistakes pay for it
+        from difflib import get_close_matches  # expensive, and only needed for wrong names
 
         close = get_close_matches(_member(self.name), sorted(npu_members()), n=1, cutoff=_ALIKE)
         return close[0] if close else ""

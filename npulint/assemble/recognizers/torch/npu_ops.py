@@ -16,7 +16,7 @@ class RetiredOperator(CallFact):
     """An operator of torch_npu that is to be removed is called; the name is its canonical name."""
 
     status: Removal
-    """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""
+    """Whether its removal is planned, or its kernel is unmaintained (without fixes)."""
     substitute: str
     """What replaces it, or nothing."""
 

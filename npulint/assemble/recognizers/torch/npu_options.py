@@ -15,7 +15,7 @@ from npulint.facts.values import NOTHING, PossibleValues
 from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
-# What the releases from 1.8 to 2.13 accept; None: any value.
+# The values accepted by releases 1.8 to 2.13; None: any value.
 _OPTIONS: dict[str, tuple[str, ...] | None] = {
     "ACL_PRECISION_MODE": ("allow_fp32_to_fp16", "must_keep_origin_dtype"),
     "ACL_OP_SELECT_IMPL_MODE": ("high_performance", "high_precision"),
@@ -129,7 +129,7 @@ class SpawnedProcesses(CallFact):
         setters = _compile_mode_setters(self.call.context)
         if not setters or not workers:
             return "unset"
-        if any(setter.kind == "module" for setter in setters):  # every process imports it
+        if any(setter.kind == "module" for setter in setters):  # executed in every process
             return "kept"
         return "kept" if any(_comes_to(worker, setters) for worker in workers) else "lost"
 

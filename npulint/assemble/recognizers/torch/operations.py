@@ -10,8 +10,8 @@ import msgspec
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.facts.code import Op, Ref
 
-_BUDGET = 160  # values looked at on one way back; a function with many branches would make it explode
-_HOPS = 40  # steps from a value to the names or the operation that it only reshapes
+_BUDGET = 160  # maximum values per trace, which could grow exponentially with branches
+_HOPS = 40  # maximum steps from a value to what it reshapes
 _SPACES = ("torch", "F", "nn", "functional", "th")
 # Modules whose call is an operation on its argument.
 _MODULES = {
@@ -35,7 +35,7 @@ RESHAPES = frozenset(
     "to type type_as float half bfloat16 contiguous view reshape view_as expand expand_as flatten clone transpose "
     "permute swapaxes movedim identity reshape_as unflatten T mT [] as_tensor".split()
 )
-"""Operations that leave the numbers as they are."""
+"""Operations that do not change the elements."""
 CASTS = frozenset("to type type_as float half bfloat16 contiguous clone identity".split())
 
 

@@ -26,9 +26,9 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
     class."""
 
     via: Literal["name", "subclass"] = "name"
-    """How it is used: named, or derived from."""
+    """How it is used: named, or as a base class."""
     extra: str = ""
-    """Nothing, for only calls have keywords."""
+    """Nothing, since only calls have keywords."""
     called: Literal["indirect"] = "indirect"
     """How the class is named where it is called: differently from here."""
 

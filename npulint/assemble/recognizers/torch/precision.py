@@ -24,7 +24,7 @@ _INFINITE = frozenset(("numpy.inf", "math.inf", "torch.inf", "numpy.Inf", "numpy
 _CASTS = frozenset(("half", "bfloat16", "to", "type"))
 _TRAINING = lazy_compile(r"\.backward$|^torch\.optim\.\w+$|NpuFused|^apex\.amp\.")
 _SHAPES = frozenset("repeat view reshape unsqueeze expand contiguous transpose permute squeeze".split())
-_MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that give a mask
+_MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that return a mask
 
 
 @recognizes("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")

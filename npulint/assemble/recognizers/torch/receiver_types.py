@@ -7,7 +7,7 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 INITIALIZE = "apex.amp.initialize"
-_MOST = 12  # makers of one object that are kept
+_MOST = 12  # maximum constructors per object
 _MODEL_WORD = lazy_compile(
     r"(?:^|[._])(?:\w*model\w*|\w*net[a-z]?\d*|net_?\w+|\w*network|module|backbone|generator\w*|discriminator\w*|critic\w*"
     r"|actor\w*|encoder|decoder|classifier|student|teacher|policy)$",
@@ -37,7 +37,7 @@ def makers(value: Expr) -> list[CallSite]:
 
 
 def _of_result(call: CallSite) -> list[CallSite]:
-    if call.name == INITIALIZE:  # only a model was given
+    if call.name == INITIALIZE:  # only a model was passed
         models = call.argument("models", 0)
         return [] if models is None else makers(models)
     target = call.target
@@ -62,7 +62,7 @@ def _of_element(value: Expr, holder: Expr, key: Expr) -> list[CallSite]:
             return [] if part is None else makers(part)
         displays = [one.items for one in call.target.returns] if call.target is not None else []
         return [one for items in displays if -len(items) <= index < len(items) for one in makers(items[index])]
-    if holder.subscript is not None:  # an element of what amp.initialize was given as a list
+    if holder.subscript is not None:  # an element of a list passed to amp.initialize
         return makers(holder)
     return value.sites
 

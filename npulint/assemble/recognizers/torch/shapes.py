@@ -47,11 +47,11 @@ _COLLATE = lazy_compile(r"(?:^|[._])\w*collat\w*$|[Cc]ollat\w*\.__call__$", re.I
 _PADS = lazy_compile(
     r"(?:^|[.:_])pad(?:_(?:lists?|sequences?|batch|tensors?|collate|to_longest|samples?|items|and_\w+))?$|collate_tokens$"
 )
-_BATCHES = lazy_compile(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # own functions that make one
+_BATCHES = lazy_compile(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # project functions that create one
 _NO_BATCH = ("tensorflow.", "numpy.", "torch.nn.functional.", "cv2.", "?self.")
 _LENGTH = lazy_compile(r"len|size|max|width", re.IGNORECASE)
 _NUMBERS = lazy_compile(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
-_BARE = 2  # at most so many arguments of a padding function that is not at hand: the samples and the filling
+_BARE = 2  # maximum arguments of an unknown padding function: the samples and the fill value
 _IN_STEP = ("yes", "gated")
 _COUNTS = (".item()", ".size()", ".dim()", ".numel()")
 

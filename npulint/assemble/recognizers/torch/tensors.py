@@ -13,7 +13,7 @@ _MASK_METHODS = frozenset(
     """gt ge lt le eq ne greater less greater_equal less_equal not_equal bool byte isnan isinf isfinite logical_and
     logical_or logical_not logical_xor isin isclose BoolTensor""".split()
 )
-_SAME = frozenset(  # what gives a tensor of the same kind with the same values
+_SAME = frozenset(  # functions that return a tensor of the same kind with the same values
     """view reshape squeeze unsqueeze expand expand_as repeat t flatten contiguous clone cuda npu to transpose permute
     detach view_as reshape_as chunk cat stack broadcast_to roll flip index_select gather triu tril T mT data""".split()
 )
@@ -26,7 +26,7 @@ _HOST_NAME = lazy_compile(
     r"|[.)](?:numpy|tolist|cpu|items|keys|split)\(\)"
 )
 _ON_HOST_NAME = lazy_compile(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
-_ELEMENTS = ("[]", ".", "iter")  # operators that give a part of the first operand
+_ELEMENTS = ("[]", ".", "iter")  # operators that return part of the first operand
 _READS = frozenset(("item", "tolist"))
 _COUNTS = frozenset(
     """sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to
