@@ -40,7 +40,7 @@ def script(mechanism: str, *settings: Setting) -> str:
 
 
 def _run_config(settings: tuple[Setting, ...]) -> str:
-    given = [f"{name}={_written(value)}" for name, _, value in settings if "." not in name]
+    arguments = [f"{name}={_written(value)}" for name, _, value in settings if "." not in name]
     holders: dict[str, list[str]] = {}
     for name, _, value in settings:
         holder, _, argument = name.rpartition(".")
@@ -50,8 +50,8 @@ def _run_config(settings: tuple[Setting, ...]) -> str:
     if inner:
         made = f"graph_memory_optimize_config=GraphMemoryOptimizeConfig({', '.join(inner)})"
         holders.setdefault("ExperimentalConfig", []).append(made)
-    given += [f"{_TAKEN_AS[holder]}={holder}({', '.join(values)})" for holder, values in holders.items()]
-    return f"NPURunConfig({', '.join(given)})"
+    arguments += [f"{_TAKEN_AS[holder]}={holder}({', '.join(values)})" for holder, values in holders.items()]
+    return f"NPURunConfig({', '.join(arguments)})"
 
 
 def _written(value: object) -> str:

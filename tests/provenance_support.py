@@ -17,7 +17,7 @@ from npulint.training_config.starts import start_of
 
 
 class Started:
-    """A project of texts by file name, of which one script is started. Values are asked for by the calls of
+    """A project of texts by file name, of which one script is started. Values are queried by the calls of
     ``ask(…)`` in its modules."""
 
     def __init__(self, files: dict[str, str], entry: str = "train.py", script: str = "") -> None:
@@ -43,8 +43,8 @@ class Started:
         for module in self.context.project.modules.values():
             for index in module.calls_of("ask"):
                 call = module.code.calls[index]
-                given: list[tuple[str, Value]] = [(str(at), value) for at, value in enumerate(call.args)]
-                for name, value in (*given, *call.keywords):
+                positional: list[tuple[str, Value]] = [(str(at), value) for at, value in enumerate(call.args)]
+                for name, value in (*positional, *call.keywords):
                     found[name] = self.tracer.trace(module, value, call.block, call.line)
         return found
 

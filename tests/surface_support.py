@@ -1,4 +1,4 @@
-"""A fake world for tests of everything around the pipeline: streams, a run that answers what it is told,
+"""A fake world for tests of everything around the pipeline: streams, a run with prepared results,
 and one result that shows every part of a report."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def source(path: str) -> Sequence[str]:
 
 
 def finding(**changes: Any) -> Finding:
-    """A finding with the given fields; the rest is of no matter."""
+    """A finding with these fields and arbitrary other ones."""
     base = Finding(
         code="NPU1301",
         name="native-dropout",

@@ -58,7 +58,7 @@ def rule_page(rule: Rule, catalogue: Catalogue, lang: str) -> str:
 def _engine_page(rule: EngineRule, catalogue: Catalogue, lang: str) -> str:
     """The page of a check that the engine makes."""
     files = _ENGINE_EXAMPLES[rule.name]
-    found = examples.said(files, {}, catalogue, rule.code, lang)
+    found = examples.findings_of(files, {}, catalogue, rule.code, lang)
     marked = [(one.path, one.span.line) for one in found]
     parts = [
         *_head(rule, title_of(rule, lang), pills(rule, lang), lang),
@@ -108,7 +108,7 @@ class SitePage(CheckPage):
     def _filled(self) -> CheckText:
         """The texts as the first finding of the first bad example says them, its captures filled in."""
         bad = next((example for example in self.check.examples if example.bad), None)
-        found = examples.said(bad.files, bad.target, self.alone, self.check.code, self.lang) if bad else []
+        found = examples.findings_of(bad.files, bad.target, self.alone, self.check.code, self.lang) if bad else []
         if not found:
             return self.text
         return CheckText(self.text.title, found[0].message, found[0].why, found[0].fix.text)
@@ -142,7 +142,7 @@ class SitePage(CheckPage):
     def example(self, example: Example) -> str:
         parts = [examples.shown(example.files, example.target, example.expect, self.lang)]
         if example.bad:
-            found = examples.said(example.files, example.target, self.alone, self.check.code, self.lang)
+            found = examples.findings_of(example.files, example.target, self.alone, self.check.code, self.lang)
             parts.append(examples.reported(found, len(example.files) > 1, self.lang))
             parts += self.fix_diff(example)
         return "\n\n".join(parts)
