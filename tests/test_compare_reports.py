@@ -30,7 +30,7 @@ from npulint.findings import (
 )
 from npulint.report.compared.document import way
 from npulint.report.compared.rows import ShortSidePaths, alone, differing_first, with_other_sides
-from npulint.report.document.columns import Line, fold, laid, widths
+from npulint.report.document.columns import Line, fold, row_lines, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
@@ -222,7 +222,7 @@ def test_a_way_is_broken_before_its_arrows() -> None:
 def test_wide_columns_share_what_narrow_ones_leave() -> None:
     rows = [[[Line("a" * 5)], [Line("b" * 50)], [Line("c" * 50)]]]
     assert widths(rows, 49) == [5, 20, 20]
-    assert laid(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
+    assert row_lines(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
 
 
 def test_paths_are_told_below_the_folder_of_their_side() -> None:

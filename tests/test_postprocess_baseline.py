@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.postprocess.baseline import Compared, EntryBuilder, compare, scope, united
+from npulint.postprocess.baseline import Compared, EntryBuilder, compare, merged_entries, scope
 from npulint.source_lines import FileLines
 from tests.surface_support import finding
 
@@ -25,7 +25,7 @@ def at(path: str, line: int, places: int = 1) -> Finding:
 
 def held(accepted: Sequence[Finding], now: Sequence[Finding], folder: Path) -> Compared:
     place = EntryBuilder(str(folder), lambda path: LINES)
-    return compare("x.json", united(map(place.entry, accepted)), now, place, lambda entry: True)
+    return compare("x.json", merged_entries(map(place.entry, accepted)), now, place, lambda entry: True)
 
 
 spots = st.lists(st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(1, 3)), max_size=12)

@@ -24,7 +24,7 @@ from npulint.server.diagnostics import Abilities, diagnostic
 from npulint.server.documents import unsaved
 from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.positions import TextPositions
-from npulint.server.publishing import PATIENT, QUICK, Board, pause, shown_elsewhere
+from npulint.server.publishing import PATIENT, QUICK, DiagnosticsPublisher, pause, shown_elsewhere
 from npulint.server.uris import path_of, uri_of
 from tests.surface_support import call, finding
 
@@ -364,18 +364,18 @@ def test_which_files_that_are_not_open_show_something(scope: str, shown: dict[st
 
 def test_the_board_tells_only_news_and_never_goes_back() -> None:
     told: list[tuple[str, int | None, list[object]]] = []
-    board = Board(lambda uri, version, some: told.append((uri, version, some)))
-    board.show("a", 2, ["x"])
-    board.show("a", 1, ["old"])
-    board.show("a", 2, ["x"])
-    board.show("b", None, [])
-    board.show("b", None, ["y"])
+    publisher = DiagnosticsPublisher(lambda uri, version, some: told.append((uri, version, some)))
+    publisher.show("a", 2, ["x"])
+    publisher.show("a", 1, ["old"])
+    publisher.show("a", 2, ["x"])
+    publisher.show("b", None, [])
+    publisher.show("b", None, ["y"])
     assert told == [("a", 2, ["x"]), ("b", None, ["y"])]
-    board.only({"a"})
-    board.forget("a")
-    board.forget("a")
+    publisher.only({"a"})
+    publisher.forget("a")
+    publisher.forget("a")
     assert told[2:] == [("b", None, []), ("a", None, [])]
-    board.show("a", 1, ["again"])
+    publisher.show("a", 1, ["again"])
     assert told[4:] == [("a", 1, ["again"])]
 
 

@@ -280,10 +280,10 @@ class Module:
 
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
-        return {self._twins[here] for here in around if here in self._twins}
+        return {self._if_of_else[here] for here in around if here in self._if_of_else}
 
     @cached_property
-    def _twins(self) -> dict[int, int]:
+    def _if_of_else(self) -> dict[int, int]:
         """From each ``else`` block to its ``if`` block."""
         found: dict[int, int] = {}
         opened: dict[tuple[int, int], int] = {}

@@ -90,13 +90,13 @@ def _fillable(fields: Fields, place: YamlNode, part: str, names: frozenset[str],
         wrong = problem(name, form)
         if wrong:
             fields.problem(place, f"text.en.{part}: {{{written}}}: {wrong}")
-        known = () if name in _ALWAYS else _COMPOSED.get(name) or _twins(name)
+        known = () if name in _ALWAYS else _COMPOSED.get(name) or _localized(name)
         filled = all(kind.arguments or all(one in kind.attributes for one in known) for kind in reported)
         if not name.islower() or not filled:
             fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
 
 
-def _twins(name: str) -> tuple[str, ...]:
+def _localized(name: str) -> tuple[str, ...]:
     """The attributes of a placeholder in both languages."""
     return (name, f"{name.removesuffix('_en')}_zh") if name.endswith("_en") else (name,)
 

@@ -73,9 +73,9 @@ def _differing(
 
 def _reporting_finding(one: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
     """The finding that reports a difference: one that names it, else one that makes its item differ, else a note."""
-    grave = [finding for finding in reported if finding.severity != _NOTED]
-    named = [finding for finding in grave if f"`{_what(one)}`" in finding.message]
-    own = [finding for finding in grave if items.get(finding.code) == ITEM_OF[one.part]]
+    important = [finding for finding in reported if finding.severity != _NOTED]
+    named = [finding for finding in important if f"`{_what(one)}`" in finding.message]
+    own = [finding for finding in important if items.get(finding.code) == ITEM_OF[one.part]]
     notes = [finding for finding in reported if finding.severity == _NOTED]
     both = [finding for finding in named if finding in own]
     return next(iter((*both, *named, *own, *notes)), None)

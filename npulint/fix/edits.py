@@ -52,8 +52,8 @@ def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     unique = tuple(dict.fromkeys(edits))
     ordered = sorted(unique, key=lambda edit: (edit.path, edit.span))
     for one, other in pairwise(ordered):
-        quarrel = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
-        if one.path == other.path and quarrel:
+        conflict = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
+        if one.path == other.path and conflict:
             raise FixRefused("overlap")
     return unique
 
@@ -64,7 +64,7 @@ class CompatibleFixes:
     def __init__(self, text_of: Callable[[str], Text], merge_imports: ImportMerger) -> None:
         self._text_of = text_of
         self._merge_imports = merge_imports
-        self._taken: dict[str, list[tuple[Span, int, Edit]]] = {}
+        self._added: dict[str, list[tuple[Span, int, Edit]]] = {}
         self._requests: dict[str, dict[ImportRequest, None]] = {}
         self._imports: dict[str, tuple[Edit, ...]] = {}
         self._count = 0
@@ -74,7 +74,7 @@ class CompatibleFixes:
         """Add a fix completely or not at all; returns whether it is compatible. Raises `FixRefused` when a file cannot
         get a requested import."""
         edits = [edit for edit in proposal.plan.edits if not self._shared(edit)]
-        if any(self._met(edit) for edit in edits):
+        if any(self._conflicts(edit) for edit in edits):
             return False
         merged = self._united(proposal)
         if merged is None:
@@ -87,15 +87,15 @@ class CompatibleFixes:
             self._requests.setdefault(request.path, {})[request] = None
         for edit in edits:
             self._count += 1
-            insort(self._taken.setdefault(edit.path, []), (edit.span, self._count, edit))
+            insort(self._added.setdefault(edit.path, []), (edit.span, self._count, edit))
         self.accepted.append(proposal)
         return True
 
     def edits(self) -> dict[str, tuple[Edit, ...]]:
         """All edits by file; at the same place imports come first."""
-        paths = sorted({*self._taken, *self._imports})
+        paths = sorted({*self._added, *self._imports})
         found = {
-            path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._taken.get(path, ()))) for path in paths
+            path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._added.get(path, ()))) for path in paths
         }
         return {path: closed_up(self._text_of(path).text, edits) for path, edits in found.items() if edits}
 
@@ -106,12 +106,12 @@ class CompatibleFixes:
             return False
         return not _insertion(edit) or "\n" in edit.text
 
-    def _met(self, edit: Edit) -> bool:
+    def _conflicts(self, edit: Edit) -> bool:
         return any(_overlap(other, edit) or _same_range(other, edit) for _, _, other in self._near(edit))
 
     def _near(self, edit: Edit) -> list[tuple[Span, int, Edit]]:
         """The added edits that may overlap this one; they do not overlap each other, so both ends are sorted."""
-        taken = self._taken.get(edit.path, [])
+        taken = self._added.get(edit.path, [])
         start, end = _start(edit), _end(edit)
         first = bisect_left(taken, start, key=lambda one: (one[0].line, one[0].column))
         while first and _end(taken[first - 1][2]) >= start:
@@ -135,7 +135,7 @@ class CompatibleFixes:
                 edits = self._merge_imports(text, list(dict.fromkeys((*known, *fresh)))) if known else alone
             except FixRefused:
                 return None
-            if any(_crosses(other, edits) for _, _, other in self._taken.get(path, ())):
+            if any(_crosses(other, edits) for _, _, other in self._added.get(path, ())):
                 return None
             found[path] = edits
         return found

@@ -90,7 +90,7 @@ def compare(
         [one for had, one in zip(known, findings, strict=True) if had],
         Baseline(
             path,
-            active=united(entry for had, entry in zip(known, now, strict=True) if had),
+            active=merged_entries(entry for had, entry in zip(known, now, strict=True) if had),
             stale=[entry for entry in evaluated if entry.key in grown],
             fixed=[entry for entry in evaluated if entry.key not in grown],
             not_evaluated=[
@@ -101,7 +101,7 @@ def compare(
     )
 
 
-def united(entries: Iterable[Entry]) -> list[Entry]:
+def merged_entries(entries: Iterable[Entry]) -> list[Entry]:
     """Entries with equal ones merged and counted."""
     unique: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:

@@ -238,8 +238,8 @@ class _Judge:
         message = say(self._lang, "unused.message", name=name)
         why, fix = say(self._lang, "unused.why"), say(self._lang, "unused.fix")
         complaint = finding(UNUSED_SUPPRESSION, path, span, message, why, fix)
-        mending = Fix(fix, "safe" if edits else "manual", edits)
-        return msgspec.structs.replace(complaint, fix=mending)
+        removal = Fix(fix, "safe" if edits else "manual", edits)
+        return msgspec.structs.replace(complaint, fix=removal)
 
     def _unknown(self, path: str, span: Span, name: str) -> Finding:
         hint = did_you_mean(closest_match(name, self._spelled), self._lang)

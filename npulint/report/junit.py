@@ -70,8 +70,8 @@ def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
 def _finding_case(finding: Finding, view: ReportView) -> Case:
     if RANK[finding.severity] >= RANK[view.fail_on]:
         return Case(finding.name, "failures", _outcome("failure", finding, view))
-    story = element("system-out", {}, escaped(_story(finding, view)), "      ")
-    return Case(finding.name, "passed", story)
+    details = element("system-out", {}, escaped(_details(finding, view)), "      ")
+    return Case(finding.name, "passed", details)
 
 
 def _unread_case(problem: Problem, view: ReportView) -> Case:
@@ -83,10 +83,10 @@ def _unread_case(problem: Problem, view: ReportView) -> Case:
 
 def _outcome(tag: str, finding: Finding, view: ReportView, message: str = "") -> str:
     attributes: dict[str, str | int] = {"type": finding.name, "message": message or finding.message}
-    return element(tag, attributes, escaped(_story(finding, view)), "      ")
+    return element(tag, attributes, escaped(_details(finding, view)), "      ")
 
 
-def _story(finding: Finding, view: ReportView) -> str:
+def _details(finding: Finding, view: ReportView) -> str:
     """A finding as in the text report, without source."""
     span, lang = finding.span, view.lang
     severity = say(lang, f"severity.{finding.severity}")

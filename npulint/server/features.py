@@ -139,7 +139,7 @@ def did_close(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     uri = params.text_document.uri
     ls.store.close(uri)
     ls.pulled.pop(uri, None)
-    ls.board.forget(uri)
+    ls.publisher.forget(uri)
 
 
 def notebook_did_open(ls: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:
@@ -153,7 +153,7 @@ def notebook_did_change(ls: Server, params: lsp.DidChangeNotebookDocumentParams)
     book = ls.store.documents.get(params.notebook_document.uri)
     if isinstance(book, Notebook):
         for gone in book.change(params.change):
-            ls.board.forget(gone)
+            ls.publisher.forget(gone)
         ls.store.changed(book)
 
 
@@ -167,7 +167,7 @@ def notebook_did_close(ls: Server, params: lsp.DidCloseNotebookDocumentParams) -
     book = ls.store.documents.get(params.notebook_document.uri)
     ls.store.close(params.notebook_document.uri)
     for address in book.addresses if isinstance(book, Notebook) else ():
-        ls.board.forget(address)
+        ls.publisher.forget(address)
 
 
 async def did_change_configuration(ls: Server, params: lsp.DidChangeConfigurationParams) -> None:

@@ -42,12 +42,12 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
 
 def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
     """All safe, compatible fixes of the findings of one file, without those that change other files."""
-    mending = [one for one in findings if one.fix.edits or one.fix.changes]
-    if not mending:
+    fixable = [one for one in findings if one.fix.edits or one.fix.changes]
+    if not fixable:
         return ()
     from npulint.fix.code_actions import DecodedFiles, safe_edits
 
-    return safe_edits(mending, DecodedFiles(_bytes(text_of), only=mending[0].path))
+    return safe_edits(fixable, DecodedFiles(_bytes(text_of), only=fixable[0].path))
 
 
 def _bytes(text_of: TextOf) -> Callable[[str], bytes | None]:

@@ -33,7 +33,7 @@ def shown_elsewhere(
     return chosen
 
 
-class Board:
+class DiagnosticsPublisher:
     """The published diagnostics by URI, so that only changes are sent."""
 
     def __init__(self, send: Callable[[str, int | None, list[object]], None]) -> None:

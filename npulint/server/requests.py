@@ -48,7 +48,7 @@ def _holder(ls: Server, uri: str) -> str:
 async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
     """All diagnostics to show. From now on those of other files are no longer pushed."""
     ls.pulls_workspace = True
-    ls.board.only(())
+    ls.publisher.only(())
     await ls.store.settled()
     screen = ls.screen()
     known = {one.uri: one.value for one in params.previous_result_ids}

@@ -22,7 +22,7 @@ from npulint.server.document_store import DocumentStore
 from npulint.server.engine import EngineAnswer
 from npulint.server.positions import agreed
 from npulint.server.progress import REFUSED, ProgressBar
-from npulint.server.publishing import Board
+from npulint.server.publishing import DiagnosticsPublisher
 from npulint.server.screen import PublishedDiagnostics, Screen
 from npulint.server.uris import path_of
 from npulint.settings import Settings
@@ -87,7 +87,7 @@ class Server(LanguageServer):
         self.environ = environ
         self.pages = pages
         self.store = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
-        self.board = Board(self._publish)
+        self.publisher = DiagnosticsPublisher(self._publish)
         self.bar = ProgressBar(self)
         self.encoding = "utf-16"
         self.can = Abilities()
@@ -161,9 +161,9 @@ class Server(LanguageServer):
         if not self.pulls:
             items += screen.opened()
             waiting = {uri for uri in self.store.documents if uri not in self.store.results}
-        self.board.only({item.uri for item in items} | waiting)
+        self.publisher.only({item.uri for item in items} | waiting)
         for item in items:
-            self.board.show(item.uri, item.version, item.diagnostics)
+            self.publisher.show(item.uri, item.version, item.diagnostics)
         if self.pulls and self._outdated(screen):
             self._refreshing = asyncio.ensure_future(self._refresh())
 

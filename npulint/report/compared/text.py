@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from npulint.findings import ComparedPair, Comparison
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, tally
-from npulint.report.document.columns import ARROW, Line, fold, laid, widths
+from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.text import WIDTH, Checklists
 from npulint.report.terminal import Paint
 from npulint.report.view import ReportView
@@ -41,5 +41,5 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportVie
         for (one, other), pair in zip(named, pairs, strict=False)
     ]
     columns = widths(rows, width - 2)
-    lines = [f"  {line}" for row in rows for line in laid(row, columns, Paint(view.color))]
+    lines = [f"  {line}" for row in rows for line in row_lines(row, columns, Paint(view.color))]
     return [*fold(count(view.lang, "compare.pairs.more", len(pairs)), width), *lines]

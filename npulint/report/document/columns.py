@@ -69,7 +69,7 @@ def widths(rows: Sequence[Sequence[Sequence[Line]]], room: int) -> list[int]:
     return columns
 
 
-def laid(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
+def row_lines(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
     """The lines of a row; each cell has at most `tall` lines (0: any number)."""
     folded = [
         [Line(part, line.color, line.url) for line in cell for part in fold(line.text, width, tall)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from npulint.report.document.columns import ARROW, Line, drawn, fold, laid, widths
+from npulint.report.document.columns import ARROW, Line, drawn, fold, row_lines, widths
 from npulint.report.document.model import Checklist, ChecklistEntry, DifferenceRow, PlaceCell, ValueCell
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading
 from npulint.report.view import ReportView
@@ -62,7 +62,7 @@ class Checklists:
         return [f"  {line}" for line in fold(text, self._width - 2)]
 
     def _columns(self, rows: Sequence[Sequence[Sequence[Line]]], columns: Sequence[int]) -> list[str]:
-        return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
+        return [f"  {line}" for row in rows for line in row_lines(row, columns, self._paint)]
 
     def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
         """Column widths of the items; titles are wrapped rather than numbers."""
@@ -84,11 +84,11 @@ class Checklists:
         for item, found in chosen:
             body = [self._paint("dim", line) for line in self._look(item)] + self._places(item.places)
             for row in found:
-                body += laid(row, columns, self._paint, _TALL) if wide else self._stacked(row)
+                body += row_lines(row, columns, self._paint, _TALL) if wide else self._stacked(row)
             body += [self._paint("dim", note) for note in item.notes]
             if body:
                 lines += ["", *self._heading(item), *(" " * _INDENT + line for line in body)]
-        head = [" " * _INDENT + line for line in laid(heads, columns, self._paint)] if wide and rows else []
+        head = [" " * _INDENT + line for line in row_lines(heads, columns, self._paint)] if wide and rows else []
         return ["", *head, *lines[1:]] if head else lines
 
     def _heading(self, item: ChecklistEntry) -> list[str]:
@@ -110,7 +110,7 @@ class Checklists:
             drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
         ]
         for name, side in zip(names, sides, strict=True):
-            lines += [f"  {line}" for line in laid([[name], side], [first, room], self._paint, _TALL)]
+            lines += [f"  {line}" for line in row_lines([[name], side], [first, room], self._paint, _TALL)]
         return lines
 
     def _row(self, row: DifferenceRow) -> list[list[Line]]:

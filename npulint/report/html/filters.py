@@ -16,8 +16,8 @@ def filters(page: Page) -> str:
     """Search, severities, categories, topics, grouping, and the number of matching findings."""
     lang, carried = page.lang, page.carried
     severities = Counter(one.severity for one in carried)
-    grave = bool(severities["error"] or severities["warning"])
-    on = [word for word in SEVERITIES if word != "note" or not grave]
+    has_important = bool(severities["error"] or severities["warning"])
+    on = [word for word in SEVERITIES if word != "note" or not has_important]
     shown = sum(severities[word] for word in on)
     categories = Counter(one.category for one in carried if one.severity in on)
     listed = Counter(one.topic for one in carried if one.severity in on)

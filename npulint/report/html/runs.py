@@ -19,7 +19,7 @@ _TABLES, _PLOTS, _FILES = 6, 12, 5
 
 def runs(page: Page) -> str:
     """The section about training runs; empty if none."""
-    run = words.united(page.result.runs)
+    run = words.merged_runs(page.result.runs)
     return section("runs", say(page.lang, "runs.title"), _run(page, run)) if run.files else ""
 
 

@@ -19,7 +19,7 @@ _FILES = 3
 def figures(runs: Sequence[RunSummary], lang: str) -> Table:
     """The most important figures, one per row."""
     return Table(
-        say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.united(runs), lang)), more=""
+        say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.merged_runs(runs), lang)), more=""
     )
 
 

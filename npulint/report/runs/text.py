@@ -27,7 +27,7 @@ _PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
 
 def block(runs: Sequence[RunSummary], view: ReportView) -> list[str]:
     """The lines of all runs; empty if none."""
-    content = list(_Writer(view).lines(words.united(runs)))
+    content = list(_Writer(view).lines(words.merged_runs(runs)))
     return [Paint(view.color)("bold", say(view.lang, "runs.title")), *content] if content else []
 
 

@@ -178,7 +178,7 @@ def graph(one: RunGraph, lang: str) -> str:
     return count(lang, "runs.graph", one.count, first=first, median=time(one.median_ms * 1000))
 
 
-def united(runs: Sequence[RunSummary]) -> RunSummary:
+def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:
     """All runs as one summary, however many projects the artifacts belong to; curves in a fixed order."""
     return RunSummary(
         files=tuple(one for run in runs for one in run.files),

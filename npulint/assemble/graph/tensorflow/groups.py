@@ -64,10 +64,10 @@ def groups(placement: GraphPlacement) -> list[NodeGroup]:
     operators with facts about shapes or slow operators), ``tied`` (to a node on the host, unless a ``graph_cut``
     explains it) and ``gray`` (on the host only in mixed computing)."""
     found: dict[tuple[str, Family], _Group] = {}
-    blamed = _blamed(placement)
-    known = blamed.keys() | _binding(placement)
+    cut_reasons = _cut_reasons(placement)
+    known = cut_reasons.keys() | _binding(placement)
     for body, n, node in placement.nodes():
-        for key in _keys(placement, body, n, node, blamed):
+        for key in _keys(placement, body, n, node, cut_reasons):
             group = found.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
@@ -96,7 +96,7 @@ def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, who
     )
 
 
-def _blamed(placement: GraphPlacement) -> dict[str, set[str]]:
+def _cut_reasons(placement: GraphPlacement) -> dict[str, set[str]]:
     """For each family that splits the graph, the reasons; such nodes are reported with the split."""
     found: dict[str, set[str]] = {}
     for kind, places in placement.cuts().items():
@@ -110,22 +110,22 @@ def _binding(placement: GraphPlacement) -> set[str]:
     return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
 
 
-def _explained_by_cut(body: PlacedBody, n: int, blamed: dict[str, set[str]]) -> bool:
+def _explained_by_cut(body: PlacedBody, n: int, cut_reasons: dict[str, set[str]]) -> bool:
     """Whether a node is tied to the inside of a function, or by a list of tensors, so that a variable cannot replace
     the tie."""
-    why = blamed.get(family(body.sinking.origin[n]), set())
+    why = cut_reasons.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
 
 
 def _keys(
-    placement: GraphPlacement, body: PlacedBody, n: int, node: Node, blamed: dict[str, set[str]]
+    placement: GraphPlacement, body: PlacedBody, n: int, node: Node, cut_reasons: dict[str, set[str]]
 ) -> Iterator[tuple[str, Family]]:
     """The groups of a node: placement and family, where the two are distinguished."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
     if kind in _EVERYWHERE:
         yield STEP, kind
     if why == EDGE:
-        if not _explained_by_cut(body, n, blamed):
+        if not _explained_by_cut(body, n, cut_reasons):
             yield TIED, "other"
     elif why and why not in (INPUT, CALLS, SCOPE):
         yield HOST, "other" if placement.functional and kind not in _OF_FUNCTIONS else kind

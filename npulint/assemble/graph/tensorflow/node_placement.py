@@ -54,7 +54,7 @@ class Placed:
             node = self.flow.nodes[n]
             why = self.rules.why(self.flow, node) or (HANDLE if n in foreign else "")
             if why:
-                self._exclude(n, why, self.rules.culprit(self.flow, node) or node.op)
+                self._exclude(n, why, self.rules.host_operator(self.flow, node) or node.op)
 
     def _exclude(self, n: int, why: str, origin: str) -> None:
         self.why[n] = why

@@ -182,12 +182,12 @@ class GraphPlacement:
         found: list[Node] = []
         for body in self._whole_bodies():
             why, origin = body.sinking.why, body.sinking.origin
-            guilty = {n for n in why if family(origin[n]) == kind}
-            if guilty and not self.functional:
-                others = why.keys() - guilty
+            causes = {n for n in why if family(origin[n]) == kind}
+            if causes and not self.functional:
+                others = why.keys() - causes
                 device = body.movable | body.real(n for n in others if why[n] != INPUT)
                 kept = body.whole.kept if device == body.movable else body.without(device).kept
-                tied = {n for n in guilty if why[n] == EDGE}
+                tied = {n for n in causes if why[n] == EDGE}
                 found += [body.flow.nodes[n] for n in sorted((device - kept - others) | tied)]
         for body in self.bodies:
             if body.flow.name in self.whole_host and family(self.rules.holders[body.flow.name]) == kind:

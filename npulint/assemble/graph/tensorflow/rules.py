@@ -45,9 +45,9 @@ class PlacementRules:
         (excluded by the script), ``calls`` (calls a function that contains such a node); empty for the device."""
         if node.attrs.get(_WITHOUT) is True:
             return SCOPE
-        return self._type(node.op) or (CALLS if self.culprit(flow, node) else "")
+        return self._type(node.op) or (CALLS if self.host_operator(flow, node) else "")
 
-    def culprit(self, flow: DataFlow, node: Node) -> str:
+    def host_operator(self, flow: DataFlow, node: Node) -> str:
         """The host operator type inside the function that a node calls; empty if there is none."""
         if not self.holders or node.op == _CUT_OUT or (self.functional and node.op in _CALLS):
             return ""
