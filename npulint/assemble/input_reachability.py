@@ -1,4 +1,4 @@
-"""Reach: which functions run inside the input pipeline, on the host, instead of in the graph."""
+"""Which functions run in the input pipeline (on the host) instead of in the graph."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INPUT_FILE = lazy_compile(
 
 
 class Reach:
-    """Functions handed, also through other functions, to a stage of the input pipeline."""
+    """The functions passed to stages of the input pipeline, directly or through other functions."""
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
@@ -61,8 +61,8 @@ class Reach:
         return [(target[0], block)] if block >= 0 else []
 
     def readers(self, module: Module) -> dict[str, list[int]]:
-        """The names that the pipeline's functions read from around themselves, or its stages are given, with
-        the blocks of those functions and stages."""
+        """The names that pipeline functions read from enclosing scopes, or that stages take as arguments, with the
+        blocks of those functions and stages."""
         known = self._readers.get(module.path)
         if known is None:
             known = self._readers[module.path] = defaultdict(list)
@@ -77,7 +77,7 @@ class Reach:
         return known
 
     def in_input(self, module: Module, block: int) -> Literal["yes", "maybe", "no"]:
-        """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""
+        """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named accordingly) or ``no``."""
         function = module.function_of(block)
         while function >= 0:
             if (module.path, function) in self.inside:
@@ -90,7 +90,7 @@ class Reach:
 
 
 def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
-    """For each of the functions the dotted names that it reads and neither binds nor has as parameters."""
+    """For each function the dotted names that it reads without binding them."""
     read: dict[int, set[str]] = {function: set() for function in functions}
     if not functions:
         return read
@@ -111,7 +111,7 @@ def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
 
 
 def _names(value: Value) -> Iterator[str]:
-    """The names in an expression as written, attributes of names shortened step by step."""
+    """The dotted names in an expression, and their prefixes."""
     queue = [value]
     while queue:
         part = queue.pop()
@@ -127,7 +127,7 @@ def _names(value: Value) -> Iterator[str]:
 
 
 def is_stage(name: str) -> bool:
-    """Whether a canonical callee is a stage of tf.data, or a method on something that may be one."""
+    """Whether a canonical callee is a tf.data stage, or a method of something that may be one."""
     if name.startswith(
         (
             "tensorflow.data.",
