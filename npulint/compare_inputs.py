@@ -25,7 +25,7 @@ _CONFIGURATION = "configuration"
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
 
-class Sources(msgspec.Struct, frozen=True):
+class SideSources(msgspec.Struct, frozen=True):
     """The files of one side; `entry` is the script that was named on the command line."""
 
     root: str
@@ -34,20 +34,20 @@ class Sources(msgspec.Struct, frozen=True):
     entry: str = ""
 
 
-def below(sources: Iterable[SourceFile], side: str) -> Sources:
+def below(sources: Iterable[SourceFile], side: str) -> SideSources:
     """The files in the folder of one side."""
-    return Sources(side, [source for source in sources if source.path.startswith(f"{side}/")], ())
+    return SideSources(side, [source for source in sources if source.path.startswith(f"{side}/")], ())
 
 
-def discovered(path: str, options: DiscoverOptions) -> Sources:
+def discovered(path: str, options: DiscoverOptions) -> SideSources:
     """The files of the project at `path`, or of the project of the script at `path`."""
     options = msgspec.structs.replace(options, configurations=True)
     found = discover((path,), options)
     if os.path.isdir(path):
-        return Sources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
+        return SideSources(shown(local(path)).rstrip("/") or ".", found.files, found.problems)
     entry = found.files[0].path if found.files else ""
     files = [*found.files, *context_files(found, options)]
-    return Sources(os.path.dirname(entry) or ".", files, found.problems, entry)
+    return SideSources(os.path.dirname(entry) or ".", files, found.problems, entry)
 
 
 class ComparedProject(msgspec.Struct, frozen=True, eq=False):
@@ -72,7 +72,7 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: Sources, declared: Sequence[str], advance: Advance = no_progress) -> ComparedProject:
+def project(side: SideSources, declared: Sequence[str], advance: Advance = no_progress) -> ComparedProject:
     """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
     version that the settings declare."""
     files = []

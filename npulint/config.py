@@ -23,11 +23,11 @@ BASELINE_NAME = "npulint-baseline.json"
 _LIMIT = 1_000_000  # bytes
 
 
-def language(environ: Mapping[str, str], wanted: str = "auto") -> str:
-    """``en`` or ``zh``: `wanted` if it is one of them, else the language of the environment (``NPULINT_LANG``
+def language(environ: Mapping[str, str], lang: str = "auto") -> str:
+    """``en`` or ``zh``: `lang` if it is one of them, else the language of the environment (``NPULINT_LANG``
     first)."""
-    if wanted in ("en", "zh"):
-        return wanted
+    if lang in ("en", "zh"):
+        return lang
     for name in LANGUAGE_VARIABLES:
         if environ.get(name):
             return "zh" if environ[name].lower().startswith("zh") else "en"
@@ -42,22 +42,22 @@ def load(
 ) -> Settings:
     """The settings of a run over `paths`. `words` maps names of command line options to a bool (flags) or to the values
     passed. Raises `ConfigError` with all problems."""
-    spoken = language(environ, _last(words.get("lang"), "auto"))
+    lang = language(environ, _last(words.get("lang"), "auto"))
     problems: list[str] = []
-    args = _command_line(words, spoken, problems)
+    args = _command_line(words, lang, problems)
     file, isolated = args.pop("config", ""), args.pop("isolated", False)
     if file and isolated:
-        problems.append(say(spoken, "bad.combination", one="--config", other="--isolated"))
+        problems.append(say(lang, "bad.combination", one="--config", other="--isolated"))
     start = args.get("stdin_filename") or (paths[0] if paths else ".")
     values: dict[str, Any] = {}
     if not isolated:
-        path, table = _chosen(file, spoken) if file else _closest(start, environ, spoken)
-        values = _configured(path, table, spoken, problems) if path else {}
+        path, table = _chosen(file, lang) if file else _closest(start, environ, lang)
+        values = _configured(path, table, lang, problems) if path else {}
     if problems:
         raise ConfigError(problems)
     _relative_to(values.get("base", ""), args)
-    _settle_fixes(values, args, spoken)
-    _settle_reference(values, args, stdin, spoken)
+    _settle_fixes(values, args, lang)
+    _settle_reference(values, args, stdin, lang)
     values.update(args)
     _settle_supported(values, environ)
     _settle_language(values, environ)
@@ -96,9 +96,9 @@ def _settle_reference(values: dict[str, Any], args: Mapping[str, Any], stdin: by
 
 def _settle_language(values: dict[str, Any], environ: Mapping[str, str]) -> None:
     """Set `lang`: machine formats default to English, because who reads them rarely started the run."""
-    wanted = values.get("lang", "auto")
+    configured = values.get("lang", "auto")
     machine = values.get("format", "text") in MACHINE_FORMATS
-    values["lang"] = "en" if wanted == "auto" and machine else language(environ, wanted)
+    values["lang"] = "en" if configured == "auto" and machine else language(environ, configured)
 
 
 def _settle_supported(values: dict[str, Any], environ: Mapping[str, str]) -> None:

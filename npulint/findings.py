@@ -107,7 +107,7 @@ class Finding(msgspec.Struct, frozen=True):
     cost: float = 0.0
 
 
-class Silenced(msgspec.Struct, frozen=True):
+class SuppressedFinding(msgspec.Struct, frozen=True):
     """A suppressed finding: `by` is ``comment``, with its `reason`, or ``baseline``."""
 
     finding: Finding
@@ -300,7 +300,7 @@ class RunResult(msgspec.Struct, frozen=True):
     target: dict[str, str] = {}
     summary: Summary = Summary()
     notices: list[str] = []
-    suppressed: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
     baseline: Baseline | None = None
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []

@@ -14,21 +14,21 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Finding, RunResult
-from npulint.fix.edits import Proposal, Spot
-from npulint.fix.fix_pass import Denied, Done, made, proposals
+from npulint.fix.edits import CheckInFile, Proposal
+from npulint.fix.fix_pass import PassResult, RefusedFix, made, proposals
 from npulint.fix.fix_workspace import FixWorkspace
-from npulint.fix.idempotence import AppliedFix, marked
+from npulint.fix.idempotence import AppliedFix, applied_fixes
 from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
-from npulint.postprocess.scope import Scope
+from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
 from npulint.progress import Progress
 from npulint.project_runner import Evaluator
 from npulint.project_runner import facts_of as read_facts
-from npulint.read.files import Loaded
+from npulint.read.files import LoadedFile
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.temp_project import materialize
@@ -46,7 +46,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
-    mender = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
+    fixer = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
     piped = settings.piped()
     found: list[_ProjectFixes] = []
     waiting = 0
@@ -56,8 +56,8 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 found.append(_ProjectFixes(outcome))
                 continue
             named = {source.path for source in sources} - first.context_only
-            desk = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
-            found.append(mender.project(root, desk, outcome))
+            workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
+            found.append(fixer.project(root, workspace, outcome))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -77,11 +77,11 @@ def fix_texts(
     """Fix source texts by file name as one project, with the checks of these `codes` (None: all)."""
     settings = Settings(target=target, cache=False, select=tuple(codes or ()))
     with materialize(files) as (folder, sources):
-        mender = _Fixer(Evaluator(catalogue, settings, open_cache(False)), unsafe)
-        desk = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
-        found = mender.project(".", desk, mender.judge(".", desk.loaded()))
-        lines = FileLines(desk.bytes_of())
-    return _together([found], mender.result(found.outcome, lines))
+        fixer = _Fixer(Evaluator(catalogue, settings, open_cache(False)), unsafe)
+        workspace = FixWorkspace(".", sources, {source.path for source in sources}, {}, folder)
+        found = fixer.project(".", workspace, fixer.judge(".", workspace.loaded()))
+        lines = FileLines(workspace.bytes_of())
+    return _together([found], fixer.result(found.outcome, lines))
 
 
 def fixed_example(
@@ -110,7 +110,7 @@ class _Attempt(msgspec.Struct, frozen=True):
     outcome: RawResults
     fixed: list[Fixed]
     refused: list[Refusal]
-    restless: set[Spot] = set()
+    restless: set[CheckInFile] = set()
 
 
 class _Fixer:
@@ -119,20 +119,20 @@ class _Fixer:
     def __init__(self, evaluator: Evaluator, unsafe: bool, context_only: frozenset[str] = frozenset()) -> None:
         self._evaluator = evaluator
         self._unsafe = unsafe
-        self._scope = Scope(context_only)
+        self._scope = ReportScope(context_only)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
-    def project(self, root: str, desk: FixWorkspace, first: RawResults) -> _ProjectFixes:
+    def project(self, root: str, workspace: FixWorkspace, first: RawResults) -> _ProjectFixes:
         """Fix one project with `first` as its current results. After an internal error the project stays as it is."""
         self._facts.clear()
-        blamed: set[Spot] = set()
+        blamed: set[CheckInFile] = set()
         try:
             for _ in range(_ATTEMPTS):
-                attempt = self._attempt(root, desk, first, blamed)
+                attempt = self._attempt(root, workspace, first, blamed)
                 if not attempt.restless:
-                    return _ProjectFixes(attempt.outcome, desk.changes(), attempt.fixed, attempt.refused)
+                    return _ProjectFixes(attempt.outcome, workspace.changes(), attempt.fixed, attempt.refused)
                 blamed |= attempt.restless
-                desk.reset()
+                workspace.reset()
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, _RESTLESS)])
         except (RecursionError, MemoryError):
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
@@ -142,11 +142,11 @@ class _Fixer:
         evaluator = self._evaluator
         return finalize(outcome, RunContext(evaluator.settings, evaluator.catalogue, lines, self._scope))
 
-    def judge(self, root: str, loaded: list[Loaded]) -> RawResults:
+    def judge(self, root: str, loaded: list[LoadedFile]) -> RawResults:
         """The raw results of a project, from the cache if possible. Only changed files are read again."""
         return self._evaluator.loaded(root, loaded, lambda: self._read(loaded))
 
-    def _read(self, loaded: list[Loaded]) -> list[FileFacts]:
+    def _read(self, loaded: list[LoadedFile]) -> list[FileFacts]:
         names = [(item.file.path, item.file.kind) for item in loaded]
         fresh = [
             (name, item)
@@ -157,45 +157,47 @@ class _Fixer:
         self._facts.update({name: (item.data, one) for (name, item), one in zip(fresh, facts, strict=True)})
         return [self._facts[name][1] for name in names]
 
-    def _attempt(self, root: str, desk: FixWorkspace, first: RawResults, blamed: Collection[Spot]) -> _Attempt:
+    def _attempt(
+        self, root: str, workspace: FixWorkspace, first: RawResults, blamed: Collection[CheckInFile]
+    ) -> _Attempt:
         """Run fix passes until nothing is left to fix, without the fixes in `blamed`."""
-        from npulint.fix.cleanup import tidied
-        from npulint.fix.imports import united
+        from npulint.fix.cleanup import cleaned_up
+        from npulint.fix.imports import merged_imports
         from npulint.fix.plan import planned
 
         outcome, fixed = first, list[Fixed]()
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
-            findings = self.result(outcome, FileLines(desk.bytes_of())).findings
-            guard = _Guard(desk, outcome, blamed)
-            proposed, denied = proposals(findings, self._unsafe, desk.document, planned, guard.objection)
-            again = {mark.spot for mark in marks if mark.recurs([*proposed, *denied], desk)}
-            done = made(proposed, desk.document, united)
+            findings = self.result(outcome, FileLines(workspace.bytes_of())).findings
+            guard = _Guard(workspace, outcome, blamed)
+            proposed, denied = proposals(findings, self._unsafe, workspace.document, planned, guard.objection)
+            again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
+            done = made(proposed, workspace.document, merged_imports)
             if again or (done.data and number == _ROUNDS):
-                return _Attempt(outcome, fixed, [], again or {one.spot for one in done.made})
+                return _Attempt(outcome, fixed, [], again or {one.check_in_file for one in done.made})
             if not done.data and not tidy and number < _ROUNDS:
-                data, edits = tidied(desk)
+                data, edits = cleaned_up(workspace)
                 tidy = True
                 if data:
-                    desk.put(data, edits)
-                    outcome, marks = self.judge(root, desk.loaded()), []
+                    workspace.put(data, edits)
+                    outcome, marks = self.judge(root, workspace.loaded()), []
                     continue
             if not done.data:
-                refused = [_refusal(one, desk) for one in (*denied, *done.denied, *_idle(done))]
+                refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, refused)
-            fixed += [_fixed(one, desk) for one in done.effective]
-            marks = marked(done, denied, desk)
-            desk.put(done.data, done.edits)
-            outcome = self.judge(root, desk.loaded())
+            fixed += [_fixed(one, workspace) for one in done.effective]
+            marks = applied_fixes(done, denied, workspace)
+            workspace.put(done.data, done.edits)
+            outcome = self.judge(root, workspace.loaded())
         raise AssertionError("the last round decides")
 
 
 class _Guard:
     """Refuses fixes outside their permitted places."""
 
-    def __init__(self, desk: FixWorkspace, outcome: RawResults, blamed: Collection[Spot]) -> None:
-        self._desk = desk
+    def __init__(self, workspace: FixWorkspace, outcome: RawResults, blamed: Collection[CheckInFile]) -> None:
+        self._workspace = workspace
         self._blamed = blamed
         self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
         self._commented: dict[str, list[FileFacts]] = {}
@@ -208,8 +210,8 @@ class _Guard:
         or a comment suppresses the check there."""
         if (one.code, path) in self._blamed:
             return _RESTLESS
-        paths = {edit.path for edit in plan.edits} | {wish.path for wish in plan.imports}
-        if not all(map(self._desk.may_change, paths)):
+        paths = {edit.path for edit in plan.edits} | {request.path for request in plan.imports}
+        if not all(map(self._workspace.may_change, paths)):
             return "not-named"
         if self._ignored(one, path, place) or any(self._ignored(one, other, None) for other in sorted(paths)):
             return "suppressed"
@@ -219,18 +221,18 @@ class _Guard:
 
     def _of_other_adapter(self, plan: Plan) -> bool:
         """Whether a plan imports npu_bridge into a project for TensorFlow 2, whose adapter is npu_device."""
-        adapters = {wish.statement.split()[1].partition(".")[0] for wish in plan.imports} & {"npu_bridge"}
+        adapters = {request.statement.split()[1].partition(".")[0] for request in plan.imports} & {"npu_bridge"}
         return (
             bool(adapters)
-            and self._desk.imported_at_first("npu_device")
-            and not any(map(self._desk.imported_at_first, adapters))
+            and self._workspace.imported_at_first("npu_device")
+            and not any(map(self._workspace.imported_at_first, adapters))
         )
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
         if path not in self._commented:
             return False
         if path not in self._ignoring:
-            text = self._desk.document(path).text.text
+            text = self._workspace.document(path).text.text
             self._ignoring[path] = ignoring(self._commented[path], text.split("\n"))
         return self._ignoring[path](one, place)
 
@@ -245,19 +247,19 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
     return any(file.comments for file in outcome.files)
 
 
-def _fixed(one: Proposal, desk: FixWorkspace) -> Fixed:
+def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
     finding = one.finding
-    return Fixed(finding.code, finding.name, one.path, desk.line(one.path, one.place.line), one.applicability)
+    return Fixed(finding.code, finding.name, one.path, workspace.line(one.path, one.place.line), one.applicability)
 
 
-def _refusal(one: Denied, desk: FixWorkspace) -> Refusal:
+def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
     finding = one.finding
-    return Refusal(finding.code, finding.name, one.path, desk.line(one.path, one.place.line), one.reason)
+    return Refusal(finding.code, finding.name, one.path, workspace.line(one.path, one.place.line), one.reason)
 
 
-def _idle(done: Done) -> list[Denied]:
+def _idle(done: PassResult) -> list[RefusedFix]:
     """Fixes that were applied without changing anything, as refusals."""
-    return [Denied(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
+    return [RefusedFix(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 
 def _together(found: list[_ProjectFixes], result: RunResult) -> FixResult:

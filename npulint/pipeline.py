@@ -20,7 +20,7 @@ from npulint.facts.model import Fact
 from npulint.findings import Finding, RunResult
 from npulint.postprocess.finalize import FOR_EXAMPLES, finalize
 from npulint.postprocess.record import RawResults, RunContext, merged
-from npulint.postprocess.scope import FindingKey, Scope
+from npulint.postprocess.scope import FindingKey, ReportScope
 from npulint.progress import Progress, progress_counter
 from npulint.project_runner import Evaluator
 from npulint.read.files import load, read
@@ -61,7 +61,7 @@ def build_result(
     judged: CheckedProjects, settings: Settings, catalogue: Catalogue, begun: float, lines: LineProvider | None = None
 ) -> RunResult:
     """The postprocessed result of all projects. `begun` is the start of the run on the performance counter."""
-    scope = Scope(judged.context_only, _caused(judged, catalogue, settings))
+    scope = ReportScope(judged.context_only, _caused(judged, catalogue, settings))
     lines = lines or FileLines(settings.piped())
     context = RunContext(settings, catalogue, lines, scope, started=begun)
     return finalize(merged(judged.outcomes, judged.found.problems), context)

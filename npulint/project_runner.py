@@ -16,7 +16,7 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
 from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
-from npulint.read.files import Loaded, load, read
+from npulint.read.files import LoadedFile, load, read
 from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
@@ -43,7 +43,7 @@ class Evaluator(msgspec.Struct, frozen=True):
     def loaded(
         self,
         root: str,
-        loaded: Sequence[Loaded],
+        loaded: Sequence[LoadedFile],
         read: Callable[[], Sequence[FileFacts]],
         advance: Advance = no_progress,
     ) -> RawResults:
@@ -61,7 +61,7 @@ class Evaluator(msgspec.Struct, frozen=True):
         return results
 
 
-def facts_of(loaded: Sequence[Loaded], cache: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+def facts_of(loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress) -> list[FileFacts]:
     """The facts of loaded files, from the cache if there are many of them."""
     if cache.enabled and len(loaded) > _FEW:
         return cached_facts(loaded, cache, advance)

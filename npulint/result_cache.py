@@ -14,11 +14,11 @@ from npulint.cache import Cache, key
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
 from npulint.progress import Advance, no_progress
-from npulint.read.files import Loaded, read
+from npulint.read.files import LoadedFile, read
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
-    from npulint.read.supported_ops import Listed
+    from npulint.read.supported_ops import OperatorLists
 
 
 @cache
@@ -36,7 +36,7 @@ def engine_version() -> str:
     return f"{__version__}-{newest}"
 
 
-def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: Settings) -> bytes:
+def fingerprint(loaded: Sequence[LoadedFile], root: str, catalogue: str, settings: Settings) -> bytes:
     """The cache key of a project's results: path and content of every file, the catalogue, and the settings that affect
     evaluation."""
     parts: list[bytes | str] = [
@@ -54,19 +54,19 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
     return key(*parts)
 
 
-def listed_ops(files: Iterable[Loaded | FileFacts]) -> bool:
+def listed_ops(files: Iterable[LoadedFile | FileFacts]) -> bool:
     """Whether the list of supported operators matters to these files: one of them is a TensorFlow graph."""
     return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
 
 
-def configured_op_list(paths: tuple[str, ...]) -> Listed:
+def configured_op_list(paths: tuple[str, ...]) -> OperatorLists:
     """The supported operators from the lists or operator packages at `paths`."""
     from npulint.read.supported_ops import listed  # most projects have no graph
 
     return listed(paths)
 
 
-def cached_facts(loaded: Sequence[Loaded], store: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+def cached_facts(loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; facts that are read are stored. Graphs are not cached: they
     are large, and loading them is reading them."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]

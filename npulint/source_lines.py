@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from npulint.discover.graphs import HEAD, form_of_text
 from npulint.discover.kinds import kinds_of
 from npulint.discover.safe_open import read_regular
-from npulint.read.source import Source, decode
+from npulint.read.source import DecodedSource, decode
 
 LineProvider = Callable[[str], Sequence[str]]
 
@@ -56,7 +56,7 @@ class FileLines:
 def split(data: bytes, python: bool = True) -> list[str]:
     """The lines of a source as Python counts them; undecodable bytes become backslash escapes."""
     source = decode(data, "", python)
-    if isinstance(source, Source):
+    if isinstance(source, DecodedSource):
         text = source.text
     else:
         text = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n").replace("\r", "\n")

@@ -40,8 +40,8 @@ def check_projects(
 
 def _processes(projects: Projects, settings: Settings) -> int:
     files = sum(len(sources) for sources in projects.values())
-    wanted = settings.jobs or (min(_MAX_PROCESSES, os.cpu_count() or 1) if files >= _PARALLEL_FROM else 1)
-    return min(wanted, len(projects))
+    number = settings.jobs or (min(_MAX_PROCESSES, os.cpu_count() or 1) if files >= _PARALLEL_FROM else 1)
+    return min(number, len(projects))
 
 
 def _in_turn(

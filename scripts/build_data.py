@@ -244,8 +244,8 @@ def supported_ops() -> dict[str, Any]:
     that run on the AI CPU, and all others that TensorFlow has."""
     table = checked("tf_op_places.csv", "tensorflow", "since", recorded="operators")
 
-    def named(**wanted: str) -> list[str]:
-        return [r["tf_op"] for r in table if all(r[key] == value for key, value in wanted.items())]
+    def named(**values: str) -> list[str]:
+        return [r["tf_op"] for r in table if all(r[key] == value for key, value in values.items())]
 
     gray = named(listed="gray")
     return {
@@ -288,7 +288,7 @@ def frequent(texts: Iterable[str]) -> list[str]:
 
 def error_patterns() -> list[dict[str, Any]]:
     """One record per message of a log: how it is found, what causes it and what helps, in two languages. The tables
-    lie beside the checks that tell of the messages."""
+    are next to the checks that report the messages."""
     tables = [
         parse_table(path.read_bytes(), f"checks/{FOLDER}/{path.name}")
         for path in sorted((CHECKS / FOLDER).glob("*.yaml"))
@@ -314,7 +314,7 @@ def rule(text: str) -> dict[str, Any]:
 
 def run_columns() -> dict[str, Any]:
     """Per form of a profiler's table its columns: key, what its cells are, needed or not, and spellings, each with the
-    year of the generation that it tells (0: none)."""
+    year of the generation in it (0: none)."""
     found: dict[str, list[Any]] = {}
     for row in rows("run_columns.csv"):
         spellings = [text.partition("@")[::2] for text in row["spellings"].split("|")]

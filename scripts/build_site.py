@@ -24,10 +24,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("out", type=Path, metavar="OUT", help="the folder for the site")
     parser.add_argument("--site-url", default=DOCS_URL, metavar="URL", help="where it will be published (%(default)s)")
-    given = parser.parse_args()
+    args = parser.parse_args()
     catalogue = load_catalogue(())
     try:
-        build(given.out, catalogue, given.site_url.rstrip("/"), retired(), renamed(catalogue))
+        build(args.out, catalogue, args.site_url.rstrip("/"), retired(), renamed(catalogue))
     except (NpulintError, OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 1

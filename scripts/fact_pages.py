@@ -73,14 +73,14 @@ def _areas(classes: list[type[Fact]]) -> list[str]:
 
 
 def _kind(classes: list[type[Fact]], names: frozenset[str]) -> Iterator[str]:
-    said: set[str] = set()
+    written: set[str] = set()
     for cls in sorted(classes, key=lambda one: one.__name__):
         common = next((base.attribute_names() for base in _COMMON.values() if issubclass(cls, base)), frozenset[str]())
         text = _paragraph(inspect.getdoc(cls) or "")
         arguments = " Checks can also use its arguments." if cls.is_call else ""
         yield from ("", f"{text}{arguments}")
-        rows = [row for row in _attributes(cls, common) if row not in said]
-        said.update(rows)
+        rows = [row for row in _attributes(cls, common) if row not in written]
+        written.update(rows)
         yield from ("", *rows) if rows else ()
     if names:
         yield from ("", f"Names: {', '.join(sorted(names))}.")

@@ -101,13 +101,13 @@ def _places(row: dict[str, str], side: str) -> tuple[Place, ...]:
 
 def project_root(folder: Path, paths: Iterable[str]) -> Path:
     """The folder at or below `folder` in which all the paths lie, the highest there is. Raises FileNotFoundError."""
-    wanted = sorted(set(paths))
-    for found in sorted(folder.rglob(PurePosixPath(wanted[0]).name), key=lambda path: (len(path.parts), path)):
-        depth = len(PurePosixPath(wanted[0]).parts)
+    needed = sorted(set(paths))
+    for found in sorted(folder.rglob(PurePosixPath(needed[0]).name), key=lambda path: (len(path.parts), path)):
+        depth = len(PurePosixPath(needed[0]).parts)
         root = found.parents[depth - 1]
-        if all((root / path).is_file() for path in wanted):
+        if all((root / path).is_file() for path in needed):
             return root
-    raise FileNotFoundError(f"{folder} has no project with {', '.join(wanted)}")
+    raise FileNotFoundError(f"{folder} has no project with {', '.join(needed)}")
 
 
 def measure(folder: Path, listed: Sequence[Listed]) -> Measured:
@@ -166,7 +166,7 @@ class Closeness(NamedTuple):
 
 
 def closeness(row: ComparedRow, one: Listed) -> Closeness | None:
-    """How close a row is to what is listed; None if it speaks of something else. It must be near; what stands in the
+    """How close a row is to what is listed; None if it is about something else. It must be near; what stands in the
     next line is another option, so that another part must be in the same line or have a name in common."""
     lines = _lines_between(row, one)
     alien = row.part != one.part
@@ -234,7 +234,7 @@ def _total(all_of: Sequence[Measured]) -> str:
     other = sum(len(one.other) for one in all_of)
     return (
         f"certain {shares[0]}, arguable {shares[1]}, under another item {other}, not listed {unlisted}, "
-        f"listed as equal {trapped}, told again {sum(one.repeated for one in all_of)}"
+        f"listed as equal {trapped}, reported again {sum(one.repeated for one in all_of)}"
     )
 
 

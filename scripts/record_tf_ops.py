@@ -2,7 +2,7 @@
 
     python scripts/record_tf_ops.py [--check]
 
-Needs tensorflow-cpu (any 2.x release) beside this script. For every row of data-src/tf_host_ops.csv that has
+Needs tensorflow-cpu (any 2.x release) in the environment. For every row of data-src/tf_host_ops.csv that has
 a sample the operators of the sample and of its gradient are recorded in the column `ops`, as far as
 data-src/tf_op_places.csv knows them as operators that may stay on the host; rows without a sample are kept (2.x
 builds them otherwise than 1.15, or lacks them). With --check nothing is written; the exit status is 1 when a row
@@ -57,12 +57,12 @@ def operands() -> dict[str, Any]:
 def recorded(sample: str) -> set[str]:
     """The operator types of a sample and of its gradient."""
     with tf.Graph().as_default() as graph:
-        given = operands()
+        values = operands()
         before = {node.name for node in graph.get_operations()}
-        made = eval(sample, {"tf": tf, **given})  # the samples are our own
+        made = eval(sample, {"tf": tf, **values})  # the samples are our own
         reals = [t for t in tf.nest.flatten(made) if isinstance(t, tf.Tensor) and t.dtype.is_floating]
         waves = [tf.abs(t) for t in tf.nest.flatten(made) if isinstance(t, tf.Tensor) and t.dtype.is_complex]
-        tensors = [t for t in given.values() if isinstance(t, tf.Tensor)]
+        tensors = [t for t in values.values() if isinstance(t, tf.Tensor)]
         with suppress(LookupError, ValueError, TypeError):  # nothing to derive
             tf.gradients(reals + waves, [t for t in tensors if t.dtype.is_floating or t.dtype.is_complex])
         return {node.type for node in graph.get_operations() if node.name not in before}

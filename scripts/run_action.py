@@ -61,19 +61,19 @@ def program(folder: str, name: str) -> str:
 
 
 def install(environ: dict[str, str]) -> int:
-    """Make the environment and install what was asked for; raises `Refused`."""
+    """Create the environment and install the requested version; raises `Refused`."""
     folder = environment(environ)
     if subprocess.call([sys.executable, "-I", "-m", "venv", "--clear", folder]):
         raise Refused("this Python makes no virtual environment: install its venv package, or name another as `python`")
     pip = [program(folder, "python"), "-I", "-m", "pip", "install", "--quiet", "--no-input"]
-    asked = wanted(environ)
-    if subprocess.call([*pip, "--disable-pip-version-check", "--", asked]):
-        raise Refused("pip could not install " + asked)
+    package = requirement(environ)
+    if subprocess.call([*pip, "--disable-pip-version-check", "--", package]):
+        raise Refused("pip could not install " + package)
     return 0
 
 
-def wanted(environ: dict[str, str]) -> str:
-    """What pip is to install: this action, a version of npulint, or what was named."""
+def requirement(environ: dict[str, str]) -> str:
+    """The requirement for pip: this action, a version of npulint, or the requested package."""
     version = environ.get("NPULINT_VERSION", "").strip()
     if not version.isprintable():
         raise Refused("version is a version of npulint, or one thing that pip installs")
@@ -93,7 +93,7 @@ def check(environ: dict[str, str]) -> int:
         further["markdown"] = environ["GITHUB_STEP_SUMMARY"]
     command = [program(environment(environ), "npulint"), "check", *options(environ)]
     command += [f"--output={name}={path}" for name, path in sorted(further.items())]
-    if "sarif" in reports:  # code scanning would open an alert for each silenced finding
+    if "sarif" in reports:  # code scanning would open an alert for each suppressed finding
         command.append("--no-silenced")
     sys.stdout.flush()
     code = subprocess.call([*command, "--", *paths(environ)])
@@ -129,13 +129,13 @@ def flag(environ: dict[str, str], name: str) -> bool:
 
 def tell(environ: dict[str, str], code: int, reports: dict[str, str]) -> None:
     """Write the outputs of the step."""
-    told = {"exit-code": str(code), "sarif": reports.get("sarif", ""), "json": reports.get("json", "")}
+    outputs = {"exit-code": str(code), "sarif": reports.get("sarif", ""), "json": reports.get("json", "")}
     if "json" in reports:
         with open(reports["json"], encoding="utf-8") as stream:
             summary = json.load(stream)["summary"]
-        told.update((name, str(int(summary[name]))) for name in COUNTS)
+        outputs.update((name, str(int(summary[name]))) for name in COUNTS)
     with open(needed(environ, "GITHUB_OUTPUT"), "a", encoding="utf-8") as stream:
-        stream.writelines(f"{name}={value}\n" for name, value in sorted(told.items()))
+        stream.writelines(f"{name}={value}\n" for name, value in sorted(outputs.items()))
 
 
 if __name__ == "__main__":

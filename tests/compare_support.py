@@ -10,7 +10,7 @@ from npulint.settings import Settings
 from npulint.temp_project import materialize
 
 Files = str | dict[str, str]
-Told = tuple[str, str, str, str, str]
+ShortDifference = tuple[str, str, str, str, str]
 """Part, change, what with its argument, and both texts (``-``: that side lacks it)."""
 
 
@@ -35,12 +35,12 @@ def _compared(left: ComparedProject, right: ComparedProject) -> list[Difference]
     return comparer.differences(one, other, comparer.starts(one, other))
 
 
-def told(reference: Files, migrated: Files) -> list[Told]:
-    """What differs, in short."""
+def short_differences(reference: Files, migrated: Files) -> list[ShortDifference]:
+    """The differences in short form."""
     return [short(one) for one in differences(reference, migrated) if one.change not in ("none", "unknown")]
 
 
-def short(one: Difference) -> Told:
+def short(one: Difference) -> ShortDifference:
     """A difference as its part, change, subject and texts."""
     what = f"{one.what}({one.argument})" if one.argument else one.what
     return one.part, one.change, what, _text(one.reference), _text(one.migrated)

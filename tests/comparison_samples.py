@@ -1,4 +1,4 @@
-"""A comparison that shows every part of a report: two small projects with their sources, and what is said of them."""
+"""A comparison that shows every part of a report: two small projects with their sources and findings."""
 
 from __future__ import annotations
 

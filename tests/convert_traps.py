@@ -1,4 +1,4 @@
-"""Code that only looks like what the migration tool rewrites, each beside the code that it looks like."""
+"""Code that only looks like what the migration tool rewrites, each with the code that it looks like."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Trap(msgspec.Struct, frozen=True):
     like."""
 
     rule: str
-    alike: dict[str, str]
+    lookalikes: dict[str, str]
     real: dict[str, str]
     program: str = SESSION
 

@@ -23,7 +23,7 @@ EXAMPLES = """
 
 
 def check(code: str, name: str, fixed: str, fix: str, severity: str = "error") -> str:
-    """A check that speaks of every call of a torch function, and what becomes of its first example."""
+    """A check that reports every call of a torch function, and the fixed text of its first example."""
     return sample(
         code=code,
         topic="other",

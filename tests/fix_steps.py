@@ -9,8 +9,8 @@ from typing import Any
 
 from npulint.findings import FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.imports import united
-from npulint.fix.model import FixRefused, Text, Wish
+from npulint.fix.imports import merged_imports
+from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python import plan_all
 from npulint.fix.python.lexing import Lexed
 from npulint.fix.python.syntax import syntax
@@ -61,7 +61,7 @@ class Source:
     def step(self, verb: str, node: ast.AST, words: dict[str, str]) -> FixStep:
         return FixStep(verb, PATH, span(self.text.text, *self.tree.range(node)), words)
 
-    def failure(self, steps: Sequence[FixStep], wanted: Wanted) -> str | None:
+    def failure(self, steps: Sequence[FixStep], check: Wanted) -> str | None:
         """What is wrong with the result of steps; empty when it is as it should be, None when they are refused."""
         try:
             edits = coherent(plan_all(steps, self.text).edits)
@@ -74,7 +74,7 @@ class Source:
             return f"{steps}: {error}\n{edits}"
         if not {"delete", "drop"} & {step.verb for step in steps} and _comments(after) != self.comments:
             return f"{steps}: other comments\n{edits}"
-        undo = wanted()
+        undo = check()
         try:
             return "" if same(tree, self.twin) else f"{steps}: another tree\n{edits}"
         finally:
@@ -117,8 +117,8 @@ class Source:
         """Steps about a random node."""
         if random.random() < 0.1:
             return _several(self, random)
-        step, wanted = random.choice(_MAKERS)(self, random)
-        return (step,), wanted
+        step, check = random.choice(_MAKERS)(self, random)
+        return (step,), check
 
 
 class _Filler(ast.NodeTransformer):
@@ -147,11 +147,11 @@ def _rename_part(source: Source, random: Random) -> tuple[FixStep, Wanted]:
         return _rename(source, random)
     name = call.func.attr
 
-    def wanted() -> Callable[[], None]:
+    def check() -> Callable[[], None]:
         twin.attr = "zz"
         return lambda: setattr(twin, "attr", name)
 
-    return source.step("rename_part", call, {"part": name, "to": "zz"}), wanted
+    return source.step("rename_part", call, {"part": name, "to": "zz"}), check
 
 
 def _wrap(source: Source, random: Random) -> tuple[FixStep, Wanted]:
@@ -201,11 +201,11 @@ def _renamed_argument(source: Source, random: Random) -> tuple[FixStep, Wanted]:
     keyword = random.choice(call.keywords)
     twin = source.counterpart[keyword]
 
-    def wanted() -> Callable[[], None]:
+    def check() -> Callable[[], None]:
         twin.arg = "zzz"
         return lambda: setattr(twin, "arg", keyword.arg)
 
-    return source.step("argument", call, {"name": keyword.arg or "zz", "to": "zzz"}), wanted
+    return source.step("argument", call, {"name": keyword.arg or "zz", "to": "zzz"}), check
 
 
 def _drop(source: Source, random: Random) -> tuple[FixStep, Wanted]:
@@ -235,7 +235,7 @@ def _several(source: Source, random: Random) -> tuple[Sequence[FixStep], Wanted]
     arguments = source.listed(twin.keywords, [*kept, *new])
     name = source.swapped(call.func, _expression("zz.qq"))
 
-    def wanted() -> Callable[[], None]:
+    def check() -> Callable[[], None]:
         first, second = arguments(), name()
 
         def undo() -> None:
@@ -244,17 +244,17 @@ def _several(source: Source, random: Random) -> tuple[Sequence[FixStep], Wanted]
 
         return undo
 
-    return steps, wanted
+    return steps, check
 
 
 def import_failure(text: str, statement: str, after: str) -> str | None:
-    """What is wrong when a text is given an import; empty when nothing is, None when it is refused."""
+    """The error after adding an import to a text; empty if there is none, None if the fix is refused."""
     try:
-        edits = united(Text(PATH, "python", text), [Wish(PATH, statement, after)])
+        edits = merged_imports(Text(PATH, "python", text), [ImportRequest(PATH, statement, after)])
     except FixRefused:
         return None
     result = edited_text(text, edits)
-    if united(Text(PATH, "python", result), [Wish(PATH, statement, after)]):
+    if merged_imports(Text(PATH, "python", result), [ImportRequest(PATH, statement, after)]):
         return f"{statement}: it is wished for again"
     before, behind = tree_parsed(text).body, tree_parsed(result).body
     wished = ast.parse(statement).body[0]
@@ -338,5 +338,5 @@ def trials(text: str, random: Random, count: int) -> Iterator[tuple[str, str | N
     """(verb, what is wrong) of random steps; nothing for a source without calls."""
     source = Source(text)
     for _ in range(count if source.calls else 0):
-        steps, wanted = source.random(random)
-        yield steps[0].verb if len(steps) == 1 else "several", source.failure(steps, wanted)
+        steps, check = source.random(random)
+        yield steps[0].verb if len(steps) == 1 else "several", source.failure(steps, check)

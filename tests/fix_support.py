@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.facts.model import Span
 from npulint.findings import FixEdit, FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.imports import united
+from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
 from npulint.fix.python import plan
@@ -39,7 +39,7 @@ def stepped(source: str, verb: str, words: dict[str, str]) -> str:
     file = Text(PATH, "python", text)
     try:
         found = plan(FixStep(verb, PATH, place, words), file)
-        edits = coherent(found.edits) + (united(file, found.imports) if found.imports else ())
+        edits = coherent(found.edits) + (merged_imports(file, found.imports) if found.imports else ())
     except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)
@@ -52,7 +52,7 @@ def changed(source: str, *steps: tuple[str, dict[str, str]]) -> str:
     change = FixEdit("unsafe", tuple(FixStep(verb, PATH, place, words) for verb, words in steps))
     try:
         found: Plan = planned(change, lambda _: file)
-        edits = found.edits + (united(file, found.imports) if found.imports else ())
+        edits = found.edits + (merged_imports(file, found.imports) if found.imports else ())
     except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(text, edits)

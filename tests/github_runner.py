@@ -1,7 +1,7 @@
 """What the runner of GitHub makes of a log: the commands it obeys, unescaped, and the lines that it only shows.
 
 It knows two forms. ``::name key=value,…::data`` has to begin the line, blanks apart; ``##[name key=value;…]data`` may
-stand anywhere in it. After ``stop-commands`` it obeys nothing but the word that was given.
+stand anywhere in it. After ``stop-commands`` it executes nothing but the passed token.
 """
 
 from __future__ import annotations

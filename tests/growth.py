@@ -1,4 +1,4 @@
-"""What work may cost, told without the clock of one machine: by its growth with the input, or against work that is
+"""The cost of work, measured without the clock of one machine: by its growth with the input, or against work that is
 always the same. Seconds as such are measured in bench/."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 TIMES = 4  # how much larger the large input is: linear work takes four times as long, quadratic work sixteen times
 MOST = 9  # of the ratio: nearer to four than to sixteen
-LEAST = 0.01  # seconds; below them the clock tells nothing
+LEAST = 0.01  # seconds; shorter times are not measurable
 ROUNDS = 5  # of which one must do: what disturbs a machine slows a round down, quadratic work all of them
 USUAL = 0.25  # seconds of `calibrated` on a machine of usual speed
 
@@ -31,9 +31,9 @@ def assert_linear(make: Callable[[int], T], work: Callable[[T], object], size: i
     )
 
 
-def _seconds(work: Callable[[T], object], given: T) -> float:
+def _seconds(work: Callable[[T], object], value: T) -> float:
     begun = time.process_time()
-    work(given)
+    work(value)
     return time.process_time() - begun
 
 

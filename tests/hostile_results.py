@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import CONFIDENCES, SEVERITIES, Edit, Finding, Fix, Related, RunResult, Silenced, Summary
+from npulint.findings import CONFIDENCES, SEVERITIES, Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 
 _NASTY = (
     *("", " ", "\n", "\r\n", "\t", "\x00", "\x1b[31m", "\x7f", "\x85", "\ufffe", "\uffff", "\ud800", "\udcff"),
@@ -59,7 +59,7 @@ findings = st.builds(
     fingerprint=st.sampled_from(["", "0123456789abcdef0123", "0123456789abcdef0124"]),
     url=st.one_of(st.sampled_from(["", "https://example.org/checks/x/", "not a url", "javascript:alert(1)"]), texts),
 )
-silenced = st.builds(Silenced, findings, st.sampled_from(["comment", "baseline"]), texts)
+silenced = st.builds(SuppressedFinding, findings, st.sampled_from(["comment", "baseline"]), texts)
 problems = st.builds(
     Problem, paths, st.sampled_from(["syntax-error", "missing", "json", "brand-new"]), texts, spans, st.booleans()
 )

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, RunResult, Silenced, Summary
+from npulint.findings import Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 from npulint.report.view import ReportView, render
 from tests.surface_support import finding, sample, source
 
@@ -50,7 +50,7 @@ def by_id(root: Element, name: str) -> Element:
 
 
 _RADICALS = str.maketrans("⻅⻉⻋⻓⻔⻙⻚⻛⻜⻝⻢⻥⻦⻩⻬⻮⻰", "见贝车长门韦页风飞食马鱼鸟黄齐齿龙")
-"""Signs that a PDF tells instead of the characters that look the same, and that NFKC leaves alone."""
+"""Characters that a PDF contains instead of others of the same look, and that NFKC does not replace."""
 
 
 def squeezed(text: str) -> str:
@@ -74,8 +74,8 @@ def hostile() -> RunResult:
         url="javascript:alert(1)//https://" + EVIL,
     )
     base = sample()
-    silenced = [Silenced(one, "comment", EVIL), Silenced(base.findings[0], "baseline")]
-    return RunResult([*base.findings, one], base.programs, base.unreadable, {EVIL: EVIL}, base.summary, [], silenced)
+    suppressed = [SuppressedFinding(one, "comment", EVIL), SuppressedFinding(base.findings[0], "baseline")]
+    return RunResult([*base.findings, one], base.programs, base.unreadable, {EVIL: EVIL}, base.summary, [], suppressed)
 
 
 def large(number: int) -> RunResult:

@@ -1,4 +1,4 @@
-"""Small models of many kinds, with what an NPU would not compute told at the line that makes it.
+"""Small models of many kinds; comments on lines mark operators that an NPU would not compute.
 
 ``# cpu: X`` on a line: operators made there that have no kernel on the NPU with any release; ``# cpu 2.1: X``, with
 that one; ``# sync: X``: operators there that make the host wait. Operators of the gradient

@@ -35,8 +35,8 @@ def parameters(made: Case) -> list[torch.Tensor]:
 
 def outcome(made: Case, out: Any) -> list[torch.Tensor]:
     """The loss and all gradients, on the CPU."""
-    given = out if isinstance(out, torch.Tensor) else out[0]
-    return [given.detach().cpu(), *(one.grad.detach().cpu() for one in parameters(made) if one.grad is not None)]
+    output = out if isinstance(out, torch.Tensor) else out[0]
+    return [output.detach().cpu(), *(one.grad.detach().cpu() for one in parameters(made) if one.grad is not None)]
 
 
 def plainly(name: str) -> list[torch.Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.data.options import Use
+from npulint.data.options import OptionUse
 
 TEMPLATE = """
 import tensorflow as tf
@@ -40,7 +40,7 @@ def script(mechanism: str, *settings: Setting) -> str:
 
 
 def _run_config(settings: tuple[Setting, ...]) -> str:
-    given = [f"{name}={_written(value)}" for name, _, value in settings if "." not in name]
+    arguments = [f"{name}={_written(value)}" for name, _, value in settings if "." not in name]
     holders: dict[str, list[str]] = {}
     for name, _, value in settings:
         holder, _, argument = name.rpartition(".")
@@ -50,8 +50,8 @@ def _run_config(settings: tuple[Setting, ...]) -> str:
     if inner:
         made = f"graph_memory_optimize_config=GraphMemoryOptimizeConfig({', '.join(inner)})"
         holders.setdefault("ExperimentalConfig", []).append(made)
-    given += [f"{_TAKEN_AS[holder]}={holder}({', '.join(values)})" for holder, values in holders.items()]
-    return f"NPURunConfig({', '.join(given)})"
+    arguments += [f"{_TAKEN_AS[holder]}={holder}({', '.join(values)})" for holder, values in holders.items()]
+    return f"NPURunConfig({', '.join(arguments)})"
 
 
 def _written(value: object) -> str:
@@ -62,7 +62,7 @@ def _field(field: str, value: object) -> str:
     return f"tf.compat.as_bytes({_written(value)})" if field == "s" else _written(value)
 
 
-def right_value(use: Use, field: str) -> object:
+def right_value(use: OptionUse, field: str) -> object:
     """A value that the adapter takes."""
     if use.type == "object":
         return Code(f"{use.values[0]}()" if use.values else "given")

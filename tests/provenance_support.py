@@ -17,7 +17,7 @@ from npulint.training_config.starts import start_of
 
 
 class Started:
-    """A project of texts by file name, of which one script is started. Values are asked for by the calls of
+    """A project of texts by file name, of which one script is started. Values are queried by the calls of
     ``ask(…)`` in its modules."""
 
     def __init__(self, files: dict[str, str], entry: str = "train.py", script: str = "") -> None:
@@ -42,8 +42,8 @@ class Started:
         found: dict[str, Traced] = {}
         for module in self.context.project.modules.values():
             for site in scope_at(self.context, module, 0).calls_named("ask"):
-                given = {str(at): value for at, value in enumerate(site.args)}
-                for name, value in {**given, **site.keywords}.items():
+                positional = {str(at): value for at, value in enumerate(site.args)}
+                for name, value in {**positional, **site.keywords}.items():
                     found[name] = self.tracer.trace(value)
         return found
 

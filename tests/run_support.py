@@ -1,4 +1,4 @@
-"""A training run as the reports are given it."""
+"""A training run as input for reports."""
 
 from __future__ import annotations
 

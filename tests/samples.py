@@ -11,7 +11,7 @@ _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "samples"
 
 
 def sample(relative: str) -> Path:
-    """The sample at this path below NPULINT_SAMPLES, or below the folder beside the project. Without it the test is
+    """The sample at this path below NPULINT_SAMPLES, or below the folder next to the project. Without it the test is
     skipped."""
     path = Path(os.environ.get("NPULINT_SAMPLES") or _BESIDE) / relative
     if not path.exists():

@@ -85,7 +85,7 @@ def _of_run(run: dict[str, Any]) -> Iterator[str]:
     yield from _of_invocations(run)
     for key, base in run.get("originalUriBaseIds", {}).items():
         if "uri" in base:
-            yield f"originalUriBaseIds.{key} tells a folder of this machine"
+            yield f"originalUriBaseIds.{key} contains a folder of this machine"
 
 
 def _of_invocations(run: dict[str, Any]) -> Iterator[str]:

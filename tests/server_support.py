@@ -92,7 +92,7 @@ class Editor(LanguageClient):
     def shown(self, path: Path) -> list[str]:
         """The same, as ``line:column-line:column name``, counted as the protocol does."""
         last = self.last(path)
-        return [said(one) for one in last.diagnostics] if last is not None else []
+        return [short(one) for one in last.diagnostics] if last is not None else []
 
     async def at(self, path: Path, version: int | None) -> list[lsp.Diagnostic]:
         """The diagnostics of a version of a document, when they are there."""
@@ -152,7 +152,7 @@ class Editor(LanguageClient):
         return answer.contents.value
 
 
-def said(shown: lsp.Diagnostic) -> str:
+def short(shown: lsp.Diagnostic) -> str:
     """A diagnostic in one line."""
     start, end = shown.range.start, shown.range.end
     return f"{start.line}:{start.character}-{end.line}:{end.character} {shown.code}"

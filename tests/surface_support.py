@@ -1,4 +1,4 @@
-"""A fake world for tests of everything around the pipeline: streams, a run that answers what it is told,
+"""A fake world for tests of everything around the pipeline: streams, a run with prepared results,
 and one result that shows every part of a report."""
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from npulint.findings import (
     ProgramSummary,
     Related,
     RunResult,
-    Silenced,
     Summary,
+    SuppressedFinding,
 )
 from npulint.settings import Settings
 
@@ -53,7 +53,7 @@ def source(path: str) -> Sequence[str]:
 
 
 def finding(**changes: Any) -> Finding:
-    """A finding with the given fields; the rest is of no matter."""
+    """A finding with these fields and arbitrary other ones."""
     base = Finding(
         code="NPU1301",
         name="native-dropout",
@@ -140,8 +140,12 @@ def sample() -> RunResult:
     ]
     target = {"cann": "8.0 (specified)", "framework": "tensorflow 1.x (inferred)"}
     silenced = [
-        Silenced(finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"),
-        Silenced(finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"),
+        SuppressedFinding(
+            finding(code="NPU1402", name="log-placement", span=Span(10, 5, 10, 30)), "comment", "see <docs> & #7"
+        ),
+        SuppressedFinding(
+            finding(code="NPU1401", name="debug-print", severity="note", span=Span(2, 1, 2, 2)), "comment"
+        ),
     ]
     summary = Summary(12, 11, 1, 1, 4, 1, 2, 0, 0.25)
     return RunResult(findings, programs, unread, target, summary, suppressed=silenced)

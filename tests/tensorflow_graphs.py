@@ -57,8 +57,8 @@ def graph_of(form: str, message: Any) -> Graph:
         return Graph(form, bodies_of(message))
     meta = message
     if form == "saved_model":
-        wanted = [one for tag in ("train", "serve") for one in message.meta_graphs if tag in one.meta_info_def.tags]
-        meta = [*wanted, message.meta_graphs[0]][0]
+        tagged = [one for tag in ("train", "serve") for one in message.meta_graphs if tag in one.meta_info_def.tags]
+        meta = [*tagged, message.meta_graphs[0]][0]
     info = meta.meta_info_def
     collections = {name: _members(value) for name, value in meta.collection_def.items()}
     return Graph(form, bodies_of(meta.graph_def), info.tensorflow_version, tuple(info.tags), collections)
@@ -126,9 +126,9 @@ def _single(kind: str, value: Any) -> Any:
 
 
 def _tensor(tensor: Any) -> dict[str, Any]:
-    told = {"dtype": word(tensor.dtype), "shape": _single("shape", tensor.tensor_shape)}
-    sizes = told["shape"]
-    if told["dtype"] in _NUMBERS and sizes is not None and all(size == 1 for size in sizes):
+    record = {"dtype": word(tensor.dtype), "shape": _single("shape", tensor.tensor_shape)}
+    sizes = record["shape"]
+    if record["dtype"] in _NUMBERS and sizes is not None and all(size == 1 for size in sizes):
         number = numpy.asarray(tensor_util.MakeNdarray(tensor)).reshape(())
-        told["value"] = float(number) if "float" in told["dtype"] else number.item()
-    return told
+        record["value"] = float(number) if "float" in record["dtype"] else number.item()
+    return record

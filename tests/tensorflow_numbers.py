@@ -32,9 +32,9 @@ def _npu_bridge() -> types.ModuleType:
         return npu_callbacks_append(hooks_list)
 
     def npu_callbacks_append(callbacks_list: list[Any] | tuple[()] = ()) -> list[Any]:
-        given = callbacks_list if isinstance(callbacks_list, list) else []
-        given.append(types.SimpleNamespace())
-        return given
+        modules = callbacks_list if isinstance(callbacks_list, list) else []
+        modules.append(types.SimpleNamespace())
+        return modules
 
     class npu_ops:
         @staticmethod
@@ -52,10 +52,10 @@ def _known_as(tensorflow: Any) -> Iterator[None]:
     adapter = _npu_bridge()
     package = types.ModuleType("npu_bridge")
     vars(package)["npu_init"] = adapter
-    given: Numbers = {"tensorflow": tensorflow, "npu_bridge": package, "npu_bridge.npu_init": adapter}
-    given |= {} if tensorflow is v1 else {"tensorflow.compat.v1": tensorflow}
-    before = {name: sys.modules.get(name) for name in given}
-    sys.modules.update(given)
+    modules: Numbers = {"tensorflow": tensorflow, "npu_bridge": package, "npu_bridge.npu_init": adapter}
+    modules |= {} if tensorflow is v1 else {"tensorflow.compat.v1": tensorflow}
+    before = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(modules)
     try:
         yield
     finally:
@@ -72,11 +72,11 @@ def _run(text: str, tensorflow: Any, names: Numbers) -> Numbers:
     return names
 
 
-def _graph(text: str, names: Callable[[], Numbers], wanted: Callable[[Numbers], Numbers]) -> Numbers:
-    """What tensors of a graph of TensorFlow 1 come to, with static shapes where they are asked for."""
+def _graph(text: str, names: Callable[[], Numbers], evaluate: Callable[[Numbers], Numbers]) -> Numbers:
+    """The values of tensors of a TensorFlow 1 graph, with static shapes where requested."""
     with tf.Graph().as_default(), v1.Session() as session:
         v1.set_random_seed(1)
-        found = wanted(_run(text, v1, names()))
+        found = evaluate(_run(text, v1, names()))
         tensors = {name: one for name, one in found.items() if tf.is_tensor(one)}
         session.run(v1.global_variables_initializer())
         return {**found, **session.run(tensors)}
@@ -191,19 +191,19 @@ def _predicted(text: str) -> Numbers:
 
 
 def last_callback(text: str) -> Numbers:
-    """The history that the text prints from the end of its list, and how many callbacks `fit` was given."""
-    given: list[int] = []
+    """The history that the text prints from the end of its list, and the number of callbacks passed to `fit`."""
+    modules: list[int] = []
     printed: list[Any] = []
 
     def fit(x: Any, y: Any, callbacks: list[Any]) -> None:
-        given.append(len(callbacks))
+        modules.append(len(callbacks))
         callbacks[0].history = {"loss": [1.0, 0.5]}
 
     names = {"model": types.SimpleNamespace(fit=fit), "x": 0, "y": 0, "print": printed.append}
     tensorflow = types.SimpleNamespace(keras=tf.keras)
     tensorflow.compat = types.SimpleNamespace(v1=tensorflow)
     _run(text, tensorflow, names)
-    return {"given": given[0], "losses": printed[0]["loss"]}
+    return {"given": modules[0], "losses": printed[0]["loss"]}
 
 
 def _plain(value: Any) -> Any:
@@ -215,9 +215,9 @@ def _plain(value: Any) -> Any:
 def main() -> None:
     """Answer for every text: its numbers, or the name of the error that it ends in."""
     tf.config.run_functions_eagerly(True)  # one step is trained; to compile it would take longer
-    asked = json.load(sys.stdin)
+    cases = json.load(sys.stdin)
     answers: list[Numbers] = []
-    for setting, text in asked:
+    for setting, text in cases:
         try:
             with redirect_stdout(sys.stderr):
                 found = globals()[setting](text)

@@ -17,7 +17,7 @@ from npulint.catalogue.load import load_files
 from npulint.catalogue.sources import list_files
 from npulint.facts.model import Comment
 from npulint.postprocess.comments import parse
-from npulint.postprocess.select import specificity, wanted
+from npulint.postprocess.select import selected, specificity
 from tests.catalogue_samples import parsed, sample, write
 
 INTEGRATIONS = Path(__file__).parent.parent / "npulint" / "integrations"
@@ -51,9 +51,9 @@ def test_near_codes_are_near() -> None:
 def test_a_prefix_selects_a_category_and_a_code_one_check(code: str) -> None:
     check = check_of(code)
     for word in ("NPU", "npu1", "NPU11", code, code.lower()):
-        assert wanted(check, (word,), (), ())
+        assert selected(check, (word,), (), ())
     for other in ("NPU12", "NPU1111", "NPU11B", "NPU11A1", "NPU2"):
-        assert not wanted(check, (other,), (), ())
+        assert not selected(check, (other,), (), ())
     assert specificity(code, check) == 100
     assert specificity("NPU111", check_of("NPU11A0")) == 0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npulint.catalogue.load import load_catalogue, load_files
-from npulint.catalogue.messages import FOLDER, LINES, Table, parse_table
+from npulint.catalogue.messages import FOLDER, LINES, MessageTable, parse_table
 from npulint.catalogue.problems import CatalogueError
 from npulint.catalogue.schema import parse_check
 from npulint.catalogue.sources import builtin_directory
@@ -92,7 +92,7 @@ examples:
 """
 
 
-def table(text: str) -> Table:
+def table(text: str) -> MessageTable:
     return parse_table(text.encode(), "checks/messages/own.yaml")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.catalogue.sources import MAX_BYTES
-from npulint.catalogue.yaml_tree import Mapping, Scalar, Sequence, TreeError, load_tree, parse_tree
+from npulint.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlScalar, load_tree, parse_tree
 from tests.growth import within
 
 
@@ -25,7 +25,7 @@ def value_of(text: str) -> object:
     tree = parse_tree(f"key: {text}\n")
     assert isinstance(tree, Mapping)
     node = tree.entries["key"][1]
-    assert isinstance(node, Scalar)
+    assert isinstance(node, YamlScalar)
     return node.value
 
 

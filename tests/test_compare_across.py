@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compare_support import Told, differences, told
+from tests.compare_support import ShortDifference, differences, short_differences
 
 KERAS = """
 import argparse
@@ -100,8 +100,8 @@ def _keras(**other: object) -> str:
 
 
 def test_the_same_program_in_both_frameworks_differs_in_nothing() -> None:
-    assert told(_keras(), TORCH) == []
-    assert told(TORCH, _keras()) == []
+    assert short_differences(_keras(), TORCH) == []
+    assert short_differences(TORCH, _keras()) == []
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_the_same_program_in_both_frameworks_differs_in_nothing() -> None:
         ({"norm": 5.0}, ("clipping", "changed", "clip_by_norm(max_norm)", "5.0", "1.0")),
     ],
 )
-def test_each_named_number_is_compared(changed: dict[str, object], expected: Told) -> None:
-    assert told(_keras(**changed), TORCH) == [expected]
+def test_each_named_number_is_compared(changed: dict[str, object], expected: ShortDifference) -> None:
+    assert short_differences(_keras(**changed), TORCH) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,12 @@ def test_each_named_number_is_compared(changed: dict[str, object], expected: Tol
         ),
     ],
 )
-def test_kinds_of_operations_are_compared(old: str, new: str, expected: set[Told]) -> None:
+def test_kinds_of_operations_are_compared(old: str, new: str, expected: set[ShortDifference]) -> None:
     text = _keras()
     assert old in text
-    assert {one for one in told(text.replace(old, new), TORCH) if one[0] == next(iter(expected))[0]} == expected
+    assert {
+        one for one in short_differences(text.replace(old, new), TORCH) if one[0] == next(iter(expected))[0]
+    } == expected
 
 
 def test_what_only_one_framework_has_a_name_for_is_not_certain() -> None:
@@ -173,28 +175,28 @@ def test_layers_that_a_loop_makes_are_not_counted() -> None:
         "model = tf.keras.Sequential([",
         "more = [tf.keras.layers.Conv2D(64, 3) for _ in range(4)]\n    model = tf.keras.Sequential([",
     )
-    assert told(text, TORCH) == []
+    assert short_differences(text, TORCH) == []
 
 
 def test_no_weight_decay_is_a_weight_decay_of_zero() -> None:
-    assert not [one for one in told(_keras(), TORCH) if one[0] == "weight_decay"]
+    assert not [one for one in short_differences(_keras(), TORCH) if one[0] == "weight_decay"]
     decayed = TORCH.replace("momentum=0.9)", "momentum=0.9, weight_decay=0.0001)")
-    assert told(_keras(), decayed) == [("weight_decay", "changed", "weight_decay", "None", "0.0001")]
+    assert short_differences(_keras(), decayed) == [("weight_decay", "changed", "weight_decay", "None", "0.0001")]
 
 
 def test_arguments_that_are_spread_have_no_defaults() -> None:
     spread = TORCH.replace("batch_size=args.batch_size, shuffle=True)", "**options)")
     spread = spread.replace("    loader =", "    options = read_options()\n    loader =")
-    assert not [one for one in told(_keras(batch=64), spread) if one[0] == "batch_size" and one[4] == "1"]
+    assert not [one for one in short_differences(_keras(batch=64), spread) if one[0] == "batch_size" and one[4] == "1"]
 
 
 def test_decoupled_weight_decay_of_zero_is_none() -> None:
     keras = _keras().replace("SGD(args.learning_rate, momentum=0.9)", "Adam(args.learning_rate)")
     adamw = TORCH.replace("SGD(model.parameters(), lr=args.lr, momentum=0.9)", "AdamW(model.parameters(), lr=args.lr)")
-    decayed = [one for one in told(keras, adamw) if one[0] == "optimizer" and one[2] == "adam"]
+    decayed = [one for one in short_differences(keras, adamw) if one[0] == "optimizer" and one[2] == "adam"]
     assert decayed == [("optimizer", "changed", "adam", "adam", "adamw")]  # 0.01 by default
     plain = adamw.replace("lr=args.lr)", "lr=args.lr, weight_decay=0)")
-    assert not [one for one in told(keras, plain) if one[0] == "optimizer" and one[2] == "adam"]
+    assert not [one for one in short_differences(keras, plain) if one[0] == "optimizer" and one[2] == "adam"]
 
 
 def test_a_schedule_that_one_side_lacks_is_told() -> None:
@@ -202,8 +204,12 @@ def test_a_schedule_that_one_side_lacks_is_told() -> None:
         "    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)\n    for epoch in range(args.epochs):"
     )
     scheduled = TORCH.replace("    for epoch in range(args.epochs):", text)
-    assert told(_keras(), scheduled) == [("schedule", "added", "exponential_decay", "-", "exponential_decay")]
-    assert told(scheduled, _keras()) == [("schedule", "removed", "exponential_decay", "exponential_decay", "-")]
+    assert short_differences(_keras(), scheduled) == [
+        ("schedule", "added", "exponential_decay", "-", "exponential_decay")
+    ]
+    assert short_differences(scheduled, _keras()) == [
+        ("schedule", "removed", "exponential_decay", "exponential_decay", "-")
+    ]
 
 
 def test_places_are_those_of_the_options() -> None:

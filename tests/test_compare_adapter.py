@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import told
+from tests.compare_support import short_differences
 
 _PLAIN = """
 import tensorflow as tf
@@ -28,7 +28,7 @@ def _started(value: str) -> dict[str, str]:
 
 
 def _told(value: str) -> list[str]:
-    return [one[2] for one in told({"train.py": _PLAIN}, _started(value))]
+    return [one[2] for one in short_differences({"train.py": _PLAIN}, _started(value))]
 
 
 def test_what_the_launcher_turns_on_is_told() -> None:

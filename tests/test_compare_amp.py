@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compare_support import Told, differences, told
+from tests.compare_support import ShortDifference, differences, short_differences
 
 NATIVE = """
 import torch
@@ -39,7 +39,7 @@ O1 = ("autocast", "changed", "amp.initialize", "torch.autocast", "amp.initialize
 O2 = ("autocast", "changed", "amp.initialize", "torch.autocast", "amp.initialize(opt_level=O2)")
 
 
-def _scaled(migrated: str) -> Told:
+def _scaled(migrated: str) -> ShortDifference:
     return ("loss_scale", "changed", "loss_scale", "dynamic, 65536.0", migrated)
 
 
@@ -53,8 +53,10 @@ def _scaled(migrated: str) -> Told:
         ("opt_level='O2', loss_scale=32", {O2, _scaled("static, 32")}),
     ],
 )
-def test_apex_is_said_once_for_the_scale_and_once_for_the_level(arguments: str, expected: set[Told]) -> None:
-    assert {(*one[:4], one[4].replace("'", "")) for one in told(NATIVE, APEX.format(arguments))} == expected
+def test_apex_is_said_once_for_the_scale_and_once_for_the_level(arguments: str, expected: set[ShortDifference]) -> None:
+    assert {
+        (*one[:4], one[4].replace("'", "")) for one in short_differences(NATIVE, APEX.format(arguments))
+    } == expected
 
 
 def test_only_a_level_that_casts_as_autocast_does_is_a_change_for_the_npu() -> None:
@@ -64,7 +66,7 @@ def test_only_a_level_that_casts_as_autocast_does_is_a_change_for_the_npu() -> N
 
 
 def test_the_same_holds_the_other_way_round() -> None:
-    found = told(APEX.format("opt_level='O2', loss_scale=128.0"), NATIVE)
+    found = short_differences(APEX.format("opt_level='O2', loss_scale=128.0"), NATIVE)
     assert {one[0] for one in found} == {"autocast", "loss_scale"}
 
 
@@ -74,9 +76,11 @@ def test_a_program_without_mixed_precision_still_lacks_it() -> None:
     )
     plain = plain.replace("    scaler.update()\n", "").replace("scaler = torch.cuda.amp.GradScaler()\n", "")
     plain = plain.replace("    with torch.cuda.amp.autocast():\n        loss", "    loss")
-    assert {one[:2] for one in told(NATIVE, plain)} >= {("autocast", "removed"), ("loss_scale", "removed")}
+    assert {one[:2] for one in short_differences(NATIVE, plain)} >= {("autocast", "removed"), ("loss_scale", "removed")}
 
 
 def test_another_level_of_apex_is_told_as_before() -> None:
-    found = told(APEX.format("opt_level='O1', loss_scale=128.0"), APEX.format("opt_level='O2', loss_scale=128.0"))
+    found = short_differences(
+        APEX.format("opt_level='O1', loss_scale=128.0"), APEX.format("opt_level='O2', loss_scale=128.0")
+    )
     assert [one[3:] for one in found] == [("O1", "O2")]

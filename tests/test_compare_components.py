@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.compare.settings import are_equal
-from tests.compare_support import told
+from tests.compare_support import short_differences
 
 TRAIN = """
 import argparse
@@ -63,7 +63,7 @@ RESIZE = '    dict(type="Resize", img_scale=(2048, 512)),\n'
 def changed(text: str, name: str, old: str, new: str) -> list[tuple[str, str, str, str, str]]:
     assert old in text
     train = TRAIN.format(name=name)
-    return told(
+    return short_differences(
         {"train.py": train, f"configs/{name}": text}, {"train.py": train, f"configs/{name}": text.replace(old, new)}
     )
 
@@ -129,5 +129,5 @@ def test_a_component_that_code_describes() -> None:
     text = "import torch\nfrom mmcv.cnn import build_norm_layer\nclass Net(torch.nn.Module):\n    def __init__(self):\n"
     text += '        self.norm = build_norm_layer(dict(type="{}"), 8)\n'
     text += "net = Net()\nnet(torch.ones(3)).sum().backward()\n"
-    found = told(text.format("BN"), text.format("GN"))
+    found = short_differences(text.format("BN"), text.format("GN"))
     assert [(part, change) for part, change, *_ in found] == [("layer", "changed")]

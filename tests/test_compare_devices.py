@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import told
+from tests.compare_support import short_differences
 
 HOROVOD = """
 import horovod.tensorflow as hvd
@@ -35,20 +35,20 @@ if __name__ == '__main__':
 def test_ranks_in_conditions_say_nothing() -> None:
     alone = HOROVOD.replace("    if hvd.rank() == 0:\n        print('training')\n", "    print('training')\n")
     alone = alone.replace("1000 if hvd.rank() == 0 else None", "1000")
-    assert told(HOROVOD, alone) == []
+    assert short_differences(HOROVOD, alone) == []
 
 
 def test_a_number_of_devices_that_is_calculated_with_is_told() -> None:
     scaled = HOROVOD.replace("AdamOptimizer(0.001)", "AdamOptimizer(0.001 * hvd.size())")
-    assert {one[0] for one in told(scaled, HOROVOD)} & {"ranks", "learning_rate"}
+    assert {one[0] for one in short_differences(scaled, HOROVOD)} & {"ranks", "learning_rate"}
 
 
 def test_ranks_of_the_adapter_are_those_of_horovod() -> None:
     ported = HOROVOD.replace("import horovod.tensorflow as hvd", "from npu_bridge.npu_init import *")
     ported = ported.replace("    hvd.init()\n", "").replace("hvd.rank()", "get_npu_rank_id()")
     ported = ported.replace("hvd.DistributedOptimizer(", "npu_distributed_optimizer_wrapper(")
-    assert told(HOROVOD, ported) == []
-    assert told(HOROVOD, ported.replace("7 + get_npu_rank_id()", "8 + get_npu_rank_id()")) != []
+    assert short_differences(HOROVOD, ported) == []
+    assert short_differences(HOROVOD, ported.replace("7 + get_npu_rank_id()", "8 + get_npu_rank_id()")) != []
 
 
 ESTIMATOR = """
@@ -82,9 +82,11 @@ def test_the_estimator_of_the_npu_broadcasts_by_itself() -> None:
         "tf.estimator.Estimator(", "NPUEstimator("
     )
     ported = ported.replace("tf.estimator.RunConfig(", "NPURunConfig(")
-    assert not [one for one in told(ESTIMATOR, ported) if one[0] == "reduction"]
+    assert not [one for one in short_differences(ESTIMATOR, ported) if one[0] == "reduction"]
     plain = ESTIMATOR.replace("hvd.BroadcastGlobalVariablesHook(0)", "")
-    assert [one[:2] for one in told(ESTIMATOR, plain) if one[0] == "reduction"] == [("reduction", "removed")]
+    assert [one[:2] for one in short_differences(ESTIMATOR, plain) if one[0] == "reduction"] == [
+        ("reduction", "removed")
+    ]
 
 
 TRAIN = """
@@ -127,7 +129,7 @@ if __name__ == '__main__':
 def test_a_launcher_passes_options_to_the_script_that_it_starts() -> None:
     files = {"train.py": TRAIN, "evaluate.py": EVALUATE}
     launched = {**files, "train_full_1p.sh": "python3 train.py --batch-size 20\n"}
-    assert told(files, launched) == [("batch_size", "changed", "--batch_size", "4", "20")]
+    assert short_differences(files, launched) == [("batch_size", "changed", "--batch_size", "4", "20")]
 
 
 def test_how_far_a_training_is_is_no_setting() -> None:
@@ -135,14 +137,16 @@ def test_how_far_a_training_is_is_no_setting() -> None:
     files = {"evaluate.py": EVALUATE.replace("batch_size=1)", "batch_size=1, epoch=None)")}
     before = {"train.py": text.format("None"), **files}
     after = {"train.py": "epoch = 3\n" + text.format("epoch"), **files}
-    assert told(before, after) == []
+    assert short_differences(before, after) == []
 
 
 def test_where_a_count_begins_is_no_setting() -> None:
     counted = TRAIN.replace("for x, y in data:\n", "epoch_iter = {}\nfor x, y in data:\n    epoch_iter += 1\n")
     files = {"evaluate.py": EVALUATE}
-    assert told({"train.py": counted.format(0), **files}, {"train.py": counted.format(1), **files}) == []
-    assert told({"train.py": counted.format(100), **files}, {"train.py": counted.format(500), **files}) != []
+    assert short_differences({"train.py": counted.format(0), **files}, {"train.py": counted.format(1), **files}) == []
+    assert (
+        short_differences({"train.py": counted.format(100), **files}, {"train.py": counted.format(500), **files}) != []
+    )
 
 
 SHARDED = """
@@ -170,7 +174,7 @@ main()
 
 def test_a_shard_that_is_gone_is_told_once() -> None:
     gone = SHARDED.replace("    data = data.shard(hvd.size(), hvd.rank())\n", "")
-    assert [one[:3] for one in told(SHARDED, gone)] == [("shard", "removed", "shard")]
+    assert [one[:3] for one in short_differences(SHARDED, gone)] == [("shard", "removed", "shard")]
 
 
 def test_layers_that_are_gone_are_told_where_they_are_made() -> None:
@@ -199,15 +203,15 @@ for x, y in torch.load('data.pt'):
     gone = text.replace("        self.second = torch.nn.LSTMCell(4, 4)\n", "").replace(
         "        x, _ = self.second(x)\n", ""
     )
-    assert [one[:3] for one in told(text, gone)] == [("layer", "removed", "LSTMCell")]
+    assert [one[:3] for one in short_differences(text, gone)] == [("layer", "removed", "LSTMCell")]
 
 
 def test_sums_and_products_may_be_turned_round() -> None:
     text = TRAIN.replace("lr=0.1", "lr=options.batch_size * 0.01 + 0.5")
     turned = TRAIN.replace("lr=0.1", "lr=0.5 + 0.01 * options.batch_size")
     files = {"evaluate.py": EVALUATE}
-    assert told({"train.py": text, **files}, {"train.py": turned, **files}) == []
-    assert told({"train.py": text, **files}, {"train.py": turned.replace("0.01", "0.02"), **files}) != []
+    assert short_differences({"train.py": text, **files}, {"train.py": turned, **files}) == []
+    assert short_differences({"train.py": text, **files}, {"train.py": turned.replace("0.01", "0.02"), **files}) != []
 
 
 def test_the_old_name_of_a_reduction_is_the_same() -> None:
@@ -216,8 +220,14 @@ def test_the_old_name_of_a_reduction_is_the_same() -> None:
         "    torch.distributed.all_reduce(x, op=torch.distributed.ReduceOp.SUM)\n    optimizer.step()",
     )
     files = {"evaluate.py": EVALUATE}
-    assert told({"train.py": text, **files}, {"train.py": text.replace("ReduceOp", "reduce_op"), **files}) == []
-    other = [one[0] for one in told({"train.py": text, **files}, {"train.py": text.replace("SUM", "MAX"), **files})]
+    assert (
+        short_differences({"train.py": text, **files}, {"train.py": text.replace("ReduceOp", "reduce_op"), **files})
+        == []
+    )
+    other = [
+        one[0]
+        for one in short_differences({"train.py": text, **files}, {"train.py": text.replace("SUM", "MAX"), **files})
+    ]
     assert other == ["reduction"]
 
 
@@ -254,4 +264,4 @@ main()
     moved = moved.replace(
         "def main():", "def run(model, optimizer, data):\n    train(model, optimizer, data)\n\n\ndef main():"
     )
-    assert told(text, moved) == []
+    assert short_differences(text, moved) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import differences, told
+from tests.compare_support import differences, short_differences
 
 _LOOP = """
 import tensorflow as tf
@@ -29,13 +29,13 @@ def _loop(body: str) -> str:
 
 
 def test_an_evaluation_that_is_left_out() -> None:
-    found = told(_loop("eval_one_epoch(sess)"), _loop("pass"))
+    found = short_differences(_loop("eval_one_epoch(sess)"), _loop("pass"))
     assert [one[:3] for one in found] == [("evaluation", "removed", "eval_one_epoch")]
 
 
 def test_how_often_is_told_by_the_name_of_the_result() -> None:
     every = "if epoch % {} == 0:\n            test_loss = measured(sess, test)"
-    found = told(_loop(every.format(5)), _loop(every.format(1)))
+    found = short_differences(_loop(every.format(5)), _loop(every.format(1)))
     assert [(one[0], one[3], one[4]) for one in found] == [("evaluation", "5", "1")]
 
 
@@ -80,7 +80,7 @@ def test_a_part_of_the_samples_instead_of_all_may_be_a_difference() -> None:
 
 
 def test_the_same_part_of_the_samples_is_none() -> None:
-    assert told(_method("rest[0:20]"), _method("rest[:20]")) == []
+    assert short_differences(_method("rest[0:20]"), _method("rest[:20]")) == []
 
 
 def test_counting_hits_is_no_preprocessing() -> None:
@@ -92,4 +92,4 @@ def test_counting_hits_is_no_preprocessing() -> None:
         )
         for cast in ("", ".astype(np.int64)")
     ]
-    assert told(*texts) == []
+    assert short_differences(*texts) == []

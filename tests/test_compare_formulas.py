@@ -10,7 +10,7 @@ from npulint.assemble.project import Project
 from npulint.facts.model import FileFacts
 from npulint.read.python import read_python
 from npulint.training_config.steps.formatting import shown
-from tests.compare_support import told
+from tests.compare_support import short_differences
 
 _PROGRAM = """
 import time
@@ -47,29 +47,29 @@ def _program(load: str = "pass", rate: str = "") -> str:
     ],
 )
 def test_texts_and_clocks_are_no_formulas(load: str) -> None:
-    assert told(_program(), _program(load=load)) == []
+    assert short_differences(_program(), _program(load=load)) == []
 
 
 def test_arithmetic_of_data_is_a_formula() -> None:
-    assert [one[:2] for one in told(_program(), _program(load="images = np.array(images) * 2 - 1"))] == [
+    assert [one[:2] for one in short_differences(_program(), _program(load="images = np.array(images) * 2 - 1"))] == [
         ("arithmetic", "added")
     ]
 
 
 @pytest.mark.parametrize("rate", ["lr[3:] = lr[0] / 10.0", "lr = lr * workers"])
 def test_a_learning_rate_that_is_no_longer_calculated(rate: str) -> None:
-    assert [one[:2] for one in told(_program(rate=rate), _program())] == [("learning_rate", "removed")]
+    assert [one[:2] for one in short_differences(_program(rate=rate), _program())] == [("learning_rate", "removed")]
 
 
 def test_a_schedule_of_rounds_is_none_of_the_learning_rate() -> None:
     rounds = "schedule[-1] = args.num_epochs - sum(schedule)"
-    assert told(_program(), _program(rate=rounds)) == []
+    assert short_differences(_program(), _program(rate=rounds)) == []
 
 
 @pytest.mark.parametrize(("one", "other", "differs"), [("tf.int32", "tf.int64", 0), ("tf.int32", "tf.float32", 1)])
 def test_whole_numbers_of_another_width_are_the_same(one: str, other: str, differs: int) -> None:
     texts = [_program(rate=f"steps = tf.cast(tf.reduce_sum(data), {kind})") for kind in (one, other)]
-    assert len(told(*texts)) == differs
+    assert len(short_differences(*texts)) == differs
 
 
 @pytest.mark.parametrize(

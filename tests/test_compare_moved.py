@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import differences, told
+from tests.compare_support import differences, short_differences
 
 _STEP = """
 import tensorflow as tf
@@ -50,14 +50,16 @@ def step(images, labels):
 
 
 def test_a_function_that_was_split_does_the_same() -> None:
-    assert told(_STEP.format(functions=_WHOLE), _STEP.format(functions=_SPLIT)) == []
-    assert told(_STEP.format(functions=_SPLIT), _STEP.format(functions=_WHOLE)) == []
+    assert short_differences(_STEP.format(functions=_WHOLE), _STEP.format(functions=_SPLIT)) == []
+    assert short_differences(_STEP.format(functions=_SPLIT), _STEP.format(functions=_WHOLE)) == []
 
 
 def test_a_function_that_does_something_new_is_still_told() -> None:
     more = _WHOLE.replace("    return mean", "    mean = smooth(mean)\n    return mean")
     new = "def smooth(value):\n    return tf.nn.dropout(tf.nn.relu(value), 0.5)\n"
-    assert [one[2] for one in told(_STEP.format(functions=_WHOLE), _STEP.format(functions=new + more))] == ["smooth"]
+    assert [
+        one[2] for one in short_differences(_STEP.format(functions=_WHOLE), _STEP.format(functions=new + more))
+    ] == ["smooth"]
 
 
 _CHOSEN = """
@@ -97,11 +99,11 @@ def _chosen(other: str, batch: int = 32) -> dict[str, str]:
 
 
 def test_a_data_set_that_the_start_does_not_choose_may_go() -> None:
-    assert told(_chosen(_OTHER), _chosen("")) == []
+    assert short_differences(_chosen(_OTHER), _chosen("")) == []
 
 
 def test_what_the_chosen_function_is_given_is_compared() -> None:
-    found = told(_chosen(_OTHER), _chosen("", batch=64))
+    found = short_differences(_chosen(_OTHER), _chosen("", batch=64))
     assert [(one[0], one[3], one[4]) for one in found] == [("batch_size", "32", "64")]
 
 
@@ -196,8 +198,8 @@ net.train()
 def test_a_function_that_is_called_elsewhere_is_called_once_on_both_sides() -> None:
     early = _BUILT.format(first="self.build()", second="pass")
     late = _BUILT.format(first="pass", second="self.build()")
-    assert told(early, late) == []
-    assert [one[2] for one in told(early, _BUILT.format(first="pass", second="pass"))] == ["build"]
+    assert short_differences(early, late) == []
+    assert [one[2] for one in short_differences(early, _BUILT.format(first="pass", second="pass"))] == ["build"]
 
 
 _INPUT = """
@@ -227,12 +229,12 @@ def _input(given: str, call: str, jitter: str = "pass") -> str:
 
 def test_a_function_may_be_called_where_the_other_program_returned_it() -> None:
     reference = _input("return input_fn", "get_input(True)")
-    assert told(reference, _input("return input_fn()", "lambda: get_input(True)")) == []
+    assert short_differences(reference, _input("return input_fn()", "lambda: get_input(True)")) == []
 
 
 def test_an_own_augmentation_that_is_left_out_is_a_step_of_the_preprocessing() -> None:
     given = "return input_fn", "get_input(True)"
-    found = told(_input(*given, "image = random_jitter(image)"), _input(*given))
+    found = short_differences(_input(*given, "image = random_jitter(image)"), _input(*given))
     assert [one[:3] for one in found] == [("transform", "removed", "random_jitter")]
 
 
@@ -261,4 +263,4 @@ def test_calls_of_unlike_functions_are_not_each_others_counterparts() -> None:
     reference = _ELSEWHERE.format(second="")
     migrated = reference.replace(" / tf.cast(tf.size(x), tf.float32)", "").replace("value = ", "value = ", 1)
     migrated = migrated.replace("with tf.Session", _LENGTH.strip() + "\nwith tf.Session")
-    assert [one for one in told(reference, migrated) if one[2] == "tensorflow.cast(dtype)"] == []
+    assert [one for one in short_differences(reference, migrated) if one[2] == "tensorflow.cast(dtype)"] == []

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.compare_support import differences, told
+from tests.compare_support import differences, short_differences
 
 _PARSED = """\
 import argparse
@@ -61,15 +61,17 @@ def test_parsed_options_are_followed_into_functions_under_other_names() -> None:
     start = "python train.py --opt_level O2\n"
     migrated = {"train.py": _renamed(_PARSED, "args"), "run.sh": start}
     assert migrated["train.py"] != _PARSED
-    assert told({"train.py": _PARSED, "run.sh": start}, migrated) == []
+    assert short_differences({"train.py": _PARSED, "run.sh": start}, migrated) == []
     other = {**migrated, "run.sh": start.replace("O2", "O3")}
-    changed = [one for one in told({"train.py": _PARSED, "run.sh": start}, other) if one[3:] == ("O2", "O3")]
+    changed = [
+        one for one in short_differences({"train.py": _PARSED, "run.sh": start}, other) if one[3:] == ("O2", "O3")
+    ]
     assert changed
 
 
 @pytest.mark.parametrize("names", [("cfg",), ("rounds", "batch"), ("cfg", "rounds", "batch", "part")])
 def test_what_is_calculated_alike_from_other_names_is_no_difference(names: tuple[str, ...]) -> None:
-    assert told(_FORMULA, _renamed(_FORMULA, *names)) == []
+    assert short_differences(_FORMULA, _renamed(_FORMULA, *names)) == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +142,7 @@ prof.stop()
 
 
 def test_devices_clocks_logs_profiling_and_saving_are_no_difference() -> None:
-    assert told(_ON_THE_GPU, _ON_THE_NPU) == []
-    assert told(_ON_THE_GPU, _ON_THE_NPU.replace("momentum=0.9", "momentum=0.8")) == [
+    assert short_differences(_ON_THE_GPU, _ON_THE_NPU) == []
+    assert short_differences(_ON_THE_GPU, _ON_THE_NPU.replace("momentum=0.9", "momentum=0.8")) == [
         ("momentum", "changed", "SGD(momentum)", "0.9", "0.8")
     ]

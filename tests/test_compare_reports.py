@@ -29,8 +29,8 @@ from npulint.findings import (
     Summary,
 )
 from npulint.report.compared.document import way
-from npulint.report.compared.rows import Roots, alone, differing_first, with_other_sides
-from npulint.report.document.columns import Line, fold, laid, widths
+from npulint.report.compared.rows import ShortSidePaths, alone, differing_first, with_other_sides
+from npulint.report.document.columns import Line, fold, row_lines, widths
 from npulint.report.terminal import Paint, cells
 from npulint.report.view import ReportView, render
 from npulint.settings import FORMATS, PEOPLE_FORMATS
@@ -222,26 +222,26 @@ def test_a_way_is_broken_before_its_arrows() -> None:
 def test_wide_columns_share_what_narrow_ones_leave() -> None:
     rows = [[[Line("a" * 5)], [Line("b" * 50)], [Line("c" * 50)]]]
     assert widths(rows, 49) == [5, 20, 20]
-    assert laid(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
+    assert row_lines(rows[0], [5, 20, 20], Paint(False))[0] == "aaaaa  " + "b" * 20 + "  " + "c" * 20
 
 
 def test_paths_are_told_below_the_folder_of_their_side() -> None:
-    roots = Roots(Comparison("gpu/", "work/npu/train.py", (ComparedPair("gpu/a.py", "work/npu/train.py"),)))
+    roots = ShortSidePaths(Comparison("gpu/", "work/npu/train.py", (ComparedPair("gpu/a.py", "work/npu/train.py"),)))
     assert roots.short("gpu/net/model.py", "reference") == "net/model.py"
     assert roots.short("work/npu/net.py", "migrated") == "net.py"
     assert roots.short("gpu/a.py", "migrated") == "gpu/a.py"
-    assert Roots(Comparison(".", "")).short("a.py", "reference") == "a.py"
+    assert ShortSidePaths(Comparison(".", "")).short("a.py", "reference") == "a.py"
 
 
 def test_of_a_pair_paths_are_told_below_the_folder_of_all_that_is_told() -> None:
     rows = (row("setting", "x", "differs", side("1", "gpu/a/b/net.py", 2), side("2", "npu/zoo/x/net/net.py", 3)),)
     item = ComparedItem("hyperparameters", "the same", "differs", rows)
     pair = ComparedPair("gpu/a/b/c/t.py", "npu/zoo/x/t.py", migrated_launcher="npu/zoo/x/test/run.sh", items=(item,))
-    roots = Roots(Comparison("gpu", "npu", (pair,)), pair)
+    roots = ShortSidePaths(Comparison("gpu", "npu", (pair,)), pair)
     assert roots.short("gpu/a/b/net.py", "reference") == "net.py"
     assert roots.short("npu/zoo/x/test/run.sh", "migrated") == "test/run.sh"
     for bare in (ComparedPair("t.py", "../npu/t.py"), ComparedPair("/abs/t.py", "")):
-        roots = Roots(Comparison("", ""), bare)
+        roots = ShortSidePaths(Comparison("", ""), bare)
         assert roots.short(bare.reference, "reference") == bare.reference
         assert roots.short(bare.migrated, "migrated") == bare.migrated
 

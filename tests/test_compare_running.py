@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import Told, told
+from tests.compare_support import ShortDifference, short_differences
 
 HEAD = "import argparse\nimport torch\nimport torch_npu\nfrom apex import amp\n"
 TRAIN = (
@@ -41,33 +41,33 @@ def text(inside: str = "", backward: str = PLAIN, outside: str = "") -> str:
     return TRAIN.format(inside=inside, backward=backward, outside=outside)
 
 
-def parts(found: list[Told]) -> list[tuple[str, str]]:
+def parts(found: list[ShortDifference]) -> list[tuple[str, str]]:
     return [(part, change) for part, change, *_ in found]
 
 
 def test_a_backward_pass_in_each_of_two_branches_is_one() -> None:
-    assert parts(told(text(), text(backward=SCALED))) == [("loss_scale", "added")]
+    assert parts(short_differences(text(), text(backward=SCALED))) == [("loss_scale", "added")]
 
 
 def test_a_layer_that_the_options_leave_out_is_no_difference() -> None:
     other = '    if args.kind == "{0}":\n        net = torch.nn.Sequential(net, torch.nn.Dropout(0.3))\n'
-    assert told(text(), text(other.format("large"))) == []
-    assert ("dropout", "added") in parts(told(text(), text(other.format("small"))))
+    assert short_differences(text(), text(other.format("large"))) == []
+    assert ("dropout", "added") in parts(short_differences(text(), text(other.format("small"))))
 
 
 def test_a_function_that_only_such_code_names_is_no_difference() -> None:
     model = "class Large(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     model += "        self.fc = torch.nn.Conv2d(3, 9, 5)\n        self.more = torch.nn.Conv2d(9, 9, 5)\n"
     made = '    if args.kind == "{0}":\n        net = Large()\n'
-    assert told(text(), text(made.format("large"), outside=model)) == []
-    assert told(text(), text(made.format("small"), outside=model))
+    assert short_differences(text(), text(made.format("large"), outside=model)) == []
+    assert short_differences(text(), text(made.format("small"), outside=model))
 
 
 def test_a_lambda_in_such_code_is_not_run_either() -> None:
     model = "def make(width):\n    return torch.nn.Sequential(torch.nn.Linear(3, width), torch.nn.Dropout(0.5))\n"
     made = '    if args.kind == "{0}":\n        create = lambda: make(4)\n        net = create()\n'
-    assert told(text(), text(made.format("large"), outside=model)) == []
-    assert told(text(), text(made.format("small"), outside=model))
+    assert short_differences(text(), text(made.format("large"), outside=model)) == []
+    assert short_differences(text(), text(made.format("small"), outside=model))
 
 
 def test_what_more_devices_need_is_told_though_one_device_does_not_come_to_it() -> None:
@@ -76,7 +76,7 @@ def test_what_more_devices_need_is_told_though_one_device_does_not_come_to_it() 
         sampler = torch.utils.data.distributed.DistributedSampler(data)
         loader = torch.utils.data.DataLoader(data, batch_size=2, sampler=sampler, drop_last=True)
 """
-    found = parts(told(text(), text(many)))
+    found = parts(short_differences(text(), text(many)))
     assert {("reduction", "added"), ("sampler", "added"), ("drop_remainder", "added")} <= set(found)
 
 
@@ -92,34 +92,40 @@ BASE = HEAD + (
 def test_a_method_that_is_overridden_is_compared_with_what_is_inherited() -> None:
     own = "    def configure(self):\n        made = torch.optim.AdamW(self.parameters(), lr={0})\n{1}"
     own += "        return made\n"
-    assert told(BASE.format(""), BASE.format(own.format("0.1", ""))) == []
-    assert told(BASE.format(""), BASE.format(own.format("0.2", ""))) == [
+    assert short_differences(BASE.format(""), BASE.format(own.format("0.1", ""))) == []
+    assert short_differences(BASE.format(""), BASE.format(own.format("0.2", ""))) == [
         ("learning_rate", "changed", "AdamW(lr)", "0.1", "0.2")
     ]
     schedule = "        torch.optim.lr_scheduler.CosineAnnealingLR(made, 24)\n"
-    assert parts(told(BASE.format(""), BASE.format(own.format("0.1", schedule)))) == [("schedule", "added")]
-    assert parts(told(BASE.format(own.format("0.1", schedule)), BASE.format(""))) == [("schedule", "removed")]
+    assert parts(short_differences(BASE.format(""), BASE.format(own.format("0.1", schedule)))) == [
+        ("schedule", "added")
+    ]
+    assert parts(short_differences(BASE.format(own.format("0.1", schedule)), BASE.format(""))) == [
+        ("schedule", "removed")
+    ]
 
 
 def test_an_own_loader_that_is_derived_from_the_library_s_is_one() -> None:
     loader = "class Lasting(torch.utils.data.DataLoader):\n    def __init__(self, *args, **kwargs):\n"
     loader += "        super().__init__(*args, **kwargs)\n        self.kept = True\n"
     own = text(outside=loader).replace("in torch.utils.data.DataLoader(", "in Lasting(")
-    assert told(text(), own) == []
-    assert parts(told(text(), own.replace("batch_size=2", "batch_size=4"))) == [("batch_size", "changed")]
+    assert short_differences(text(), own) == []
+    assert parts(short_differences(text(), own.replace("batch_size=2", "batch_size=4"))) == [("batch_size", "changed")]
 
 
 def test_the_seed_of_all_devices_may_be_set_in_two_ways() -> None:
     seed = "    torch.manual_seed(1)\n    torch.cuda.manual_seed_all(1)\n"
     both = seed.replace("cuda", "npu") + "    torch.npu.manual_seed(1)\n"
-    assert told(text(seed), text(both)) == []
-    assert parts(told(text(seed), text("    torch.manual_seed(1)\n"))) == [("seed", "removed")]
+    assert short_differences(text(seed), text(both)) == []
+    assert parts(short_differences(text(seed), text("    torch.manual_seed(1)\n"))) == [("seed", "removed")]
 
 
 def test_casts_are_told_by_their_types() -> None:
-    assert told(text("    net = net.half()\n"), text("    net = net.to(torch.float16)\n")) == []
-    assert parts(told(text(), text("    net = net.to('npu').to(torch.float16)\n"))) == [("half_cast", "added")]
-    assert told(text(), text("    net = net.to('npu')\n")) == []
+    assert short_differences(text("    net = net.half()\n"), text("    net = net.to(torch.float16)\n")) == []
+    assert parts(short_differences(text(), text("    net = net.to('npu').to(torch.float16)\n"))) == [
+        ("half_cast", "added")
+    ]
+    assert short_differences(text(), text("    net = net.to('npu')\n")) == []
 
 
 def test_a_scaler_that_is_given_is_told_with_what_it_clips() -> None:
@@ -127,22 +133,24 @@ def test_a_scaler_that_is_given_is_told_with_what_it_clips() -> None:
     old = step.format("    loss_scaler(loss, optimizer, clip_grad=limit, parameters=net.parameters())")
     new = step.format("    loss.backward()\n    optimizer.step()")
     call = "    step(net, None, net(torch.ones(3)).sum(), None, 1.0)\n"
-    found = parts(told(text(call, outside=old), text(call, outside=new)))
+    found = parts(short_differences(text(call, outside=old), text(call, outside=new)))
     assert {("loss_scale", "removed"), ("clipping", "removed")} <= set(found)
 
 
 def test_a_counter_of_items_that_became_one_of_batches() -> None:
     count = "    length = 0\n    for x in data:\n        length += {0}\n    print(length)\n"
-    found = told(text(count.format("x[0].size(0)")), text(count.format("1")))
+    found = short_differences(text(count.format("x[0].size(0)")), text(count.format("1")))
     assert [one[:3] for one in found] == [("evaluation", "changed", "length")]
-    assert told(text(count.format("x[0].size(0)")), text(count.format("len(x[0])"))) == []
+    assert short_differences(text(count.format("x[0].size(0)")), text(count.format("len(x[0])"))) == []
 
 
 def test_settings_of_groups_of_parameters() -> None:
     rate = "def adjust(optimizer, epoch):\n    wd = 0.1\n    for group in optimizer.param_groups:\n"
     rate += "        group['lr'] = 0.1\n"
     call = "    adjust(torch.optim.SGD(net.parameters(), lr=0.1), 1)\n"
-    found = told(text(call, outside=rate), text(call, outside=rate + "        group['weight_decay'] = wd\n"))
+    found = short_differences(
+        text(call, outside=rate), text(call, outside=rate + "        group['weight_decay'] = wd\n")
+    )
     assert parts(found) == [("weight_decay", "added")]
 
 
@@ -150,7 +158,7 @@ def test_elements_behind_a_mask() -> None:
     mine = "import math\ndef mining(loss, labels):\n    loss = torch.nn.functional.relu(loss)\n"
     mine += "    loss[labels > 0] = {0}\n    return loss\n"
     call = "    mining(net(torch.ones(3)), torch.ones(3))\n"
-    found = told(text(call, outside=mine.format("-math.inf")), text(call, outside=mine.format("1e-14")))
+    found = short_differences(text(call, outside=mine.format("-math.inf")), text(call, outside=mine.format("1e-14")))
     assert [(one[1], one[4]) for one in found] == [("changed", "1e-14")]
 
 
@@ -161,10 +169,10 @@ def test_the_order_in_which_data_sets_are_made_says_nothing() -> None:
     valid = (
         "    valid = datasets.ImageFolder('v', transforms.Compose([transforms.CenterCrop(9), transforms.ToTensor()]))\n"
     )
-    assert told(text(train + valid, outside=data), text(valid + train, outside=data)) == []
+    assert short_differences(text(train + valid, outside=data), text(valid + train, outside=data)) == []
     turned = train.replace(
         "transforms.RandomHorizontalFlip(), transforms.ToTensor()",
         "transforms.ToTensor(), transforms.RandomHorizontalFlip()",
     )
-    found = parts(told(text(train + valid, outside=data), text(turned + valid, outside=data)))
+    found = parts(short_differences(text(train + valid, outside=data), text(turned + valid, outside=data)))
     assert found and set(found) == {("transform", "reordered")}

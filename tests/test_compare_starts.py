@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import differences, told
+from tests.compare_support import differences, short_differences
 
 SCRIPT = """
 import argparse
@@ -29,7 +29,7 @@ NPU = "export ASCEND_DEVICE_ID=0\npython3 train.py --lr 0.4 --arch big\n"
 def test_a_new_launcher_for_a_full_training_is_compared_beside_the_old_ones() -> None:
     old = {"train.py": SCRIPT, "run.sh": "python train.py --arch small\n"}
     new = {**old, "test/train_full_1p.sh": NPU}
-    assert told(old, new) == [
+    assert short_differences(old, new) == [
         ("learning_rate", "changed", "--lr", "0.1", "0.4"),
         ("layer", "changed", "--arch", "small", "big"),
     ]
@@ -38,7 +38,7 @@ def test_a_new_launcher_for_a_full_training_is_compared_beside_the_old_ones() ->
 def test_a_new_launcher_is_set_against_the_old_one_that_passes_the_same() -> None:
     old = {"train.py": SCRIPT, "run.sh": "python train.py --lr 0.4 --arch big --seed 3\n"}
     new = {**old, "test/train_full_1p.sh": NPU.replace("big", "big --seed 5")}
-    assert told(old, new) == [("seed", "changed", "--seed", "3", "5")]
+    assert short_differences(old, new) == [("seed", "changed", "--seed", "3", "5")]
 
 
 def test_launchers_that_were_carried_along_are_compared_too() -> None:
@@ -48,7 +48,7 @@ def test_launchers_that_were_carried_along_are_compared_too() -> None:
         "run.sh": "python train.py --lr 0.3\n",
         "test/train_full_1p.sh": NPU.replace("0.4", "0.1"),
     }
-    assert ("learning_rate", "changed", "--lr", "0.2", "0.3") in told(old, new)
+    assert ("learning_rate", "changed", "--lr", "0.2", "0.3") in short_differences(old, new)
 
 
 def test_of_several_programs_the_most_alike_is_compared() -> None:
@@ -64,7 +64,7 @@ def test_of_several_programs_the_most_alike_is_compared() -> None:
     )
     old = {"a_prune.py": more.format(9), "train_net.py": body.format("model", 0.1), "model.py": model}
     new = {"main.py": body.format("model", 0.2), "model.py": model}
-    assert ("learning_rate", "changed", "SGD(lr)", "0.1", "0.2") in told(old, new)
+    assert ("learning_rate", "changed", "SGD(lr)", "0.1", "0.2") in short_differences(old, new)
 
 
 def test_of_programs_of_which_none_is_sure_to_train_the_started_one_is_compared() -> None:

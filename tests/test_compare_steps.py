@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compare_support import Told, places, told
+from tests.compare_support import ShortDifference, places, short_differences
 
 TORCH = """\
 import torch
@@ -103,9 +103,9 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CHANGED, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_changed_argument_is_told_once(old: str, new: str, wanted: Told) -> None:
+def test_a_changed_argument_is_told_once(old: str, new: str, wanted: ShortDifference) -> None:
     assert old in TORCH
-    assert told(TORCH, TORCH.replace(old, new)) == [wanted]
+    assert short_differences(TORCH, TORCH.replace(old, new)) == [wanted]
 
 
 @pytest.mark.parametrize(
@@ -128,10 +128,10 @@ def test_a_changed_argument_is_told_once(old: str, new: str, wanted: Told) -> No
         ("range(5000)", "range(50)", ("steps", "changed", "range", "5000", "50")),
     ],
 )
-def test_the_same_of_tensorflow(old: str, new: str, wanted: Told) -> None:
+def test_the_same_of_tensorflow(old: str, new: str, wanted: ShortDifference) -> None:
     assert old in TENSORFLOW
     part, change, _, reference, migrated = wanted
-    found = told(TENSORFLOW, TENSORFLOW.replace(old, new))
+    found = short_differences(TENSORFLOW, TENSORFLOW.replace(old, new))
     assert [(one[0], one[1], one[3], one[4]) for one in found] == [(part, change, reference, migrated)]
 
 
@@ -154,8 +154,8 @@ def test_the_same_of_tensorflow(old: str, new: str, wanted: Told) -> None:
 def test_a_line_that_is_gone_or_new_is_told(program: str, line: str, part: str) -> None:
     assert line in program
     shorter = program.replace(line, "")
-    assert part in {one[0] for one in told(program, shorter) if one[1] == "removed"}
-    assert part in {one[0] for one in told(shorter, program) if one[1] == "added"}
+    assert part in {one[0] for one in short_differences(program, shorter) if one[1] == "removed"}
+    assert part in {one[0] for one in short_differences(shorter, program) if one[1] == "added"}
 
 
 def test_a_removed_step_stands_where_it_would_be_put() -> None:
@@ -168,13 +168,13 @@ def test_transformations_in_another_order_are_told() -> None:
     lines = TENSORFLOW.split("\n")
     at = next(i for i, line in enumerate(lines) if "random_flip" in line)
     lines[at], lines[at + 1] = lines[at + 1], lines[at]
-    assert [one[:2] for one in told(TENSORFLOW, "\n".join(lines))] == [("transform", "reordered")]
+    assert [one[:2] for one in short_differences(TENSORFLOW, "\n".join(lines))] == [("transform", "reordered")]
 
 
 def test_a_layer_taken_from_the_middle_changes_no_other() -> None:
     layers = [f"    x = tf.layers.conv2d(x, {2**n}, 3)\n" for n in range(3, 9)]
     program = TENSORFLOW.replace("    x = tf.layers.dropout", "".join(layers) + "    x = tf.layers.dropout")
-    assert [one[:2] for one in told(program, program.replace(layers[2], ""))] == [("layer", "removed")]
+    assert [one[:2] for one in short_differences(program, program.replace(layers[2], ""))] == [("layer", "removed")]
 
 
 SAME = [
@@ -200,14 +200,14 @@ SAME = [
 @pytest.mark.parametrize(("old", "new"), [case[1:] for case in SAME], ids=[case[0] for case in SAME])
 def test_what_changes_no_number_is_not_told(old: str, new: str) -> None:
     assert old in TORCH
-    assert told(TORCH, TORCH.replace(old, new)) == []
-    assert told(TORCH.replace(old, new), TORCH) == []
+    assert short_differences(TORCH, TORCH.replace(old, new)) == []
+    assert short_differences(TORCH.replace(old, new), TORCH) == []
 
 
 def test_a_value_that_moved_to_a_constant_is_the_same() -> None:
     moved = TORCH.replace("def main(data):", "RATE = 0.1\n\n\ndef main(data):").replace("lr=0.1", "lr=RATE")
-    assert told(TORCH, moved) == []
-    assert told(TORCH, moved.replace("RATE = 0.1", "RATE = 0.2")) == [
+    assert short_differences(TORCH, moved) == []
+    assert short_differences(TORCH, moved.replace("RATE = 0.1", "RATE = 0.2")) == [
         ("learning_rate", "changed", "SGD(lr)", "0.1", "0.2")
     ]
 
@@ -216,7 +216,7 @@ def test_a_changed_constant_is_told_where_it_is_written() -> None:
     program = TORCH.replace("def main(data):", "RATE = 0.1\n\n\ndef main(data):").replace("lr=0.1", "lr=RATE")
     line = program[: program.index("RATE = ")].count("\n") + 1
     changed = program.replace("RATE = 0.1", "RATE = 0.3")
-    assert [one[:2] for one in told(program, changed)] == [("learning_rate", "changed")]
+    assert [one[:2] for one in short_differences(program, changed)] == [("learning_rate", "changed")]
     assert places(program, changed) == [f"migrated/train.py:{line}"]
 
 
@@ -226,8 +226,8 @@ def test_code_that_moved_to_another_file_is_the_same() -> None:
         "net.py": head,
         "train.py": "import torch\nimport torch.nn as nn\nfrom net import Net\n\n\ndef main" + rest,
     }
-    assert told(TORCH, split) == []
-    assert told(split, TORCH) == []
+    assert short_differences(TORCH, split) == []
+    assert short_differences(split, TORCH) == []
 
 
 def test_a_place_in_a_long_call_is_that_of_the_argument() -> None:

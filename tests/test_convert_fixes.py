@@ -104,8 +104,8 @@ def test_the_table_says_whether_a_rule_is_made(rule: str) -> None:
 def test_what_only_looks_like_it_is_left_alone(name: str, catalogue: Catalogue) -> None:
     trap = TRAPS[name]
     assert trap.rule in ROWS
-    after, _ = mended({ENTRY: trap.text(trap.alike)}, catalogue)
-    assert gone(trap.alike, after) == []
+    after, _ = mended({ENTRY: trap.text(trap.lookalikes)}, catalogue)
+    assert gone(trap.lookalikes, after) == []
 
 
 @pytest.mark.parametrize("name", [name for name, trap in TRAPS.items() if trap.real])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npulint.data.option_slips import counterpart, meant_key, meant_value
-from npulint.data.options import MECHANISMS, Use, legal_keys, options
+from npulint.data.options import MECHANISMS, OptionUse, legal_keys, options
 
 _KEYS = {
     "precison_mode": "precision_mode",
@@ -71,6 +71,6 @@ def test_one_letter_too_much_never_means_another_option(mechanism: str, data: st
 
 
 def test_what_is_meant_is_always_legal() -> None:
-    use = Use("mode", "str", ("low", "high", "highest"))
+    use = OptionUse("mode", "str", ("low", "high", "highest"))
     assert meant_value("hihgest", use) == "highest"
     assert meant_value("higher", use) is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from npulint.data.names import canonical
 from npulint.data.recipe import RecipeCall, converted, is_half, neutral_parameters, recipe_call
-from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
+from npulint.data.recipe_tables import NOTHING, SPELLING, RecipeRow, sheet, signature, spelled_out
 from npulint.facts.recipe import ITEM_OF
 
 SOURCES = ("tensorflow", "torch", "host")
@@ -16,11 +16,11 @@ HOWS = {"", *"complement negated reciprocal caseless named equal sequence flag a
 FLAGS = {"host", "adapter", "through"}
 
 
-def rows(source: str) -> list[Row]:
+def rows(source: str) -> list[RecipeRow]:
     return sheet(source).rows
 
 
-def exact(source: str) -> list[tuple[Row, str]]:
+def exact(source: str) -> list[tuple[RecipeRow, str]]:
     """The names without wildcards, each with its row."""
     return [(row, name) for row in rows(source) for name, _ in spelled_out(row.pattern) if "*" not in name]
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from npulint.data.supported import Recorded, recorded, snapshot
+from npulint.data.supported import RecordedOperator, recorded, snapshot
 
 
 def test_the_snapshot_is_the_published_list() -> None:
@@ -22,19 +22,19 @@ def test_the_snapshot_is_the_published_list() -> None:
 @pytest.mark.parametrize(
     ("op", "wanted"),
     [
-        ("MatMul", Recorded()),
-        ("Roll", Recorded(newer="plugin")),
-        ("Einsum", Recorded(newer="proto")),
-        ("TopKV2", Recorded()),
-        ("Svd", Recorded(aicpu=True)),
-        ("TensorArrayReadV3", Recorded(aicpu=True)),
-        ("PyFunc", Recorded()),
-        ("BatchDatasetV2", Recorded(rule=True)),
-        ("HcomGatherAllToAllV", Recorded(adapter=True)),
-        ("SomebodysOperator", Recorded(known=False)),
+        ("MatMul", RecordedOperator()),
+        ("Roll", RecordedOperator(newer="plugin")),
+        ("Einsum", RecordedOperator(newer="proto")),
+        ("TopKV2", RecordedOperator()),
+        ("Svd", RecordedOperator(aicpu=True)),
+        ("TensorArrayReadV3", RecordedOperator(aicpu=True)),
+        ("PyFunc", RecordedOperator()),
+        ("BatchDatasetV2", RecordedOperator(rule=True)),
+        ("HcomGatherAllToAllV", RecordedOperator(adapter=True)),
+        ("SomebodysOperator", RecordedOperator(known=False)),
     ],
 )
-def test_what_is_recorded_of_an_operator(op: str, wanted: Recorded) -> None:
+def test_what_is_recorded_of_an_operator(op: str, wanted: RecordedOperator) -> None:
     assert recorded(op) == wanted
 
 

@@ -8,7 +8,7 @@ from npulint.assemble.build import assemble
 from npulint.data.environment import allocator_problem, nearest, variable
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.facts.model import Fact
-from npulint.read.files import Loaded, read
+from npulint.read.files import LoadedFile, read
 
 START = "python3 train.py\n"
 TRAIN = "import torch\nimport torch_npu\n"
@@ -18,7 +18,7 @@ def found(files: dict[str, str | bytes], kind: str = "environment") -> list[Fact
     """The facts of a kind in a project, by place."""
     given = {"train.py": TRAIN, **files}
     loaded = [
-        Loaded(SourceFile(path, kinds_of(path)[0], path, "", 0), text if isinstance(text, bytes) else text.encode())
+        LoadedFile(SourceFile(path, kinds_of(path)[0], path, "", 0), text if isinstance(text, bytes) else text.encode())
         for path, text in given.items()
     ]
     facts: dict[int, Fact] = {}

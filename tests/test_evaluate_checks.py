@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import Applies, Catalogue, Check, Query, Text
+from npulint.catalogue.check import Applies, Catalogue, Check, CheckText, Query
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import applies, evaluate
 from npulint.evaluate.fact_index import FactIndex
@@ -183,7 +183,7 @@ def test_check_applies(rule: Applies, target: dict[str, str], answer: bool) -> N
     assert applies(rule, _program("tf.Session()", "main.py"), target) is answer
 
 
-_TEXT = Text("Title", "`{short}` with {k} at {path}", "why {missing}", "use {in_loop}")
+_TEXT = CheckText("Title", "`{short}` with {k} at {path}", "why {missing}", "use {in_loop}")
 _CHECK = Check(
     code="NPU1101",
     name="a-check",
@@ -195,7 +195,7 @@ _CHECK = Check(
     severity="warning",
     confidence="high",
     find=_ABS,
-    text={"en": _TEXT, "zh": Text("标题", "`{short}`", "原因", "修复")},
+    text={"en": _TEXT, "zh": CheckText("标题", "`{short}`", "原因", "修复")},
 )
 
 

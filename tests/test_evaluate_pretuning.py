@@ -10,7 +10,7 @@ import pytest
 from npulint.assemble.index import Index, table
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, LEFT, Catalogue, Item
+from npulint.catalogue.check import COMPARE, LEFT, Catalogue, ItemDefinition
 from npulint.catalogue.examples import run_pretuning_examples
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.readiness import PRETUNING, parse_item
@@ -208,7 +208,7 @@ def test_how_an_item_stands(answer: str, failures: int, word: str) -> None:
 
 
 @each_item
-def test_the_examples_hold(item: Item) -> None:
+def test_the_examples_hold(item: ItemDefinition) -> None:
     def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:
         return check_sources(files, target, CATALOGUE).comparison
 
@@ -216,7 +216,7 @@ def test_the_examples_hold(item: Item) -> None:
 
 
 @each_item
-def test_an_item_is_finished_in_both_languages(item: Item) -> None:
+def test_an_item_is_finished_in_both_languages(item: ItemDefinition) -> None:
     assert set(item.text) == {"en", "zh"}
     assert all(text.title and text.look for text in item.text.values())
     assert item.text["en"].look.endswith(".")

@@ -21,7 +21,7 @@ from npulint.fix_command import apply_fixes, fix_texts
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.project_runner import facts_of
-from npulint.read.files import Loaded
+from npulint.read.files import LoadedFile
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from tests.catalogue_samples import parsed, sample, write
@@ -178,13 +178,13 @@ def test_a_comment_of_no_use_goes(run: Run, project: Path) -> None:
 def test_known_findings_are_left(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from npulint import pipeline
     from npulint.baseline import save_baseline
-    from npulint.postprocess.baseline import Place
+    from npulint.postprocess.baseline import EntryBuilder
 
     write(project, "train.py", SOURCE)
     settings = Settings(baseline="known.json", write_baseline=True, select=("NPU5101",))
     result = pipeline.run(settings)
     assert result.baseline is not None
-    place = Place(os.path.dirname(result.baseline.path), FileLines(settings.piped()))
+    place = EntryBuilder(os.path.dirname(result.baseline.path), FileLines(settings.piped()))
     save_baseline(result.baseline.path, [place.entry(one) for one in result.findings], "en")
     mended = run(baseline="known.json")
     assert {one.code for one in mended.fixed} == {"NPU5102"}
@@ -450,7 +450,7 @@ def test_later_rounds_read_only_what_changed(run: Run, project: Path, monkeypatc
     write(project, "helper.py", "import torch\n")
     seen: list[list[str]] = []
 
-    def counted(loaded: list[Loaded], cache: Cache) -> object:
+    def counted(loaded: list[LoadedFile], cache: Cache) -> object:
         seen.append([item.file.path for item in loaded])
         return facts_of(loaded, cache)
 

@@ -8,8 +8,8 @@ import pytest
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
-from npulint.fix.edits import Proposal, Round, coherent
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.edits import CompatibleFixes, Proposal, coherent
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.source import edited_text
 from tests.surface_support import finding
 
@@ -21,16 +21,16 @@ def edit(start: int, end: int, text: str, line: int = 2, path: str = "a.py") -> 
     return Edit(path, Span(line, start + 1, line, end + 1), text)
 
 
-def proposal(*edits: Edit, wishes: Sequence[str] = (), code: str = "NPU1301", severity: str = "warning") -> Proposal:
+def proposal(*edits: Edit, requests: Sequence[str] = (), code: str = "NPU1301", severity: str = "warning") -> Proposal:
     place = edits[0].span if edits else Span()
     one = finding(code=code, path="a.py", span=place, severity=severity)
-    plan = Plan(edits, tuple(Wish("a.py", wish) for wish in wishes))
+    plan = Plan(edits, tuple(ImportRequest("a.py", request) for request in requests))
     return Proposal(one, "safe", "a.py", place, None, plan)
 
 
-def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
+def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit, ...]:
     """Imports behind the first line; one of ``taken`` cannot be, nor one of ``b`` together with one of ``c``."""
-    statements = [wish.statement for wish in wishes]
+    statements = [request.statement for request in requests]
     if "import taken" in statements or {"import b", "import c"} <= set(statements):
         raise FixRefused("name-taken")
     return (Edit(text.path, Span(2, 1, 2, 1), "".join(f"{one}\n" for one in statements)),)
@@ -38,7 +38,7 @@ def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
 
 def taken(*wanted: Proposal) -> tuple[list[bool], str]:
     """Which of the changes are taken, in their turn, and the text after them."""
-    together = Round(lambda path: Text(path, "python", TEXT), united)
+    together = CompatibleFixes(lambda path: Text(path, "python", TEXT), merged_imports)
     answers = [together.add(one) for one in wanted]
     return answers, edited_text(TEXT, together.edits().get("a.py", ()))
 
@@ -101,31 +101,31 @@ def test_the_graver_comes_first() -> None:
 
 
 def test_wishes_are_united() -> None:
-    first = proposal(edit(0, 1, "F"), wishes=["import b"])
-    second = proposal(edit(0, 1, "H", line=3), wishes=["import b", "import d"])
+    first = proposal(edit(0, 1, "F"), requests=["import b"])
+    second = proposal(edit(0, 1, "H", line=3), requests=["import b", "import d"])
     assert taken(first, second) == ([True, True], "import a\nimport b\nimport d\nF(g(x), y)\nH(z)\n")
 
 
 def test_an_import_that_only_others_prevent_is_for_the_next_round() -> None:
-    first = proposal(edit(0, 1, "F"), wishes=["import b"])
-    second = proposal(edit(0, 1, "H", line=3), wishes=["import c"])
+    first = proposal(edit(0, 1, "F"), requests=["import b"])
+    second = proposal(edit(0, 1, "H", line=3), requests=["import c"])
     assert taken(first, second) == ([True, False], "import a\nimport b\nF(g(x), y)\nh(z)\n")
 
 
 def test_an_import_that_cannot_be_is_refused() -> None:
     with pytest.raises(FixRefused, match="name-taken"):
-        taken(proposal(edit(0, 1, "F"), wishes=["import taken"]))
+        taken(proposal(edit(0, 1, "F"), requests=["import taken"]))
 
 
 def test_imports_stand_before_what_is_inserted_at_their_place() -> None:
-    answers, text = taken(proposal(edit(0, 0, "set()\n")), proposal(wishes=["import b"]))
+    answers, text = taken(proposal(edit(0, 0, "set()\n")), proposal(requests=["import b"]))
     assert answers == [True, True]
     assert text == "import a\nimport b\nset()\nf(g(x), y)\nh(z)\n"
 
 
 def test_a_change_that_wants_the_text_of_imports_waits() -> None:
     across = proposal(Edit("a.py", Span(1, 9, 2, 3), ""))
-    wishing = proposal(wishes=["import b"])
+    wishing = proposal(requests=["import b"])
     assert taken(across, wishing)[0] == [True, False]
     assert taken(wishing, across)[0] == [True, False]
 
@@ -142,7 +142,7 @@ def test_one_change_may_not_quarrel_with_itself() -> None:
 
 
 def test_files_do_not_meet() -> None:
-    together = Round(lambda path: Text(path, "python", TEXT), united)
+    together = CompatibleFixes(lambda path: Text(path, "python", TEXT), merged_imports)
     assert together.add(proposal(edit(0, 1, "F")))
     assert together.add(proposal(edit(0, 1, "G", path="b.py")))
     assert sorted(together.edits()) == ["a.py", "b.py"]
@@ -151,7 +151,7 @@ def test_files_do_not_meet() -> None:
 def test_many_edits_are_compared_with_their_neighbours_alone() -> None:
     """As against all others: the answers are the same."""
     wanted = [proposal(edit(place % 50, place % 50 + place % 4, str(place))) for place in range(0, 400, 7)]
-    together = Round(lambda path: Text(path, "python", "x" * 60), united)
+    together = CompatibleFixes(lambda path: Text(path, "python", "x" * 60), merged_imports)
     kept: list[Edit] = []
     for one in wanted:
         (new,) = one.plan.edits

@@ -8,12 +8,14 @@ from npulint.assemble.build import assemble
 from npulint.data.environment import variable
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.facts.model import Fact
-from npulint.read.files import Loaded, read
+from npulint.read.files import LoadedFile, read
 
 
 def found(files: dict[str, str], kind: str) -> list[Fact]:
     """The facts of a kind in a project, by place."""
-    loaded = [Loaded(SourceFile(path, kinds_of(path)[-1], path, "", 0), text.encode()) for path, text in files.items()]
+    loaded = [
+        LoadedFile(SourceFile(path, kinds_of(path)[-1], path, "", 0), text.encode()) for path, text in files.items()
+    ]
     facts: dict[int, Fact] = {}
     for program in assemble("", [read(one) for one in loaded]):
         facts.update({id(fact): fact for fact in program.index.of_kind(kind)})

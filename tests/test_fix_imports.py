@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.fix.imports import united
-from npulint.fix.model import FixRefused, Text, Wish
+from npulint.fix.imports import merged_imports
+from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.source import edited_text
 from tests.fix_support import PATH
 
@@ -16,10 +16,12 @@ CONFIG = ("from npu_bridge.npu_init import npu_config_proto", "tensorflow")
 Case = tuple[str, tuple[tuple[str, str], ...], str]
 
 
-def result(source: str, wishes: tuple[tuple[str, str], ...]) -> str:
-    """What the wishes (statement, after) make of a source."""
+def result(source: str, requests: tuple[tuple[str, str], ...]) -> str:
+    """What the requests (statement, after) make of a source."""
     try:
-        edits = united(Text(PATH, "python", source), [Wish(PATH, statement, after) for statement, after in wishes])
+        edits = merged_imports(
+            Text(PATH, "python", source), [ImportRequest(PATH, statement, after) for statement, after in requests]
+        )
     except FixRefused as refused:
         return f"refused: {refused.reason}"
     return edited_text(source, edits)
@@ -189,7 +191,7 @@ CASES: dict[str, Case] = {
         "from npu_bridge.estimator import npu_ops\n",
     ),
     "a name that is imported from elsewhere": ("from mine import npu_ops\n", (NPU,), "refused: name-taken"),
-    "a name that two wishes want": ("", (NPU, ("from mine import npu_ops", "")), "refused: name-taken"),
+    "a name that two requests want": ("", (NPU, ("from mine import npu_ops", "")), "refused: name-taken"),
     "a name that a parameter has": (
         "def f(npu_ops): pass\n",
         (NPU,),
@@ -200,9 +202,9 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize(("source", "wishes", "wanted"), CASES.values(), ids=CASES.keys())
-def test_united(source: str, wishes: tuple[tuple[str, str], ...], wanted: str) -> None:
-    assert result(source, wishes) == wanted
+@pytest.mark.parametrize(("source", "requests", "wanted"), CASES.values(), ids=CASES.keys())
+def test_united(source: str, requests: tuple[tuple[str, str], ...], wanted: str) -> None:
+    assert result(source, requests) == wanted
 
 
 @pytest.mark.parametrize("source", [case[0] for case in CASES.values()], ids=CASES.keys())

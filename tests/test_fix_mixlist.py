@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from npulint.facts.model import Fact, Span
 from npulint.findings import FixStep
 from npulint.fix.mixlist import FILE, plan
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.source import edited_text
 from npulint.read.json_tree import Lines
 from npulint.read.mixlist import read_mixlist
@@ -126,7 +126,7 @@ def _entries(text: str) -> list[Fact]:
 def test_a_new_list_lies_beside_the_script() -> None:
     source = 'op.parameter_map["precision_mode"].s = tf.compat.as_bytes("allow_mix_precision")\n'
     found = scripted(source, source.strip())
-    assert found.imports == (Wish("a/train.py", "import os"),)
+    assert found.imports == (ImportRequest("a/train.py", "import os"),)
     made = next(edit for edit in found.edits if edit.path == "a/" + FILE)
     assert made.text == '{\n    "black-list": {\n        "to-add": ["ReduceSumD"]\n    }\n}\n'
     assert [fact.name for fact in _entries(made.text)] == ["ReduceSumD"]

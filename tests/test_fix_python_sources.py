@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from npulint.fix.python import levels
-from npulint.read.source import Source, decode
+from npulint.read.source import DecodedSource, decode
 from tests.fix_steps import import_failure, trials
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def _texts(part: int, parts: int) -> list[str]:
     for path in paths[part::parts]:
         data = path.read_bytes()
         source = decode(data, str(path)) if len(data) < 40_000 else None
-        if isinstance(source, Source) and not source.problems and "bad" not in path.name:
+        if isinstance(source, DecodedSource) and not source.problems and "bad" not in path.name:
             found.append(source.text)
         if len(found) == _FILES // parts:
             break

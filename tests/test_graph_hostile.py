@@ -22,7 +22,7 @@ from npulint.read.files import load
 from npulint.read.graph import read_graph
 from npulint.read.graph.tensorflow import limits
 from npulint.read.graph.torch.schema import BackwardSignature, Signature
-from npulint.read.graph.torch.script.expression import Scan
+from npulint.read.graph.torch.script.expression import ExpressionScan
 from npulint.read.graph.torch.signature import outputs
 from npulint.result_cache import cached_facts
 from tests.growth import within
@@ -216,4 +216,4 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ['"' + '\\"' * 500_000, "'" + '\\"' * 500_000, '"a' + "\\'" * 500_000])
 def test_a_string_of_torchscript_without_end_is_read_once(text: str) -> None:
     with within(SECONDS), pytest.raises(ValueError, match="without end"):
-        Scan(lambda call, whole: "", lambda name: "").run(text, 0)
+        ExpressionScan(lambda call, whole: "", lambda name: "").run(text, 0)

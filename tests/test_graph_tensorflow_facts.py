@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import control, inputs, patterns, shapes, types
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, SHAPE, UNKNOWN, origins
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Body, Graph, Node
@@ -154,7 +154,7 @@ def chains(draw: some.DrawFn) -> list[Node]:
 
 
 def origin(nodes: list[Node], name: str) -> int:
-    flow = Flow(Body("", nodes))
+    flow = DataFlow(Body("", nodes))
     return origins(flow, [flow.at[name]])[flow.at[name]]
 
 
@@ -174,7 +174,7 @@ class TestOrigins:
     def test_data_anywhere_above_makes_data(self, nodes: list[Node], data: some.DataObject) -> None:
         at = data.draw(some.integers(1, len(nodes) - 1))
         nodes[at] = Node(nodes[at].name, nodes[at].op, (*nodes[at].inputs, "x"))
-        flow = Flow(Body("", [*nodes, fed("x", [8])]))
+        flow = DataFlow(Body("", [*nodes, fed("x", [8])]))
         below = flow.descendants([flow.at["x"]])
         known = origins(flow, range(len(flow.nodes)))
         assert {place for place, word in known.items() if word == DATA} == below

@@ -12,7 +12,7 @@ import pytest
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_files
 from npulint.catalogue.sources import builtin_directory
-from npulint.data.options import MECHANISMS, AdapterOption, Use, legal_keys, option, options
+from npulint.data.options import MECHANISMS, AdapterOption, OptionUse, legal_keys, option, options
 from npulint.findings import Finding
 from npulint.pipeline import check_sources
 from scripts.source_tables import listed
@@ -25,7 +25,7 @@ _CHECKS = (
 ).split()
 _TOO_NEW = {"session_key": "session-key-not-in-release"}
 
-Row = tuple[AdapterOption, str, Use]
+Row = tuple[AdapterOption, str, OptionUse]
 ROWS: list[Row] = [(o, m, o.uses[m]) for o in options() for m in o.mechanisms]
 IDS = [f"{mechanism}-{use.name}" for _, mechanism, use in ROWS]
 
@@ -122,7 +122,7 @@ def test_a_value_of_the_wrong_type_is_reported_once(row: Row) -> None:
     assert found == {"adapter-option-wrong-type"} or (row[2].listed and found == {"adapter-option-bad-value"})
 
 
-def _outside(use: Use, field: str) -> object | None:
+def _outside(use: OptionUse, field: str) -> object | None:
     """A value of the right type that is not among the legal ones."""
     if use.type in ("object", "flag", "bool", "any"):
         return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.data.option_rules import Rule, holds, rules
-from npulint.data.options import MECHANISMS, Use, option
+from npulint.data.option_rules import OptionRule, holds, rules
+from npulint.data.options import MECHANISMS, OptionUse, option
 from tests.option_support import TEMPLATE, Code, Setting, right_value, script
 from tests.support import facts
 
 
-def _use(key: str, mechanism: str) -> Use | None:
+def _use(key: str, mechanism: str) -> OptionUse | None:
     known = option(key)
     return None if known is None else known.uses.get(mechanism)
 
@@ -52,7 +52,7 @@ def _conflicts(mechanism: str, *settings: Setting) -> list[tuple[str, str, str]]
     return [(f.name, f.get("option"), f.get("other")) for f in found]
 
 
-def _first(rule: Rule, mechanism: str) -> list[Setting]:
+def _first(rule: OptionRule, mechanism: str) -> list[Setting]:
     settings = [_setting(rule.option, _meeting(rule.when, rule.option, mechanism), mechanism)]
     if rule.meanwhile:
         key, _, value = rule.meanwhile.partition("=")
@@ -61,7 +61,7 @@ def _first(rule: Rule, mechanism: str) -> list[Setting]:
 
 
 @pytest.mark.parametrize(("rule", "mechanism"), CASES, ids=IDS)
-def test_a_rule_is_broken_by_its_pair_and_kept_without(rule: Rule, mechanism: str) -> None:
+def test_a_rule_is_broken_by_its_pair_and_kept_without(rule: OptionRule, mechanism: str) -> None:
     alone = _first(rule, mechanism)
     pair = [*alone, _setting(rule.other, _meeting(rule.other_when, rule.other, mechanism), mechanism)]
     expected = (rule.rule, alone[0][0], pair[-1][0])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.postprocess.baseline import Compared, Place, compare, scope, united
+from npulint.postprocess.baseline import Compared, EntryBuilder, compare, merged_entries, scope
 from npulint.source_lines import FileLines
 from tests.surface_support import finding
 
@@ -24,8 +24,8 @@ def at(path: str, line: int, places: int = 1) -> Finding:
 
 
 def held(accepted: Sequence[Finding], now: Sequence[Finding], folder: Path) -> Compared:
-    place = Place(str(folder), lambda path: LINES)
-    return compare("x.json", united(map(place.entry, accepted)), now, place, lambda entry: True)
+    place = EntryBuilder(str(folder), lambda path: LINES)
+    return compare("x.json", merged_entries(map(place.entry, accepted)), now, place, lambda entry: True)
 
 
 spots = st.lists(st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(1, 3)), max_size=12)
@@ -103,5 +103,5 @@ def test_the_function_around_a_line(line: int, name: str) -> None:
 def test_a_long_line_is_kept_short_and_still_told_apart(tmp_path: Path) -> None:
     texts = ["x" * 500 + "1", "x" * 500 + "2"]
     lines = [FileLines({"a.py": text.encode()}) for text in texts]
-    first, second = (Place(str(tmp_path), one).entry(at("a.py", 1)).line for one in lines)
+    first, second = (EntryBuilder(str(tmp_path), one).entry(at("a.py", 1)).line for one in lines)
     assert first != second and max(len(first), len(second)) < 150

@@ -57,7 +57,7 @@ def told(complaints: Sequence[Finding]) -> list[str]:
 )
 def test_silenced(text: str, place: tuple[int, int]) -> None:
     result = run(text, at(*place))
-    assert (result.kept, len(result.silenced), told(result.complaints)) == ([], 1, [])
+    assert (result.kept, len(result.suppressed), told(result.complaints)) == ([], 1, [])
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_silenced(text: str, place: tuple[int, int]) -> None:
     ],
 )
 def test_not_silenced(text: str, line: int) -> None:
-    assert run(text, at(line)).silenced == []
+    assert run(text, at(line)).suppressed == []
 
 
 def test_other_files_are_not_silenced() -> None:
@@ -86,7 +86,7 @@ def test_other_files_are_not_silenced() -> None:
 
 
 def test_a_shell_script_is_silenced_line_by_line() -> None:
-    assert len(run("export A=1  # npulint: ignore[NPU1301]", at(1), kind="shell").silenced) == 1
+    assert len(run("export A=1  # npulint: ignore[NPU1301]", at(1), kind="shell").suppressed) == 1
 
 
 @pytest.mark.parametrize(
@@ -98,12 +98,12 @@ def test_a_shell_script_is_silenced_line_by_line() -> None:
     ],
 )
 def test_a_command_of_several_lines_is_silenced_as_one(text: str, line: int) -> None:
-    assert len(run(text, at(line), kind="shell").silenced) == 1
+    assert len(run(text, at(line), kind="shell").suppressed) == 1
 
 
 def test_the_command_before_is_not_silenced() -> None:
     text = "python b.py\npython a.py \\\n  --x 1  # npulint: ignore[NPU1301]"
-    assert run(text, at(1), kind="shell").silenced == []
+    assert run(text, at(1), kind="shell").suppressed == []
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_a_comment_about_a_check_that_does_not_run_is_left_alone() -> None:
 def test_one_comment_may_silence_several_findings() -> None:
     both = [at(1), at(1, code="NPU1101", name="bad-variable")]
     result = run("x()  # npulint: ignore[NPU1101, NPU1301]", *both)
-    assert (len(result.silenced), result.complaints) == (2, [])
+    assert (len(result.suppressed), result.complaints) == (2, [])
 
 
 def test_source_that_stops_being_python_still_has_its_comments() -> None:
-    assert len(run("x()  # npulint: ignore[NPU1301]\ny = '''never closed", at(1)).silenced) == 1
+    assert len(run("x()  # npulint: ignore[NPU1301]\ny = '''never closed", at(1)).suppressed) == 1

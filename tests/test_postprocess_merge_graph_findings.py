@@ -15,7 +15,7 @@ from npulint.catalogue.check import Catalogue, Check, Query
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Comment, FileFacts, Span
 from npulint.findings import Finding, Fix, FixEdit, FixStep, Related, RunResult
-from npulint.postprocess.baseline import Place
+from npulint.postprocess.baseline import EntryBuilder
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_graph_findings import related_to_source, united_graphs
 from npulint.postprocess.record import RawResults, RunContext
@@ -243,7 +243,7 @@ def test_without_the_check_of_the_source_the_graph_speaks() -> None:
 
 def test_a_baseline_that_knows_the_source_knows_both(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    save_baseline("b.json", [Place("", source).entry(one) for one in settled(told()).findings], "en")
+    save_baseline("b.json", [EntryBuilder("", source).entry(one) for one in settled(told()).findings], "en")
     result = settled(told(), seen(), baseline="b.json")
     assert result.findings == []
     assert result.summary.known == 1

@@ -207,4 +207,4 @@ def _theirs(text: str) -> list[str]:
 def _silenced(text: str, found: Sequence[Finding]) -> int:
     file = FileFacts("a.py", "python", comments=comments(text))
     lines = text.split("\n")
-    return len(suppress(found, [file], RULES, lambda rule: True, lambda _: lines, "en").silenced)
+    return len(suppress(found, [file], RULES, lambda rule: True, lambda _: lines, "en").suppressed)

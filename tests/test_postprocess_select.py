@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.select import specificity, unknown, wanted
+from npulint.postprocess.select import selected, specificity, unknown
 from tests.surface_support import finding
 
 RULE = finding()  # NPU1301 native-dropout, topic dropout, category performance
@@ -40,7 +40,7 @@ OTHER = finding(code="NPU1102", name="fp16-without-loss-scale", topic="loss_scal
     ],
 )
 def test_decision(select: str, extend: str, ignore: str, speaks: bool) -> None:
-    assert wanted(RULE, select.split(), extend.split(), ignore.split()) is speaks
+    assert selected(RULE, select.split(), extend.split(), ignore.split()) is speaks
 
 
 @pytest.mark.parametrize("word", ["NP", "1301", "NPU13011", "drop", "", "native", "x"])

@@ -15,14 +15,14 @@ from npulint.discover.files import DiscoverOptions, discover
 from npulint.facts.model import Fact, FileFacts
 from npulint.read.configuration import LIMIT, ConfigLeaf, read_configuration, typed
 from npulint.read.files import load, read
-from npulint.read.source import Source
+from npulint.read.source import DecodedSource
 from tests.growth import within
 
 SUFFIXES = ("yaml", "yml", "json", "toml", "ini", "cfg", "conf", "gin", "pbtxt", "prototxt", "config")
 
 
 def facts(text: str, path: str) -> list[Fact]:
-    found = read_configuration(Source(text), path)
+    found = read_configuration(DecodedSource(text), path)
     assert found.problems == []
     return found.facts
 
@@ -36,7 +36,7 @@ def by_key(facts: list[Fact]) -> dict[tuple[str, ...], object]:
 
 
 def reason(text: str, path: str = "a.yaml") -> str:
-    found = read_configuration(Source(text), path)
+    found = read_configuration(DecodedSource(text), path)
     assert found.facts == []
     return found.problems[0].reason
 
@@ -235,7 +235,7 @@ def test_a_bomb_of_aliases_is_data(text: str) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_reading_takes_no_longer_than_the_file_is_long(line: str, suffix: str) -> None:
     with within(2):
-        read_configuration(Source(line * (60_000 // len(line))), f"a.{suffix}")
+        read_configuration(DecodedSource(line * (60_000 // len(line))), f"a.{suffix}")
 
 
 def test_an_anchor_within_itself_is_nothing() -> None:
@@ -291,7 +291,7 @@ def test_yaml_says_what_was_written(tree: dict[str, object], flow: bool) -> None
     text = yaml.safe_dump(tree, default_flow_style=flow, allow_unicode=True, sort_keys=False)
     text = text.replace("\r", "")
     whole = yaml.safe_load(text)
-    found = read_configuration(Source(text), "a.yaml")
+    found = read_configuration(DecodedSource(text), "a.yaml")
     assert by_key(found.facts) == flattened(whole or {})
 
 
@@ -299,7 +299,7 @@ def test_yaml_says_what_was_written(tree: dict[str, object], flow: bool) -> None
     st.text(st.sampled_from("ab1.:-{}[]<>()=,#&*!|>'\"% \n\t@?~\\/é\x00\u2028"), max_size=60), st.sampled_from(SUFFIXES)
 )
 def test_nothing_that_is_in_a_file_ends_the_reading(text: str, suffix: str) -> None:
-    found = read_configuration(Source(text), f"a.{suffix}")
+    found = read_configuration(DecodedSource(text), f"a.{suffix}")
     lines = text.count("\n") + 1
     assert all(1 <= fact.span.line <= fact.span.end_line <= lines + 1 for fact in found.facts)
     assert all(problem.reason in ("syntax-error", "json", "too-large", "too-deep") for problem in found.problems)

@@ -9,7 +9,7 @@ import pytest
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, is_cuda, kinds_of
 from npulint.read.cuda import read_cuda
-from npulint.read.files import Loaded, load, read
+from npulint.read.files import LoadedFile, load, read
 from tests.growth import within
 
 BINDING = 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n  m.def("pool", &pool_cuda);\n  m.def("pool_back", &b);\n}\n'
@@ -100,14 +100,14 @@ def test_many_kernels_are_capped() -> None:
 )
 def test_bytes_that_are_no_text_are_no_problem(data: bytes) -> None:
     file = SourceFile("a.cu", "cuda", "a.cu", ".", len(data))
-    facts = read(Loaded(file, data))
+    facts = read(LoadedFile(file, data))
     assert facts.problems == []
     assert [fact.name for fact in facts.facts] == (["a"] if b" a(" in data else [])
 
 
 def test_a_comment_may_silence_a_finding() -> None:
     data = b"// npulint: ignore[cuda-kernel-source]\n__global__ void a(int n) {}\n"
-    found = read(Loaded(SourceFile("a.cu", "cuda", "a.cu", ".", len(data)), data))
+    found = read(LoadedFile(SourceFile("a.cu", "cuda", "a.cu", ".", len(data)), data))
     assert [(one.line, one.alone) for one in found.comments] == [(1, True)]
 
 

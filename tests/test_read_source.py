@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from npulint.facts.model import Problem
-from npulint.read.source import Source, comments, decode, read_bytes
+from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 CHINESE = "# 训练脚本\nx = 1\n"
 
 
-def decoded(data: bytes, python: bool = True) -> Source:
+def decoded(data: bytes, python: bool = True) -> DecodedSource:
     source = decode(data, "x.py", python)
-    assert isinstance(source, Source), source
+    assert isinstance(source, DecodedSource), source
     return source
 
 

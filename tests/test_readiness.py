@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from npulint.catalogue.check import TOPICS, Item
+from npulint.catalogue.check import TOPICS, ItemDefinition
 from npulint.catalogue.examples import run_item_examples
 from npulint.catalogue.load import load_catalogue, load_files
 from npulint.catalogue.problems import CatalogueError
@@ -39,7 +39,7 @@ GPU = """
 
 
 @each_item
-def test_the_examples_hold(item: Item) -> None:
+def test_the_examples_hold(item: ItemDefinition) -> None:
     from npulint.pipeline import check_sources
 
     def programs(files: dict[str, str], target: dict[str, str]) -> list[ProgramSummary]:
@@ -49,7 +49,7 @@ def test_the_examples_hold(item: Item) -> None:
 
 
 @each_item
-def test_an_item_speaks_both_languages(item: Item) -> None:
+def test_an_item_speaks_both_languages(item: ItemDefinition) -> None:
     assert set(item.text) == {"en", "zh"}
     assert all(text.title and text.look for text in item.text.values())
 

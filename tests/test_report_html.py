@@ -13,9 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import ChecklistItem, Edit, Evidence, Fix, ProgramSummary, Related, RunResult, Silenced, Summary
+from npulint.findings import (
+    ChecklistItem,
+    Edit,
+    Evidence,
+    Fix,
+    ProgramSummary,
+    Related,
+    RunResult,
+    Summary,
+    SuppressedFinding,
+)
 from npulint.report.html import page as page_module
-from npulint.report.html.markup import Paths, outside
+from npulint.report.html.markup import ShortPaths, outside
 from npulint.report.html.source import frame, line_of
 from npulint.report.terminal import escape_control_chars
 from npulint.report.view import ReportView, RulePage, render
@@ -47,7 +57,7 @@ def test_every_text_stays_in_its_place(
     span = Span(1, column + 1, 1, column + width + 1)
     one = finding(message=message, path="p" + path, span=span, topic=reason, why=reason, fingerprint="")
     result = RunResult(
-        [one], suppressed=[Silenced(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
+        [one], suppressed=[SuppressedFinding(one, "comment", reason)], unreadable=[Problem("p" + path, "json", reason)]
     )
     root = tree(page(result, lines=lambda name: [line]))
     (card,) = with_class(root, "f")
@@ -139,7 +149,7 @@ def test_a_page_tells_no_place_of_the_machine() -> None:
     ],
 )
 def test_what_all_paths_share_is_left_out(paths: list[str], path: str, told: str) -> None:
-    assert Paths(paths)(path) == told
+    assert ShortPaths(paths)(path) == told
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from junitparser import Error, Failure, JUnitXml, Skipped
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import Related, RunResult, Silenced, Summary
+from npulint.findings import Related, RunResult, Summary, SuppressedFinding
 from npulint.report.view import ReportView, render
 from tests.hostile_results import results
 from tests.project_support import Project
@@ -161,14 +161,17 @@ def test_equal_cases_have_different_names() -> None:
     ],
 )
 def test_what_is_silenced_is_skipped(by: str, reason: str, message: str) -> None:
-    _, suite = suites(RunResult(suppressed=[Silenced(finding(severity="error"), by, reason)]))
+    _, suite = suites(RunResult(suppressed=[SuppressedFinding(finding(severity="error"), by, reason)]))
     (case,) = suite
     assert [one.message for one in case.result] == [message]
     assert case.is_skipped
 
 
 def test_notes_that_are_not_shown_are_not_skipped_either() -> None:
-    assert outcomes(RunResult(suppressed=[Silenced(finding(severity="note"), "comment")]), shown_from="warning") == []
+    assert (
+        outcomes(RunResult(suppressed=[SuppressedFinding(finding(severity="note"), "comment")]), shown_from="warning")
+        == []
+    )
 
 
 @pytest.mark.parametrize(

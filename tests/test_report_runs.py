@@ -320,7 +320,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def summary_of(*paths: str, **settings: Any) -> RunSummary:
-    return words.united(run(Settings(paths=paths, **settings)).runs)
+    return words.merged_runs(run(Settings(paths=paths, **settings)).runs)
 
 
 FILES = (

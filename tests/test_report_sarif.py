@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from npulint.facts.model import Problem, Span
-from npulint.findings import Edit, Finding, Fix, Related, RunResult, Silenced, Summary
+from npulint.findings import Edit, Finding, Fix, Related, RunResult, Summary, SuppressedFinding
 from npulint.report import sarif
 from npulint.report.sarif.locations import ROOT
 from npulint.report.view import ReportView, RulePage, render
@@ -249,7 +249,7 @@ def test_advice_without_edits_is_no_fix_and_notebooks_have_none() -> None:
     ],
 )
 def test_what_is_silenced_says_by_what(silenced: tuple[str, str], told: Json) -> None:
-    run = only(RunResult([finding()], suppressed=[Silenced(finding(code="NPU1402"), *silenced)]))
+    run = only(RunResult([finding()], suppressed=[SuppressedFinding(finding(code="NPU1402"), *silenced)]))
     assert [one.get("suppressions") for one in run["results"]] == [None, [told]]
 
 
@@ -279,7 +279,8 @@ def test_what_is_too_much_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(sarif, "MOST_RESULTS", 3)
     findings = [finding(severity=word, span=Span(n, 1, n, 2)) for n, word in enumerate(["note", "warning", "error"], 1)]
     result = RunResult(
-        [*findings, finding(span=Span(9, 1, 9, 2))], suppressed=[Silenced(finding(severity="error"), "comment")]
+        [*findings, finding(span=Span(9, 1, 9, 2))],
+        suppressed=[SuppressedFinding(finding(severity="error"), "comment")],
     )
     run = only(result)
     assert [one["locations"][0]["physicalLocation"]["region"]["startLine"] for one in run["results"]] == [2, 3, 9]

@@ -11,7 +11,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.run.names import Names
 from npulint.assemble.run.periods import periodic
 from npulint.discover.kinds import SourceFile
-from npulint.read.files import Loaded, read
+from npulint.read.files import LoadedFile, read
 
 CODE = """import tensorflow as tf
 
@@ -47,7 +47,7 @@ def names(code: str = CODE) -> Names:
 def context(code: str = CODE) -> Context:
     data = code.encode()
     file = SourceFile("train.py", "python", "train.py", ".", len(data))
-    return assembled(".", [read(Loaded(file, data), whole=True)]).context
+    return assembled(".", [read(LoadedFile(file, data), whole=True)]).context
 
 
 KNOWN = names()

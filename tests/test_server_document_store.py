@@ -70,22 +70,22 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 def tell(story: Callable[[DocumentStore, list[EngineAnswer]], Coroutine[Any, Any, None]]) -> None:
     async def all_of_it() -> None:
         answers: list[EngineAnswer] = []
-        desk = DocumentStore({}, answers.append, lambda done, total: None)
-        desk.configure(["/w"], ClientSettings(), "en")
-        await story(desk, answers)
+        store = DocumentStore({}, answers.append, lambda done, total: None)
+        store.configure(["/w"], ClientSettings(), "en")
+        await story(store, answers)
 
     asyncio.run(asyncio.wait_for(all_of_it(), 20))
 
 
-def opened(desk: DocumentStore, text: str = "1", path: str = "/w/a.py") -> EditorDocument:
+def opened(store: DocumentStore, text: str = "1", path: str = "/w/a.py") -> EditorDocument:
     document = EditorDocument(f"file://{path}", path, 1, text, "utf-16")
-    desk.open(document)
+    store.open(document)
     return document
 
 
-def typed(desk: DocumentStore, document: EditorDocument, text: str) -> None:
+def typed(store: DocumentStore, document: EditorDocument, text: str) -> None:
     document.change(document.version + 1, [TextDocumentContentChangeWholeDocument(text=text)])
-    desk.changed(document)
+    store.changed(document)
 
 
 def said(findings: Any) -> list[str]:
@@ -94,43 +94,43 @@ def said(findings: Any) -> list[str]:
 
 
 def test_a_late_answer_is_never_about_a_newer_text() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.seconds = 0.05
-        document = opened(desk)
+        document = opened(store)
         for number in range(2, 30):
             await asyncio.sleep(0.01)
-            typed(desk, document, str(number))
-            for one in desk.results.values():
+            typed(store, document, str(number))
+            for one in store.results.values():
                 assert said(one.findings) == [str(one.seen.version)] == [one.seen.text]
-        result = await desk.current(document.uri)
+        result = await store.current(document.uri)
         assert result is not None and said(result.findings) == ["29"]
 
     tell(story)
 
 
 def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
-        document = opened(desk)
-        await desk.current(document.uri)
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(store)
+        await store.current(document.uri)
         before = Slow.checks
         for number in range(2, 52):
-            typed(desk, document, str(number))
-        result = await desk.current(document.uri)
+            typed(store, document, str(number))
+        result = await store.current(document.uri)
         assert result is not None and said(result.findings) == ["51"]
-        await desk.settled()
+        await store.settled()
         assert Slow.checks - before <= 2
 
     tell(story)
 
 
 def test_the_loop_stays_free_while_a_check_runs() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.gate = threading.Event()  # a check waits for what only the loop does meanwhile
-        document = opened(desk)
+        document = opened(store)
         while not Slow.checks:
             await asyncio.sleep(0.01)
         Slow.gate.set()
-        await desk.current(document.uri)
+        await store.current(document.uri)
         assert Slow.threads == {"npulint"}
         assert Slow.waited == [True]
 
@@ -138,17 +138,17 @@ def test_the_loop_stays_free_while_a_check_runs() -> None:
 
 
 def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
-        document = opened(desk)
-        await desk.current(document.uri)
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(store)
+        await store.current(document.uri)
         Slow.failure = RuntimeError("a bug")
-        typed(desk, document, "2")
-        result = await desk.current(document.uri)
+        typed(store, document, "2")
+        result = await store.current(document.uri)
         assert result is not None and said(result.findings) == []
         assert "RuntimeError: a bug" in answers[-1].failures[0]
         Slow.failure = None
-        typed(desk, document, "3")
-        result = await desk.current(document.uri)
+        typed(store, document, "3")
+        result = await store.current(document.uri)
         assert result is not None and said(result.findings) == ["3"]
         assert answers[-1].failures == []
 
@@ -156,29 +156,29 @@ def test_a_bug_in_a_check_leaves_the_file_empty_and_the_server_alive() -> None:
 
 
 def test_settings_that_a_run_refuses_are_a_problem_and_no_bug() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.failure = ConfigError(["select: there is no check named `x`"])
-        document = opened(desk)
-        await desk.current(document.uri)
+        document = opened(store)
+        await store.current(document.uri)
         assert [one.message for one in answers[-1].problems] == ["select: there is no check named `x`"]
         assert answers[-1].failures == []
         Slow.failure = None
-        desk.configure(["/w"], ClientSettings(), "en")
-        await desk.settled()
+        store.configure(["/w"], ClientSettings(), "en")
+        await store.settled()
         assert answers[-1].problems == []
 
     tell(story)
 
 
 def test_a_closed_document_has_no_result_and_waits_for_none() -> None:
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
         Slow.seconds = 0.1
-        document = opened(desk)
-        waiting = asyncio.ensure_future(desk.current(document.uri))
+        document = opened(store)
+        waiting = asyncio.ensure_future(store.current(document.uri))
         await asyncio.sleep(0.01)
-        desk.close(document.uri)
+        store.close(document.uri)
         assert await waiting is None
-        assert desk.results == {}
+        assert store.results == {}
 
     tell(story)
 
@@ -190,10 +190,10 @@ def test_files_of_one_project_are_asked_about_once(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Slow, "check", whole)
 
-    async def story(desk: DocumentStore, answers: list[EngineAnswer]) -> None:
-        opened(desk, path="/w/a.py")
-        opened(desk, path="/w/b.py")
-        await desk.settled()
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        opened(store, path="/w/a.py")
+        opened(store, path="/w/b.py")
+        await store.settled()
         assert Slow.checks == len(answers)
 
     tell(story)

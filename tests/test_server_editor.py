@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 
 from npulint.server.positions import replaced
 from npulint.server.uris import uri_of
-from tests.server_support import QUIET, ROOT, editing, pushed, said
+from tests.server_support import QUIET, ROOT, editing, pushed, short
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def go(story: Coroutine[Any, Any, None]) -> None:
 
 
 def errors(some: list[lsp.Diagnostic]) -> list[str]:
-    return [said(one) for one in some if one.severity == lsp.DiagnosticSeverity.Error]
+    return [short(one) for one in some if one.severity == lsp.DiagnosticSeverity.Error]
 
 
 def insert(line: int, character: int, text: str) -> lsp.TextDocumentContentChangePartial:
@@ -382,7 +382,7 @@ def test_the_editor_shows_what_the_command_line_reports(name: str, cache_folder:
             for path in reported:
                 editor.open(ROOT / path)
             for path, wanted in reported.items():
-                assert [said(one) for one in await editor.at(ROOT / path, 1)] == wanted
+                assert [short(one) for one in await editor.at(ROOT / path, 1)] == wanted
 
     go(story())
 
@@ -505,7 +505,7 @@ def test_a_notebook_that_is_open_as_text(folder: Path) -> None:
             editor.open(path, "\n".join(lines), language="json")
             shown = [one for one in await editor.at(path, 1) if one.code == "nccl-backend"]
             start = len(cell[: cell.index("dist")].encode("utf-16-le")) // 2
-            assert [said(one) for one in shown] == [f"2:{start}-2:{start + 33} nccl-backend"]
+            assert [short(one) for one in shown] == [f"2:{start}-2:{start + 33} nccl-backend"]
             found = await editor.actions(uri_of(str(path)), shown[0].range)
             assert [title for title in found if title.startswith("Ignore")] == []
 

@@ -12,9 +12,9 @@ from lsprotocol import types as lsp
 
 from npulint.facts.model import Span
 from npulint.findings import Fix, FixEdit, FixStep
-from npulint.server.actions import FIX_ALL, File, Proposer
+from npulint.server.actions import FIX_ALL, EditableFile, Proposer
 from npulint.server.diagnostics import Abilities, diagnostic
-from npulint.server.positions import Places, replaced
+from npulint.server.positions import TextPositions, replaced
 from tests.fix_checks import CHECKS, CODES, MODEL, SAFE, WHOLE
 from tests.server_support import editing
 from tests.surface_support import finding
@@ -148,9 +148,9 @@ def test_checks_that_are_never_fixed_offer_nothing(folder: Path) -> None:
 
 
 def proposer(texts: dict[str, str]) -> Proposer:
-    def file(path: str) -> File:
+    def file(path: str) -> EditableFile:
         text = texts.get(path)
-        return File(f"file://{path}", None if text is None else 1, text or "", (text or "").split("\n"))
+        return EditableFile(f"file://{path}", None if text is None else 1, text or "", (text or "").split("\n"))
 
     return Proposer(file, "utf-16", True, "en")
 
@@ -162,9 +162,9 @@ def renaming(path: str, line: int, to: str, applicability: str) -> FixEdit:
 def offered(fix: Fix, texts: dict[str, str]) -> dict[str, lsp.CodeAction]:
     one = finding(path="/w/a.py", span=Span(2, 1, 2, 6), fix=fix)
 
-    def sight(path: str) -> tuple[str, Places, list[str]]:
+    def sight(path: str) -> tuple[str, TextPositions, list[str]]:
         lines = texts[path].split("\n")
-        return f"file://{path}", Places(lines), lines
+        return f"file://{path}", TextPositions(lines), lines
 
     actions = proposer(texts).for_finding(one, diagnostic(one, sight, Abilities()))
     return fixes({action.title: action for action in actions})
@@ -194,8 +194,8 @@ def test_a_file_that_is_not_there_is_not_made() -> None:
     texts = {"/w/a.py": "import t\nt.a()\n"}
     one = finding(path="/w/a.py", span=Span(2, 1, 2, 6), fix=fix)
 
-    def file(path: str) -> File:
-        return File(
+    def file(path: str) -> EditableFile:
+        return EditableFile(
             f"file://{path}",
             1 if path in texts else None,
             texts.get(path, ""),

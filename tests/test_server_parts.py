@@ -16,15 +16,15 @@ from lsprotocol import types as lsp
 from npulint.errors import ConfigError
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, Fix, Related
-from npulint.read.source import Source, decode
+from npulint.read.source import DecodedSource, decode
 from npulint.report.view import RulePage
-from npulint.server.actions import FIX_ALL, File, Proposer
+from npulint.server.actions import FIX_ALL, EditableFile, Proposer
 from npulint.server.configuration import ClientSettings, problems_of, settings_for, understood
 from npulint.server.diagnostics import Abilities, diagnostic
 from npulint.server.documents import unsaved
 from npulint.server.hover import as_markdown, named_at, plain
-from npulint.server.positions import Places
-from npulint.server.publishing import PATIENT, QUICK, Board, pause, shown_elsewhere
+from npulint.server.positions import TextPositions
+from npulint.server.publishing import PATIENT, QUICK, DiagnosticsPublisher, pause, shown_elsewhere
 from npulint.server.uris import path_of, uri_of
 from tests.surface_support import call, finding
 
@@ -36,8 +36,8 @@ TEXTS = {
 }
 
 
-def sight(path: str) -> tuple[str, Places, Sequence[str]]:
-    return f"file://{path}", Places(TEXTS[path]), TEXTS[path]
+def sight(path: str) -> tuple[str, TextPositions, Sequence[str]]:
+    return f"file://{path}", TextPositions(TEXTS[path]), TEXTS[path]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_what_is_not_saved_is_read_as_the_file_would_be(
     assert data == read
     if data is not None and "\ud83d" not in typed:
         back = decode(data, "a.py")
-        assert isinstance(back, Source) and back.text == typed
+        assert isinstance(back, DecodedSource) and back.text == typed
 
 
 def test_a_diagnostic_tells_all_that_the_editor_can_show() -> None:
@@ -238,8 +238,8 @@ def test_what_the_reader_of_json_says_is_where_it_says() -> None:
 
 def proposer(versioned: bool = True, text: str = "名 = 'x'\r\ny()\r\n", lang: str = "en") -> Proposer:
     files = {
-        "/w/a.py": File("file:///w/a.py", 7, text, text.split("\r\n")),
-        "/w/b.py": File("file:///w/b.py", None, "", [""]),
+        "/w/a.py": EditableFile("file:///w/a.py", 7, text, text.split("\r\n")),
+        "/w/b.py": EditableFile("file:///w/b.py", None, "", [""]),
     }
     return Proposer(lambda path: files[path], "utf-16", versioned, lang)
 
@@ -364,18 +364,18 @@ def test_which_files_that_are_not_open_show_something(scope: str, shown: dict[st
 
 def test_the_board_tells_only_news_and_never_goes_back() -> None:
     told: list[tuple[str, int | None, list[object]]] = []
-    board = Board(lambda uri, version, some: told.append((uri, version, some)))
-    board.show("a", 2, ["x"])
-    board.show("a", 1, ["old"])
-    board.show("a", 2, ["x"])
-    board.show("b", None, [])
-    board.show("b", None, ["y"])
+    publisher = DiagnosticsPublisher(lambda uri, version, some: told.append((uri, version, some)))
+    publisher.show("a", 2, ["x"])
+    publisher.show("a", 1, ["old"])
+    publisher.show("a", 2, ["x"])
+    publisher.show("b", None, [])
+    publisher.show("b", None, ["y"])
     assert told == [("a", 2, ["x"]), ("b", None, ["y"])]
-    board.only({"a"})
-    board.forget("a")
-    board.forget("a")
+    publisher.only({"a"})
+    publisher.forget("a")
+    publisher.forget("a")
     assert told[2:] == [("b", None, []), ("a", None, [])]
-    board.show("a", 1, ["again"])
+    publisher.show("a", 1, ["again"])
     assert told[4:] == [("a", 1, ["again"])]
 
 

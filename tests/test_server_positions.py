@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from npulint.facts.model import Span
-from npulint.server.positions import Places, agreed, line_end, points, replaced, split, units
+from npulint.server.positions import TextPositions, agreed, line_end, points, replaced, split, units
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 LINE = st.text(alphabet="ab \t\"'\x0c\x85\u2028é中文字😀🎉𝒳\u200d", max_size=12)
@@ -25,7 +25,7 @@ def at(line: int, character: int) -> Position:
 @given(LINE, ENCODING, st.integers(0, 14))
 def test_a_column_comes_back_as_it_went(line: str, encoding: str, wanted: int) -> None:
     column = min(wanted, len(line)) + 1
-    places = Places([line], encoding)
+    places = TextPositions([line], encoding)
     position = places.position(1, column)
     assert position == at(0, len(line[: column - 1].encode("utf-16-le")) // 2) or encoding != "utf-16"
     assert places.place(position) == (1, column)
@@ -41,7 +41,7 @@ def test_units_that_cut_a_character_in_two_stand_before_it(line: str, encoding: 
 @given(TEXT, LINE, ENCODING, st.data())
 def test_an_edit_changes_just_its_range(text: str, new: str, encoding: str, data: st.DataObject) -> None:
     lines = split(text)
-    places = Places(lines, encoding)
+    places = TextPositions(lines, encoding)
     spots = [
         (number, data.draw(st.integers(1, len(lines[number - 1]) + 1)))
         for number in sorted(data.draw(st.lists(st.integers(1, len(lines)), min_size=2, max_size=2)))
@@ -70,7 +70,7 @@ def test_any_range_of_any_editor_is_a_place_in_the_text(
     text: str, encoding: str, line: int, character: int, end: int, last: int
 ) -> None:
     lines = split(text)
-    span = Places(lines, encoding).span(Range(at(line, character), at(end, last)))
+    span = TextPositions(lines, encoding).span(Range(at(line, character), at(end, last)))
     for number, column in ((span.line, span.column), (span.end_line, span.end_column)):
         assert 1 <= number <= len(lines)
         assert 1 <= column <= len(lines[number - 1]) + 1
@@ -84,12 +84,12 @@ def test_any_range_of_any_editor_is_a_place_in_the_text(
 def test_chinese_and_emoji_before_and_inside(encoding: str, wanted: tuple[int, int]) -> None:
     line = "名 = '😀'; 文😀()"
     column = line.index("文") + 1
-    found = Places([line], encoding).range(Span(1, column, 1, column + 2))
+    found = TextPositions([line], encoding).range(Span(1, column, 1, column + 2))
     assert (found.start.character, found.end.character) == wanted
 
 
 def test_a_tab_is_one_column() -> None:
-    assert Places(["\t\tx()"]).range(Span(1, 3, 1, 6)) == Range(at(0, 2), at(0, 5))
+    assert TextPositions(["\t\tx()"]).range(Span(1, 3, 1, 6)) == Range(at(0, 2), at(0, 5))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -106,15 +106,15 @@ def test_a_form_feed_ends_no_line() -> None:
 def test_a_last_line_without_an_end() -> None:
     assert replaced("a\nb", Range(at(1, 1), at(1, 1)), "c", "utf-16") == "a\nbc"
     assert replaced("a\n", Range(at(1, 0), at(1, 0)), "b", "utf-16") == "a\nb"
-    assert Places(["a", "b"]).range(Span(2, 2, 3, 1)) == Range(at(1, 1), at(1, 1))
+    assert TextPositions(["a", "b"]).range(Span(2, 2, 3, 1)) == Range(at(1, 1), at(1, 1))
 
 
 def test_what_lies_outside_moves_to_the_border() -> None:
-    places = Places(["ab", "c"])
+    places = TextPositions(["ab", "c"])
     assert places.range(Span(7, 3, 9, 1)) == Range(at(1, 1), at(1, 1))
     assert places.range(Span(0, 0, 0, 0)) == Range(at(0, 0), at(0, 0))
     assert places.range(Span(1, 2, 1, 1)) == Range(at(0, 1), at(0, 1))
-    assert Places([]).range(Span()) == Range(at(0, 0), at(0, 0))
+    assert TextPositions([]).range(Span()) == Range(at(0, 0), at(0, 0))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from npulint.server.uris import uri_of
-from tests.server_support import QUIET, Editor, editing, pushed, said
+from tests.server_support import QUIET, Editor, editing, pushed, short
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ async def shows(editor: Editor, path: Path, wanted: list[str]) -> None:
     def errors() -> list[str] | None:
         last = editor.last(path)
         some = None if last is None else last.diagnostics
-        return None if some is None else [said(one) for one in some if one.severity == lsp.DiagnosticSeverity.Error]
+        return None if some is None else [short(one) for one in some if one.severity == lsp.DiagnosticSeverity.Error]
 
     await editor.until(lambda: errors() == wanted)
 
@@ -270,13 +270,13 @@ def test_an_editor_that_asks_is_answered_and_not_told_twice(folder: Path) -> Non
             uri = editor.open(train)
             first = await pulled(editor, uri)
             assert isinstance(first, lsp.RelatedFullDocumentDiagnosticReport)
-            assert NCCL in [said(one) for one in first.items]
+            assert NCCL in [short(one) for one in first.items]
             again = await pulled(editor, uri, first.result_id)
             assert isinstance(again, lsp.RelatedUnchangedDocumentDiagnosticReport)
             editor.rewrite(uri, TRAIN.replace("nccl", "hccl"))
             after = await pulled(editor, uri, first.result_id)
             assert isinstance(after, lsp.RelatedFullDocumentDiagnosticReport)
-            assert NCCL not in [said(one) for one in after.items]
+            assert NCCL not in [short(one) for one in after.items]
             assert [one for one in editor.published if one.uri == uri] == []
             editor.close(uri)
             gone = await pulled(editor, uri)
@@ -297,7 +297,7 @@ def test_pulling_while_typing_answers_with_the_last_text(folder: Path) -> None:
                 assert isinstance(answer, lsp.RelatedFullDocumentDiagnosticReport)
             last = await pulled(editor, uri)
             assert isinstance(last, lsp.RelatedFullDocumentDiagnosticReport)
-            assert "26:4-26:35 nccl-backend" in [said(one) for one in last.items]
+            assert "26:4-26:35 nccl-backend" in [short(one) for one in last.items]
 
     go(story())
 
@@ -351,7 +351,7 @@ def test_a_notebook_cell_by_cell(folder: Path) -> None:
 
             def shown(number: int) -> list[str]:
                 last = next((one for one in reversed(editor.published) if one.uri == addresses[number]), None)
-                some = [] if last is None else [said(one) for one in last.diagnostics]
+                some = [] if last is None else [short(one) for one in last.diagnostics]
                 return [one for one in some if one.endswith("nccl-backend")]
 
             await editor.until(lambda: shown(2) == ["0:10-0:41 nccl-backend"])

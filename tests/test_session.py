@@ -22,7 +22,7 @@ from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding
 from npulint.pipeline import run
-from npulint.postprocess.baseline import Place
+from npulint.postprocess.baseline import EntryBuilder
 from npulint.postprocess.record import RawResults
 from npulint.project_runner import evaluate_project
 from npulint.read.files import load, read
@@ -409,8 +409,8 @@ def test_the_baseline_is_looked_up_each_time(folder: Path) -> None:
     before = session.check("train.py")
     assert told(before) == fresh(baseline="base.json") != {}
     result = run(given)
-    place = Place("", FileLines())
+    place = EntryBuilder("", FileLines())
     save_baseline("base.json", [place.entry(one) for one in result.findings], "en")
     after = session.check("train.py")
     assert told(after) == fresh(baseline="base.json") == {}
-    assert {one.by for one in after.silenced} == {"baseline"}
+    assert {one.by for one in after.suppressed} == {"baseline"}

@@ -82,7 +82,7 @@ def test_only_the_edited_file_is_read(bench: ModuleType, tmp_path: Path, monkeyp
     session.check(str(long))
     loaded: list[str] = []
 
-    def load(file: SourceFile, given: bytes | None = None) -> reading.Loaded:
+    def load(file: SourceFile, given: bytes | None = None) -> reading.LoadedFile:
         loaded.append(file.path)
         return reading.load(file, given)
 

@@ -10,7 +10,7 @@ from npulint.findings import Finding, Fix, FixEdit, FixStep, Related
 from npulint.postprocess import passes
 from npulint.postprocess.finalize import FOR_EXAMPLES, PASSES
 from npulint.postprocess.record import EVERYTHING, RawResults, RunContext, RunData, merged
-from npulint.postprocess.scope import Scope, finding_key
+from npulint.postprocess.scope import ReportScope, finding_key
 from npulint.settings import Settings
 from tests.surface_support import finding, source
 
@@ -21,7 +21,7 @@ def data(*findings: Finding, raw: RawResults | None = None) -> RunData:
     return RunData(raw=raw or RawResults(), findings=list(findings), programs=[])
 
 
-def context(scope: Scope = EVERYTHING, **settings: Any) -> RunContext:
+def context(scope: ReportScope = EVERYTHING, **settings: Any) -> RunContext:
     return RunContext(Settings(**settings), Catalogue(), source, scope)
 
 
@@ -47,7 +47,7 @@ def test_what_lies_outside_of_the_scope_is_counted_where_it_would_be_shown() -> 
     inside, outside, note = finding(path="a.py"), finding(path="b.py"), finding(path="b.py", severity="note")
     related = finding(path="b.py", related=(Related("a.py", Span(), ""),))
     caused = finding(path="b.py", code="NPU1302")
-    scope = Scope(frozenset(["b.py"]), frozenset([finding_key(caused)]))
+    scope = ReportScope(frozenset(["b.py"]), frozenset([finding_key(caused)]))
     left = passes.limit_to_scope(data(inside, outside, note, related, caused), context(scope))
     assert (left.findings, left.elsewhere) == ([inside, related, caused], 1)
     (notice,) = passes.note_other_files(left, context(scope)).notices
@@ -70,7 +70,7 @@ def test_what_the_settings_call_unfixable_has_no_fix() -> None:
 def test_only_problems_of_named_files_are_findings() -> None:
     files = [FileFacts(path, "python", problems=[Problem(path, "python2")]) for path in ("a.py", "b.py")]
     raw = RawResults(files=files, problems=[Problem("gone.py", "missing")])
-    left = passes.add_unreadable_files(data(raw=raw), context(Scope(frozenset(["b.py"]))))
+    left = passes.add_unreadable_files(data(raw=raw), context(ReportScope(frozenset(["b.py"]))))
     assert [one.path for one in left.findings] == ["a.py"]
     assert [one.path for one in left.unread] == ["a.py", "gone.py"]
 

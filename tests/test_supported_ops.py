@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from npulint.config import load
 from npulint.data.supported import SupportedOps
-from npulint.read.supported_ops import NAME, Listed, listed
+from npulint.read.supported_ops import NAME, OperatorLists, listed
 
 OWN = "built-in/framework/tensorflow"
 
@@ -37,7 +37,7 @@ def ops_of(*places: Path) -> SupportedOps:
 
 
 def test_nothing_is_listed_where_nothing_is_named() -> None:
-    assert listed([]) == Listed()
+    assert listed([]) == OperatorLists()
 
 
 @pytest.mark.parametrize("below", [OWN, "framework/built-in/tensorflow", f"opp/{OWN}"])

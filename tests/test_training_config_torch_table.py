@@ -9,7 +9,7 @@ import pytest
 
 from npulint.data import table
 from npulint.data.recipe import recipe_call
-from npulint.data.recipe_tables import NOTHING, SPELLING, Row, sheet, signature, spelled_out
+from npulint.data.recipe_tables import NOTHING, SPELLING, RecipeRow, sheet, signature, spelled_out
 from tests.training_config_support import known
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def test_parameters_that_rows_name_are_those_of_a_call() -> None:
             assert {*call.roles, *(text.partition("[")[0] for text in call.neutral_names)} <= names, call.name
 
 
-def _written(row: Row, name: str) -> str:
+def _written(row: RecipeRow, name: str) -> str:
     return row.signature or _recorded().get(name, "")
 
 

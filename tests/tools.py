@@ -1,4 +1,4 @@
-"""Programs that some tests need beside Python."""
+"""Programs that some tests need in addition to Python."""
 
 from __future__ import annotations
 

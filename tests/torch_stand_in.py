@@ -53,7 +53,7 @@ class _Autocast(contextlib.ContextDecorator):
     """Mixed precision that changes nothing: rounding is not what is compared."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.given = args, kwargs
+        self.received = args, kwargs
 
     def __enter__(self) -> _Autocast:
         return self
@@ -74,7 +74,7 @@ class _Scaler(torch.amp.GradScaler):
 
 class _Stream:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self.given = args, kwargs
+        self.received = args, kwargs
 
     def __enter__(self) -> _Stream:
         return self
@@ -87,7 +87,7 @@ class _Stream:
 
 
 def _members() -> dict[str, Any]:
-    """What stands for the members of torch.cuda and of torch.npu alike."""
+    """A stand-in for the members of torch.cuda and torch.npu."""
     members: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
     members |= {name: _answering(0) for name in _ZERO}
     members |= {name: getattr(torch, name) for name in _TYPES}
@@ -97,7 +97,7 @@ def _members() -> dict[str, Any]:
 
 
 def _answering(value: Any) -> Any:
-    """A function of its own for each name: torch tells them apart."""
+    """A separate function for each name, since torch compares them."""
     return lambda *args, **kwargs: value
 
 

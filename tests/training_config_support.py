@@ -32,8 +32,8 @@ class Compared(NamedTuple):
 def compared(name: str, *args: object, **keywords: object) -> Compared:
     """A call with `args` by place (``...`` for one that is not known) and keywords."""
     call = known(name)
-    given = {call.parameter(place): value for place, value in enumerate(args) if value is not ...}
-    return Compared(call.same_as, call.effective({**given, **keywords}), call.effective({}))
+    arguments = {call.parameter(place): value for place, value in enumerate(args) if value is not ...}
+    return Compared(call.same_as, call.effective({**arguments, **keywords}), call.effective({}))
 
 
 def neutral(name: str, *args: object, **keywords: object) -> tuple[str, dict[str, object]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import npulint
 from npulint.catalogue.check import Check
 from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.questions import kinds_found
+from npulint.catalogue.queries import kinds_found
 from npulint.data.error_patterns import patterns
 from npulint.texts import FAMILIES, table
 

@@ -1,51 +1,51 @@
-"""What the option tables say about a value that an adapter option gets: is it legal, and is it written in the right
-way?"""
+"""Evaluates the value of an adapter option against the option tables: whether it is legal and has the right type."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from npulint.data.option_slips import counterpart, meant_value
-from npulint.data.options import AdapterOption, Use, generation
+from npulint.data.options import AdapterOption, OptionUse, generation
 from npulint.facts.attributes import Flag, flag
 from npulint.facts.values import PossibleValues
 
-NONE = "-"  # stands in messages where there is nothing to name
+NONE = "-"  # in messages, for nothing
 _FORMER = {"jit_compile": "b"}  # the field that an option had in older adapters
 _NAMES = ("tensorflow.", "npu_bridge.", "npu_device.")
-# What can be written to the fields of a session key.
+# The types that the fields of a session key accept.
 _TAKEN: dict[str, type | tuple[type, ...]] = {"s": str, "b": (bool, int), "i": int}
 _WORDS = {"bool": "bool", "flag": "bool", "b": "bool", "i": "int", "s": "str"}
 
 
-def type_fits(value: PossibleValues, use: Use) -> Flag:
-    """Whether the type of every value (yes) or of none (no) can be written; what a command line gives is unknown."""
+def type_fits(value: PossibleValues, use: OptionUse) -> Flag:
+    """``yes`` if the type of every possible value is accepted, ``no`` if the type of none is; ``unknown`` for values
+    from a command line."""
     if not _is_certain(value) or value.symbol:
         return "unknown"
     return _agreed({use.fits(one) for one in value.values})
 
 
 def field_takes(value: PossibleValues, field: str) -> Flag:
-    """Whether the field of a session key takes the type of every value (yes) or of none (no)."""
+    """``yes`` if the session key field accepts the type of every possible value, ``no`` if it accepts none."""
     taken = _TAKEN.get(field)
     if taken is None or not _is_certain(value) or value.symbol:
         return "unknown"
     return _agreed({one is not None and isinstance(one, taken) for one in value.values})
 
 
-def is_accepted(value: PossibleValues, use: Use) -> Flag:
-    """Whether the adapter accepts every value (yes) or none (no) of those that the setting may have."""
+def is_accepted(value: PossibleValues, use: OptionUse) -> Flag:
+    """``yes`` if the adapter accepts every possible value of the setting, ``no`` if it accepts none."""
     if not _is_certain(value):
         return "unknown"
     answers = {use.accepts(one) for one in value.values}
     if any(one == "" or (one in (0, None) and one is not False and bool(value.symbol)) for one in value.values):
-        answers.add(True)  # stands for "not given" where a launcher decides
+        answers.add(True)  # for "not passed" if a launcher decides
     return _agreed(answers)
 
 
 def field_fits(field: str, option: AdapterOption) -> Literal["yes", "no", "outdated", "unknown"]:
-    """Whether the adapter reads an option from this field of its session key: yes, no, outdated (older adapters do) or
-    unknown."""
+    """Whether the adapter reads an option from this field of its session key: ``yes``, ``no``, ``outdated`` (only older
+    adapters do) or ``unknown``."""
     if field not in ("s", "b", "i", "f") or not option.field:
         return "unknown"
     if field == option.field:
@@ -53,15 +53,15 @@ def field_fits(field: str, option: AdapterOption) -> Literal["yes", "no", "outda
     return "outdated" if field == _FORMER.get(option.key) else "no"
 
 
-def expected_type(use: Use, field: str = "") -> str:
-    """The type that an option, or the field of its session key, takes, for messages."""
+def expected_type(use: OptionUse, field: str = "") -> str:
+    """The type of the option, or of the field of its session key, in words for messages."""
     if use.type == "object":
         return " | ".join(map(str, use.values)) or "object"
     return _WORDS.get(field or use.type, use.type)
 
 
-def allowed(use: Use) -> str:
-    """The legal values, for messages."""
+def allowed(use: OptionUse) -> str:
+    """The legal values in words for messages."""
     if use.values:
         return " | ".join(str(v) for v in use.values)
     if use.example:
@@ -71,21 +71,21 @@ def allowed(use: Use) -> str:
     return NONE
 
 
-def likely(value: PossibleValues, use: Use) -> str:
-    """The legal text that the one that is set probably means."""
+def likely(value: PossibleValues, use: OptionUse) -> str:
+    """The legal text that the user probably meant by an illegal one."""
     single = _exact(value)
     meant = meant_value(single, use) if single is not None and not use.accepts(single) else None
     return NONE if meant is None else meant
 
 
 def in_other_option(value: PossibleValues) -> str:
-    """What a precision mode is called in the other precision option."""
+    """The equivalent value of the other precision option."""
     single = _exact(value)
     return (None if single is None else counterpart(single)) or NONE
 
 
-def chips(value: PossibleValues, use: Use) -> str:
-    """The generations that have the option, or a value that is certainly given to it; empty for all."""
+def chips(value: PossibleValues, use: OptionUse) -> str:
+    """The chip generations that have the option with this value; empty for all."""
     found = set(use.chips)
     if value.exact and value.values:
         limits = [set(use.value_chips[str(one)]) for one in value.values if str(one) in use.value_chips]
@@ -94,21 +94,21 @@ def chips(value: PossibleValues, use: Use) -> str:
     return " ".join(sorted(found))
 
 
-def is_on_soc(value: PossibleValues, use: Use, soc: str) -> Flag:
-    """Whether the declared SoC has the option with this value."""
+def is_on_soc(value: PossibleValues, use: OptionUse, soc: str) -> Flag:
+    """Whether the declared SoC supports the option with this value."""
     found, own = chips(value, use).split(), generation(soc)
     return flag(None if not own or not soc else not found or own in found)
 
 
 def _is_certain(value: PossibleValues) -> bool:
-    """Whether all values are known; names of a framework are not what they stand for."""
+    """Whether all possible values are known; a name of a framework counts as unknown."""
     if not value.exact or not value.values:
         return False
     return not any(isinstance(one, str) and one.startswith(_NAMES) for one in value.values)
 
 
 def _exact(value: PossibleValues) -> str | None:
-    """The text that a value certainly is."""
+    """The only possible text of the value."""
     return value.single if value.exact and isinstance(value.single, str) else None
 
 

@@ -1,5 +1,5 @@
-"""Settings: one kind of facts for session keys, arguments of NPURunConfig, global options and fields of ConfigProto;
-what the option tables and the rest of the project say about those of the adapter."""
+"""Facts about settings: session keys, arguments of NPURunConfig, global options, fields of ConfigProto. For options of
+the adapter also what the option tables and the rest of the project say about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.assemble.cursors import Expr
 from npulint.assemble.iteration_sinking import Agreement, divides
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.data.option_slips import meant_key
-from npulint.data.options import AdapterOption, Status, Use, elsewhere, legal_keys, near, option
+from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, near, option
 from npulint.data.releases import Standing, standing
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.values import PossibleValues
@@ -29,12 +29,12 @@ _ITERATIONS = "iterations_per_loop"
 class Setting(PlaceFact):
     """Something is set by an assignment or an argument."""
 
-    _given: Expr
+    _expr: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return self._given.known
+        return self._expr.known
 
 
 class AdapterSetting(Setting):
@@ -51,7 +51,7 @@ class AdapterSetting(Setting):
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether options may be set together with it that are not seen (``**options``)."""
+        """Whether other options may be set together with it that the source does not show (``**options``)."""
         return False
 
     @attribute
@@ -62,17 +62,17 @@ class AdapterSetting(Setting):
     @attribute
     def literal(self) -> bool:
         """Whether the value is written as a literal."""
-        return self._given.is_literal
+        return self._expr.is_literal
 
     def complete(self, options: ProjectOptions) -> None:
-        """Takes over what the project sets, which is known when all facts are found."""
+        """Stores the options of the whole project, which are known only when all facts exist."""
         self._options = options
 
     # -- what the option table says ----------------------------------------------------------------
 
     @cached_property
     def is_own(self) -> bool:
-        """Whether it is the adapter's, not set on the custom optimizer of somebody else."""
+        """Whether the adapter reads it: it is not set on a custom optimizer of another backend."""
         return not self._options.is_foreign(self)
 
     @cached_property
@@ -80,19 +80,19 @@ class AdapterSetting(Setting):
         return option(self.name)
 
     @cached_property
-    def _use(self) -> Use | None:
-        """The option in this mechanism, if it is spelled so there."""
+    def _use(self) -> OptionUse | None:
+        """The table entry of the option in this mechanism, if it is spelled so there."""
         use = None if self._option is None else self._option.uses.get(self.via)
         return use if self.is_own and use is not None and use.name == self.name else None
 
     @property
-    def _known(self) -> tuple[AdapterOption, Use] | None:
-        """The option, and what it is in this mechanism, if it is spelled so there."""
+    def _known(self) -> tuple[AdapterOption, OptionUse] | None:
+        """The option and its table entry in this mechanism, if it is spelled so there."""
         return None if self._option is None or self._use is None else (self._option, self._use)
 
     @property
     def _removed(self) -> AdapterOption | None:
-        """The option that no release reads in this mechanism any more."""
+        """The option that releases up to some version read in this mechanism under this name."""
         found = self._option
         if not self.is_own or found is None or self.via in found.uses or self.name in legal_keys(self.via):
             return None
@@ -107,7 +107,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def status(self) -> Status | None:
-        """What has become of the option; dead ones are read by no adapter."""
+        """The status of the option in the table; no adapter reads dead ones."""
         found = self._option if self._use is not None else self._removed
         if found is None:
             return None
@@ -122,7 +122,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def nearest(self) -> str | None:
-        """Of an illegal name the option that is probably meant, or ``-``."""
+        """The option that an illegal name is probably a misspelling of, or ``-``."""
         if self.legal is not False:
             return None
         use = None if self._option is None else self._option.uses.get(self.via)
@@ -130,21 +130,21 @@ class AdapterSetting(Setting):
 
     @attribute
     def elsewhere(self) -> str | None:
-        """Of an illegal name the mechanisms that have it, or none."""
+        """The mechanisms that have an option of this illegal name, or none."""
         if self.legal is not False:
             return None
         return ", ".join(_HOLDERS[mechanism] for mechanism in elsewhere(self.name, self.via)) or "none"
 
     @attribute
     def same(self) -> bool | None:
-        """Of an illegal name whether this mechanism has the option under another one, which `nearest` is then."""
+        """Whether the mechanism has the option of this illegal name under another name, which is then `nearest`."""
         if self.legal is not False:
             return None
         return self._option is not None and self.via in self._option.uses
 
     @attribute
     def meant(self) -> str | None:
-        """The key that an illegal name was probably meant to be, or ``-`` if that is set as well."""
+        """The key that an illegal name is probably a misspelling of, or ``-`` if that key is set as well."""
         if self.legal is not False:
             return None
         key = meant_key(self.name, self.via)
@@ -171,7 +171,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def declared(self) -> str | None:
-        """The declared release, as messages say it."""
+        """The declared release, in words for messages."""
         declared = self._options.declared
         if self._use is None:
             return None
@@ -179,7 +179,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def acts_in(self) -> Literal["any", "inference"] | None:
-        """Whether the option acts in inference only."""
+        """Whether the option has an effect in inference only."""
         return None if self._known is None else "inference" if self._known[0].mode == "inference" else "any"
 
     @attribute
@@ -219,7 +219,7 @@ class AdapterSetting(Setting):
 
     @attribute
     def counterpart(self) -> str | None:
-        """What a precision mode is called in the other precision option, or ``-``."""
+        """The equivalent value of the other precision option, or ``-``."""
         return None if self._use is None else adapter.in_other_option(self.value)
 
     @attribute
@@ -241,38 +241,38 @@ class AdapterSetting(Setting):
 
     @attribute
     def options(self) -> str:
-        """The options that are set together with it, itself included, separated by spaces."""
+        """The options that are set in the same place, including this one, separated by spaces."""
         return self._options.names_with(self)
 
     @attribute
     def beside(self) -> str:
-        """``key=value`` of each setting together with it that runs by default and has one value."""
+        """``key=value`` of each setting in the same place that is active by default and has a single value."""
         return self._options.certain_with(self)
 
     @attribute
     def launched(self) -> bool:
-        """Whether launchers pass the option of the command line that decides it."""
+        """Whether launchers pass the command line option that determines it."""
         return self._options.is_launched(self)
 
     @attribute
     def file(self) -> Flag | None:
-        """Of options that name a file whether the project has it."""
+        """For options that name a file: whether the project has the file."""
         return self._options.has_file(self.value) if self.name in _FILE_OPTIONS else None
 
     @attribute
     def mixed(self) -> Literal["yes", "no", "unset", "unknown"] | None:
-        """Of a list of operators whether a mixed precision mode is chosen together with it."""
+        """For a list of operators: whether a mixed precision mode is set in the same place."""
         return self._options.mixed_with(self) if self.name == "modify_mixlist" else None
 
     @attribute
     def agrees(self) -> Agreement | None:
-        """Of the iterations per loop on a session whether the calls that offload the loop are given the same number."""
+        """For the iterations per loop of a session: whether the calls that offload the loop get the same number."""
         is_sinking = self.via == "session_key" and self.name == _ITERATIONS
         return self._options.sinking.agree_with(self.value) if is_sinking else None
 
     @attribute
     def divides(self) -> Flag | None:
-        """Of the iterations per loop in an NPURunConfig whether its checkpoint interval is a multiple."""
+        """For the iterations per loop of an NPURunConfig: whether its checkpoint interval is a multiple."""
         if self.via != "run_config" or self.name != _ITERATIONS:
             return None
         return divides(self.value, self._options.checkpoint_interval(self.entry))

@@ -29,8 +29,8 @@ _TWO: dict[str, Callable[[Any, Any], Any]] = {
 }
 _CONVERT: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool, "abs": abs}
 METHODS: dict[str, Callable[[Any], Any]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
-_PAIRS = 16  # combinations of alternatives that are tried
-_LARGE = 1 << 1024  # integers beyond are no settings, and printing them may be refused
+_PAIRS = 16  # maximum number of combinations of alternatives
+_LARGE = 1 << 1024  # larger integers are not settings, and Python may refuse to print them
 
 
 def apply(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
@@ -95,7 +95,8 @@ def _each(function: Callable[[Any], Any], part: PossibleValues) -> PossibleValue
 
 
 def _logic(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
-    """The first operand that decides, or the last; where one before it is unknown, any that may."""
+    """The result of ``and`` or ``or``: the first operand that decides, else the last; every operand after an unknown
+    one is possible."""
     stop = symbol == "or"
     possible: list[PossibleValues] = []
     for part in parts[:-1]:
@@ -110,7 +111,7 @@ def _logic(symbol: str, parts: list[PossibleValues]) -> PossibleValues:
 
 def _either(possible: list[PossibleValues], last: PossibleValues, stop: bool) -> PossibleValues:
     if possible and truth(last) is stop and (not stop or last.single is True):
-        return YES if stop else NO  # whatever comes before, the answer is the same
+        return YES if stop else NO  # the result is the same for every earlier operand
     return merge([*possible, last])
 
 

@@ -1,4 +1,4 @@
-"""A block of code at its place: what it is and what stands around it."""
+"""Cursors of blocks of code: kind, position and surrounding blocks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _FUNCTIONS = ("function", "lambda")
 
 
 class BlockCursor:
-    """One block of code: a module, function, class, branch, loop or ``with``. There is one object for each block, so
-    they are compared by identity. `npulint.assemble.cursors.Scope` adds what stands in it."""
+    """One block of code: a module, function, class, branch, loop or ``with``. There is one object per block, so cursors
+    are compared by identity. `npulint.assemble.cursors.Scope` adds the content of the block."""
 
     __slots__ = ("block", "context", "module", "surroundings")
 
@@ -30,7 +30,7 @@ class BlockCursor:
 
     @classmethod
     def of(cls, context: Context, module: Module, block: int) -> Self:
-        """The one cursor of a block; block 0 is the module itself."""
+        """The only cursor of a block; block 0 is the module itself."""
         found: Self | None = module.scopes[block]
         if found is None:
             found = module.scopes[block] = cls(context, module, block)
@@ -43,7 +43,7 @@ class BlockCursor:
 
     @property
     def kind(self) -> str:
-        """What the block is: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
+        """The kind of block: module, function, lambda, class, if, else, loop, with, try, except, global or nonlocal."""
         return self.module.blocks[self.block].kind
 
     @property
@@ -96,7 +96,7 @@ class BlockCursor:
 
     @property
     def namespace(self) -> Self:
-        """The module, function, class or lambda in which an assignment to a plain name there sets it."""
+        """The module, function, class or lambda in which an assignment to a plain name in this block binds it."""
         return self.at(self.module.scope[self.block])
 
     @property
@@ -117,7 +117,7 @@ class BlockCursor:
         return (self.at(block) for block in self.module.ancestors(self.block))
 
     def is_inside(self, other: BlockCursor) -> bool:
-        """Whether it is `other` or a block in it."""
+        """Whether it is `other` or a block inside it."""
         return other.module is self.module and other.block in self.module.ancestors(self.block)
 
     @property
@@ -131,7 +131,7 @@ class BlockCursor:
 
     @property
     def holds_loop(self) -> bool:
-        """Whether another loop stands in it."""
+        """Whether it contains another loop."""
         blocks = (block for block, record in enumerate(self.module.blocks) if record.kind == "loop")
         return any(block != self.block and self.block in self.module.ancestors(block) for block in blocks)
 
@@ -147,7 +147,7 @@ class BlockCursor:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether it runs only in some rounds of its loop: below a condition, in a branch."""
+        """Whether it runs only in some iterations of its loop: under a condition, in a branch."""
         loop, around = self.module.loop_of(self.block), self.module.ancestors(self.block)
         before = around[: around.index(loop)] if loop >= 0 else []
         return any(self.module.blocks[block].kind in _CONDITIONS for block in before)

@@ -1,4 +1,4 @@
-"""From the files of one project to its programs."""
+"""Builds the programs of a project from the facts of its files."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from npulint.facts.model import Fact, FileFacts
 if TYPE_CHECKING:
     from npulint.data.supported import SupportedOps
 
-DEFAULT_ADAPTER = "1.15"  # the release line that is assumed when none is declared
+DEFAULT_ADAPTER = "1.15"  # the assumed release line
 
 
 class Assembled(msgspec.Struct, frozen=True, eq=False):
-    """A project whose names have their meaning, and its programs: entry scripts first, then what none of them
+    """A project with resolved names, and its programs: entry scripts first, then a program of what no entry script
     reaches."""
 
     context: Context
@@ -36,18 +36,18 @@ class Assembled(msgspec.Struct, frozen=True, eq=False):
 
 def assemble(
     root: str,
-    given: Iterable[FileFacts],
+    read: Iterable[FileFacts],
     adapter: str = "",
     torch: str = "",
     cann: str = "",
     soc: str = "",
     supported: SupportedOps | None = None,
 ) -> list[Program]:
-    """The programs of a project (see `assembled`), behind them those that its graphs are, and the run whose artifacts
-    lie beside it. `supported` are the operators that the installation lists, where that is known."""
+    """The programs of a project (see `assembled`), followed by those of its graph files and by the training run whose
+    artifacts are in the project. `supported` are the operators in the list of the installation, if known."""
     files: list[FileFacts] = []
     left: list[FileFacts] = []
-    for file in given:
+    for file in read:
         (left if file.kind == "artifact" else files).append(file)
     whole = assembled(root, files, adapter, torch, cann, soc)
     programs = list(whole.programs)
@@ -68,7 +68,7 @@ def graphs_in(
     soc: str = "",
     supported: SupportedOps | None = None,
 ) -> list[Program]:
-    """The programs that the graphs among some files are, in a project that is known otherwise."""
+    """The programs of the graph files among some files of a project that is already assembled."""
     from npulint.assemble.graph.graph_programs import graph_programs
     from npulint.assemble.graph.target import Target
 
@@ -81,8 +81,8 @@ def graphs_in(
 def assembled(
     root: str, files: Iterable[FileFacts], adapter: str = "", torch: str = "", cann: str = "", soc: str = ""
 ) -> Assembled:
-    """A project with its programs. `adapter`, `torch` and `cann` are the declared releases of the TensorFlow adapter,
-    PyTorch and CANN; that of PyTorch else is the pinned one; `soc` is the declared SoC family."""
+    """A project with its programs. `adapter`, `torch` and `cann` are the declared releases of TF Adapter, PyTorch and
+    CANN (by default the pinned release of PyTorch); `soc` is the declared SoC family."""
     project = Project(root, files)
     context = Context(project, torch or torch_release(project.files))
     facts = recognise(context)
@@ -101,7 +101,7 @@ def assembled(
 
 
 def _built(facts: dict[str, list[Fact]]) -> list[Fact]:
-    """What setup.py, or a script of torch.utils.ffi, compiles is there for every program of the project."""
+    """Adds facts about what setup.py or torch.utils.ffi compiles to every program of the project."""
     return [
         fact
         for path, found in facts.items()

@@ -12,8 +12,7 @@ from npulint.facts.values import PossibleValues
 
 
 class CodeFact(Fact, eq=False, dict=True):
-    """A fact that holds at a place in Python code. The subclasses say where; checks may ask all of them about the
-    place."""
+    """A fact at a place in Python code. Its attributes, which every such fact has, describe the place."""
 
     if TYPE_CHECKING:
 
@@ -87,7 +86,7 @@ class CallFact(CodeFact, eq=False, dict=True):
 
     @property
     def scope(self) -> Scope:
-        """The block that it stands in."""
+        """The block that contains the call."""
         return self.call.scope
 
     @property
@@ -109,7 +108,7 @@ class AssignmentFact(CodeFact, eq=False, dict=True):
 
     @property
     def scope(self) -> Scope:
-        """The block that it stands in."""
+        """The block that contains the assignment."""
         return self.assignment.scope
 
     @property
@@ -119,7 +118,7 @@ class AssignmentFact(CodeFact, eq=False, dict=True):
 
     @attribute
     def value(self) -> PossibleValues:
-        """What is assigned."""
+        """The assigned expression."""
         return self.assignment.value.known
 
 

@@ -1,4 +1,5 @@
-"""Cursors at places that are neither calls nor assignments: imports, names that are used, expressions of PyTorch."""
+"""Cursors for places other than calls and assignments: imports, used names, PyTorch expressions, command line
+options."""
 
 from __future__ import annotations
 
@@ -16,25 +17,25 @@ from npulint.facts.model import Span
 
 
 class ImportPlace(msgspec.Struct, frozen=True, eq=False):
-    """One name that an import binds. `record` is the import as read."""
+    """One name bound by an import. `record` is the import as read."""
 
     scope: Scope
     record: Import
 
     @property
     def span(self) -> Span:
-        """Where it stands in its file."""
+        """The place of the import."""
         return Span.of(self.record)
 
     @property
     def name(self) -> str:
-        """The canonical name of what it imports."""
+        """The canonical name of the imported object."""
         record = self.record
         return canonical(f"{record.module}.{record.name}") if record.name else record.module
 
 
 class NamePlace(msgspec.Struct, frozen=True, eq=False):
-    """One name that is used but neither called nor assigned. `name` is the canonical one, `record` the use as read."""
+    """One use of a name other than a call or an assignment. `name` is canonical, `record` is the use as read."""
 
     scope: Scope
     record: NameUse
@@ -47,12 +48,12 @@ class NamePlace(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def span(self) -> Span:
-        """Where it stands in its file."""
+        """The place of the name."""
         return Span.of(self.record)
 
 
 class ExpressionPlace(msgspec.Struct, frozen=True, eq=False):
-    """One noted expression of PyTorch code. `record` is the expression as read."""
+    """One recorded expression of PyTorch code. `record` is the expression as read."""
 
     scope: Scope
     record: TorchExpression
@@ -76,33 +77,33 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def default(self) -> Expr:
-        """What the option is unless somebody says otherwise."""
+        """The value of the option when it is not passed."""
         return Expr(self.record.value, self.scope, self.record.call.line)
 
     @property
     def span(self) -> Span:
-        """Where the call stands that defines it."""
+        """The place of the call that defines it."""
         return Span.of(self.record.call)
 
 
 def options_named(context: Context, name: str) -> list[OptionPlace]:
-    """The command line options of a project that have this name."""
+    """The command line options of a project with this name."""
     found = context.options.table.get(name, ())
     return [OptionPlace(scope_at(context, one.module, one.call.block), one) for one in found]
 
 
 def imports(module: Scope) -> list[ImportPlace]:
-    """All names that a module imports, wherever the import stands."""
+    """All names imported by a module, at any level."""
     return [ImportPlace(module.at(record.block), record) for record in module.module.code.imports]
 
 
 def imports_package(module: Scope, *packages: str) -> bool:
-    """Whether a module imports something of one of these top-level packages."""
+    """Whether a module imports something from one of these top-level packages."""
     return any(record.module.partition(".")[0] in packages for record in module.module.code.imports)
 
 
 def names_used(module: Scope, start: str) -> Iterator[NamePlace]:
-    """The names that a module uses without calling them whose canonical name begins with `start`."""
+    """The uses (other than calls) of names whose canonical name starts with `start`."""
     names, plain = module.context.names, module.module.plain
     for record in module.module.code.name_uses:
         name = plain.get(record.name) or names.of_name(module.module, record.name, record.block, record.line)
@@ -111,7 +112,7 @@ def names_used(module: Scope, start: str) -> Iterator[NamePlace]:
 
 
 def expressions(module: Scope, *kinds: str) -> Iterator[ExpressionPlace]:
-    """The noted expressions of a module that are of these kinds (see `TorchExpression`)."""
+    """The recorded expressions of these kinds in a module (see `TorchExpression`)."""
     for record in module.module.code.torch_expressions:
         if record.kind in kinds:
             yield ExpressionPlace(module.at(record.block), record)
@@ -144,7 +145,7 @@ def operations(module: Scope, *operators: str) -> Iterator[Expr]:
 
 
 def written_values(module: Scope) -> Iterator[Expr]:
-    """What a module assigns, returns, passes to calls and tests in its conditions."""
+    """The values that a module assigns, returns, passes to calls and tests in conditions."""
     for assignment in module.assignments:
         yield assignment.value
     yield from returned_values(module)

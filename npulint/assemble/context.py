@@ -1,4 +1,4 @@
-"""What is known of the code of one project: names, values and options."""
+"""The analysis state of one project: names, values and options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Block = TypeVar("_Block", bound="_BlockOfFile")
 
 
 class Context:
-    """One project under recognition. `torch` is the release of PyTorch that it is for; empty when not known."""
+    """One project during assembly. `torch` is the release of PyTorch that it is for; empty if unknown."""
 
     def __init__(self, project: Project, torch: str = "") -> None:
         self.project = project
@@ -33,7 +33,7 @@ class Context:
         self._worked_out: dict[object, Any] = {}
 
     def memoize(self, key: object, work: Callable[[], _T]) -> _T:
-        """The result of `work`, done once for a key: what many facts ask must not be looked for anew."""
+        """The result of `work`, computed once per key and shared by all facts that need it."""
         if key not in self._worked_out:
             self._worked_out[key] = work()
         result: _T = self._worked_out[key]

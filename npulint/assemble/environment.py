@@ -1,5 +1,4 @@
-"""What a project sets in the environment, and where: which variables are set together, and what launchers start with
-them."""
+"""The environment variables of a project: which are set together, and in which environment launchers start scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOM
 
 
 class SetVariable(Protocol):
-    """What is asked of a variable that is set (`npulint.assemble.environment_variables`)."""
+    """A fact about a variable that is set (`npulint.assemble.environment_variables`), as `Scripts` reads it."""
 
     @property
     def name(self) -> str: ...
@@ -36,8 +35,8 @@ class SetVariable(Protocol):
 
 
 class Scripts:
-    """The variables of a project by the files that set them: Python code, shell scripts and Dockerfiles. `reads` are
-    the names of those that its Python code reads, `launches` what its scripts start or source."""
+    """The environment variables of a project by the file that sets them: Python code, shell scripts, Dockerfiles.
+    `reads` are the names that its Python code reads, `launches` the facts about started and sourced scripts."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Scripts:
 
     @cached_property
     def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
-        """Path -> variable -> what sets it, in text order."""
+        """From path and variable to the facts that set it, in text order."""
         found: dict[str, dict[str, list[SetVariable]]] = defaultdict(lambda: defaultdict(list))
         for variable in self._variables:
             found[variable.path][variable.name].append(variable)
@@ -60,7 +59,7 @@ class Scripts:
 
     @cached_property
     def _sourced(self) -> dict[str, set[str]]:
-        """Path -> names of the scripts that it sources."""
+        """From path to the names of the scripts that it sources."""
         found: dict[str, set[str]] = defaultdict(set)
         for launch in self._launches:
             if launch.record.sourced:
@@ -69,7 +68,7 @@ class Scripts:
 
     @cached_property
     def _by_base(self) -> dict[str, list[str]]:
-        """Name of a script -> the paths of those that set something."""
+        """From the name of a script to the paths of those that set a variable."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in self._set:
             found[posixpath.basename(path)].append(path)
@@ -77,7 +76,7 @@ class Scripts:
 
     @cached_property
     def _sourcing(self) -> dict[str, list[str]]:
-        """Name of a script -> the paths of those that source it and set something."""
+        """From the name of a script to the paths of those that source it and set a variable."""
         found: dict[str, list[str]] = defaultdict(list)
         for path, names in self._sourced.items():
             for name in names if path in self._set else ():
@@ -86,16 +85,16 @@ class Scripts:
 
     @cached_property
     def prepared(self) -> bool:
-        """Whether any launcher sources something that sets the toolkit up, or sets its paths itself."""
+        """Whether any launcher sources a script that sets up the toolkit, or sets its paths itself."""
         named = {name for names in self._sourced.values() for name in names}
         return any(map(_PREPARES.search, named)) or any(self.setting(name) for name in _TOOLKIT)
 
     def setting(self, name: str) -> list[SetVariable]:
-        """What sets a variable anywhere in the project."""
+        """All facts that set a variable in the project."""
         return [variable for names in self._set.values() for variable in names.get(name, ())]
 
     def together(self, path: str) -> list[str]:
-        """The scripts that a script sources or that source it, then itself."""
+        """The paths of the scripts that a script sources or that source it, followed by its own."""
         known = self._together.get(path)
         if known is None:
             others = {p for name in self._sourced.get(path, ()) for p in self._by_base.get(name, ())}
@@ -107,8 +106,8 @@ class Scripts:
         """Whether the processes that a script starts get ranks."""
         return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
 
-    def along(self, path: str) -> set[str]:
-        """The variables that certainly have some value where the file's variables are set."""
+    def certainly_set(self, path: str) -> set[str]:
+        """The variables that are certainly set when the variables of the file are."""
         found = set()
         for place in self.together(path):
             for name, variables in self._set.get(place, {}).items():
@@ -116,9 +115,9 @@ class Scripts:
                     found.add(name)
         return found
 
-    def beside(self, path: str) -> dict[str, str]:
-        """The variables that certainly have one value where the file's variables are set: its own and those
-        of scripts that it sources, or that source it."""
+    def certain_values(self, path: str) -> dict[str, str]:
+        """The variables with a single certain value when those of the file are set: its own, and those of scripts that
+        it sources or that source it."""
         found: dict[str, str] = {}
         for place in self.together(path):
             for name, variables in self._set.get(place, {}).items():
@@ -131,16 +130,16 @@ class Scripts:
 
 
 NO_SCRIPTS = Scripts()
-"""Those of a fact whose project is not yet complete."""
+"""The scripts of a fact before its project is complete."""
 
 
 def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
-    """Sets what is known of launches once it is known what the project sets in the environment."""
+    """Sets the attributes of launches that depend on the environment variables of the project."""
     sizes: dict[str, str] = {}
     for launch in launches:
         if launch.path not in sizes:
-            beside = scripts.beside(launch.path)
-            sizes[launch.path] = beside.get("RANK_SIZE", beside.get("CM_WORKER_SIZE", NONE))
+            variables = scripts.certain_values(launch.path)
+            sizes[launch.path] = variables.get("RANK_SIZE", variables.get("CM_WORKER_SIZE", NONE))
         launch.prepared = scripts.prepared
         launch.size = sizes[launch.path]
         rounds = launch.record.rounds
@@ -150,6 +149,6 @@ def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
 
 
 def _certain(variables: list[SetVariable]) -> str | None:
-    """The value that a variable has after all that sets it, if that is sure."""
+    """The value of a variable after all facts that set it; None if it is not certain."""
     last = variables[-1]
     return None if last.is_default or any(one.is_conditional for one in variables) else last.text

@@ -1,4 +1,4 @@
-"""Facts about the variables of the environment that a project sets, in Python code, shell scripts or Dockerfiles."""
+"""Facts about environment variables that a project sets, in Python code, shell scripts or Dockerfiles."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from npulint.assemble.environment import NO_SCRIPTS, Scripts
 from npulint.data.environment import (
     ALLOCATOR,
     AllocatorProblem,
-    Rule,
     Variable,
+    VariableRule,
     VariableStatus,
     allocator_problem,
     nearest,
@@ -39,7 +39,7 @@ class EnvironmentVariable(Fact, dict=True):
 
     @property
     def text(self) -> str | None:
-        """The value that it certainly gets."""
+        """The only possible value; None if it is not certain."""
         value = self.value.single if isinstance(self.value, PossibleValues) else self.value
         return value if isinstance(value, str) else None
 
@@ -50,12 +50,12 @@ class EnvironmentVariable(Fact, dict=True):
 
     @property
     def is_default(self) -> bool:
-        """Whether it is only set where nobody has done so before."""
+        """Whether it is only set if it has no value yet."""
         return False
 
     @property
     def is_used(self) -> bool:
-        """Whether the script that sets it uses it itself."""
+        """Whether the script that sets it also uses it."""
         return False
 
     def is_in_time(self, variable: Variable) -> bool:
@@ -75,7 +75,8 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def status(self) -> VariableStatus | Literal["unknown"]:
-        """What it is: active, for debugging, deprecated, obsolete (read by nothing), CUDA's, or unknown."""
+        """The status of the variable: active, for debugging, deprecated, obsolete (read by nothing), CUDA's, or
+        unknown."""
         return "unknown" if self._known is None else self._known.status
 
     @attribute
@@ -85,12 +86,12 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def nearest(self) -> str:
-        """Of an unknown one the variable that is probably meant, or ``-``."""
+        """The variable that an unknown name is probably a misspelling of, or ``-``."""
         return nearest(self.name) or NONE
 
     @attribute
     def refused(self) -> bool | None:
-        """Whether a wrong value ends the run."""
+        """Whether a wrong value aborts the run."""
         return None if self._known is None else self._known.refused
 
     @attribute
@@ -100,21 +101,21 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def likely(self) -> str | None:
-        """The one legal value that a wrong one probably means, or ``-``."""
+        """The only legal value that a wrong value probably stands for, or ``-``."""
         return None if self._known is None else self._known.likely(self.text or "") or NONE
 
     @attribute
     def value_ok(self) -> Flag | None:
-        """Whether its reader takes the value as it is meant."""
+        """Whether the reader of the variable accepts the value."""
         return None if self._known is None else self._all_values(self._known.accepts)
 
     @attribute
     def left_on(self) -> Flag | None:
-        """Whether the value switches debugging on."""
+        """Whether the value turns debugging on."""
         return None if self._known is None else self._all_values(self._known.is_left_on)
 
     def _all_values(self, test: Callable[[str], bool]) -> Flag:
-        """Whether all values that it may get pass (yes), or none (no)."""
+        """``yes`` if all possible values pass the test, ``no`` if none does."""
         value = PossibleValues((self.value,), True) if isinstance(self.value, str) else self.value
         if value is None or not value.exact or not value.values:
             return "unknown"
@@ -128,12 +129,12 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def problem(self) -> AllocatorProblem | None:
-        """What is wrong with a configuration of the allocator: exclusive (keys), unknown-key, bad-value or none."""
+        """The error in a configuration of the allocator: exclusive (keys), unknown-key, bad-value or none."""
         return allocator_problem(self.text or "")[0] if self.name in _ALLOCATORS else None
 
     @attribute
     def detail(self) -> str | None:
-        """The keys that are wrong in a configuration of the allocator, or ``-``."""
+        """The wrong keys of a configuration of the allocator, or ``-``."""
         return allocator_problem(self.text or "")[1] or NONE if self.name in _ALLOCATORS else None
 
     # -- what the project says ---------------------------------------------------------------------
@@ -145,25 +146,25 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def along(self) -> str:
-        """The other variables that are certainly set where it is, separated by spaces."""
-        return " ".join(sorted(self._scripts.along(self.path) - {self.name}))
+        """The other variables that are certainly set in the same place, separated by spaces."""
+        return " ".join(sorted(self._scripts.certainly_set(self.path) - {self.name}))
 
     @attribute
     def beside(self) -> str:
-        """``key=value`` of the others that certainly have one value where it is set."""
-        found = self._scripts.beside(self.path)
+        """``key=value`` of the other variables that have a single certain value in the same place."""
+        found = self._scripts.certain_values(self.path)
         return " ".join(f"{key}={value}" for key, value in sorted(found.items()) if key != self.name)
 
-    def _rules(self, rules: tuple[Rule, ...]) -> list[Rule]:
+    def _rules(self, rules: tuple[VariableRule, ...]) -> list[VariableRule]:
         """The rules that hold for its value."""
         return [rule for rule in rules if self.text and rule.when in ("*", self.text)]
 
     @attribute
     def clash(self) -> str | None:
-        """The other variable, with its value, that must not be set together with it, or ``-``."""
+        """The other variable, with its value, that conflicts with it, or ``-``."""
         if self._known is None:
             return None
-        others = self._scripts.beside(self.path)
+        others = self._scripts.certain_values(self.path)
         for rule in self._rules(self._known.excludes):
             if rule.met(others.get(rule.name)):
                 return f"{rule.name}={others[rule.name]}"
@@ -175,8 +176,8 @@ class EnvironmentVariable(Fact, dict=True):
 
     @attribute
     def lacks(self) -> str | None:
-        """The other variable, with its value, without which it does nothing, or ``-``; nothing of the kind may be set
-        anywhere in the project, not even to a value that is unknown."""
+        """The other variable, with its value, that it needs to have an effect, or ``-``. A variable that is set
+        anywhere in the project, even to an unknown value, is not reported."""
         if self._known is None:
             return None
         for rule in self._rules(self._known.needs):
@@ -194,7 +195,7 @@ class ScriptVariable(EnvironmentVariable):
     _scripts: Scripts = NO_SCRIPTS
 
     def complete(self, scripts: Scripts) -> None:
-        """Takes over what the project sets, which is known when all facts are found."""
+        """Stores the variables of the whole project, which are known only when all facts exist."""
         self._scripts = scripts
 
     @property
@@ -244,5 +245,5 @@ class ScriptVariable(EnvironmentVariable):
 
 
 def typed(facts: list[Fact]) -> list[Fact]:
-    """The facts that a reader made of a file, those about the environment as instances of their class."""
+    """The facts of a file, those about environment variables as instances of their class."""
     return [ScriptVariable(fact) if isinstance(fact, VariableRecord) else fact for fact in facts]

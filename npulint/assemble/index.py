@@ -9,8 +9,8 @@ from npulint.facts.model import Fact
 
 
 class FactTable(dict[str, list[Fact]]):
-    """The facts of one file by kind. Many programs share a file, so what is worked out for one of them stays here:
-    `known` is for those who ask, by whatever they ask for."""
+    """The facts of one file by kind. Programs share files, so derived data is cached here: `known` is a cache with keys
+    chosen by its users."""
 
     def __init__(self, kinds: dict[str, list[Fact]] | None = None) -> None:
         super().__init__(kinds or {})

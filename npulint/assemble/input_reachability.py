@@ -1,4 +1,4 @@
-"""The input pipeline of TensorFlow: which functions run in it, on the host, instead of in the graph."""
+"""Which functions run in the input pipeline (on the host) instead of in the graph."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INPUT_FILE = lazy_compile(
 
 @once
 def pipeline_of(context: Context) -> InputPipeline:
-    """The input pipeline of a project."""
+    """The functions passed to stages of the input pipeline, directly or through other functions."""
     return InputPipeline(context)
 
 
@@ -50,8 +50,8 @@ class InputPipeline:
                 queue += [*function.functions, *(block for block in called if block is not None)]
 
     def readers(self, scope: Scope) -> dict[str, list[Scope]]:
-        """The names of a module that the pipeline's functions read from around themselves, or its stages are given,
-        with these functions and the blocks of the stages."""
+        """The names that pipeline functions read from enclosing scopes, or that stages take as arguments, with the
+        blocks of those functions and stages."""
         known = self._readers.get(scope.path)
         if known is None:
             known = self._readers[scope.path] = defaultdict(list)
@@ -83,7 +83,7 @@ def _passed_to_stages(module: Scope) -> Iterator[Scope]:
 
 
 def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
-    """For each of the functions the dotted names that it reads and neither binds nor has as parameters."""
+    """For each function the dotted names that it reads without binding them."""
     read: dict[int, set[str]] = {function: set() for function in functions}
     if not functions:
         return read
@@ -104,7 +104,7 @@ def _names_read(module: Module, functions: set[int]) -> dict[int, set[str]]:
 
 
 def _names(value: Value) -> Iterator[str]:
-    """The names in an expression as written, attributes of names shortened step by step."""
+    """The dotted names in an expression, and their prefixes."""
     for part in nested(value):
         name = part.name if isinstance(part, Ref) else ""
         while name:
@@ -113,7 +113,7 @@ def _names(value: Value) -> Iterator[str]:
 
 
 def is_stage(name: str) -> bool:
-    """Whether a canonical callee is a stage of tf.data, or a method on something that may be one."""
+    """Whether a canonical callee is a tf.data stage, or a method of something that may be one."""
     if name.startswith(
         (
             "tensorflow.data.",

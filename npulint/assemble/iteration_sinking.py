@@ -1,5 +1,5 @@
-"""Iteration sinking is set up in two places, a session option and a call, and checkpoints wait for its end: do the
-numbers agree?"""
+"""Iteration offload is configured twice, by a session option and a call, and checkpoints wait for the end of a loop: do
+the numbers agree?"""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ Agreement = Literal["yes", "no", "missing", "unknown"]
 
 
 def sinks_iterations(call: Fact) -> bool:
-    """Whether a call sinks a loop of iterations, or announces that."""
+    """Whether a call offloads a loop of iterations, or configures that."""
     return call.name.rpartition(".")[2] in _CALLS | _ANNOUNCED
 
 
 class SinkingCalls:
-    """The calls of a project that sink a loop of iterations."""
+    """The calls of a project that offload a loop of iterations."""
 
     def __init__(self, calls: Sequence[Fact]) -> None:
         self._calls = calls
 
     @cached_property
-    def _given(self) -> list[object]:
-        """The numbers of iterations that they are given; None for one that is not known."""
+    def _iterations(self) -> list[object]:
+        """The numbers of iterations passed to the calls; None for an unknown number."""
         passed = [
             call.args.argument_value("iterations_per_loop", 2)
             for call in self._calls
@@ -38,17 +38,17 @@ class SinkingCalls:
         ]
         return [value.single for value in passed if value is not None]
 
-    def agree_with(self, wanted: PossibleValues) -> Agreement:
-        """Whether they are given the number of iterations that an option sets."""
+    def agree_with(self, number: PossibleValues) -> Agreement:
+        """Whether the calls get the number of iterations that an option sets."""
         if not self._calls:
             return "missing"
-        if not self._given or None in self._given or wanted.single is None:
+        if not self._iterations or None in self._iterations or number.single is None:
             return "unknown"
-        return "yes" if wanted.single in self._given else "no"
+        return "yes" if number.single in self._iterations else "no"
 
 
 def divides(iterations: PossibleValues, interval: PossibleValues | None) -> Flag:
-    """Whether an interval between checkpoints is a multiple of the iterations in a loop."""
+    """Whether a checkpoint interval is a multiple of the iterations per loop."""
     steps, every = iterations.single, None if interval is None else interval.single
     if not isinstance(steps, int) or not isinstance(every, int) or steps < 1 or every < 1:
         return "unknown"

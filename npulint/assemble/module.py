@@ -1,4 +1,4 @@
-"""A module: the syntax facts of one file with the tables that name resolution asks for."""
+"""A module: the syntax facts of one file with the tables for name resolution."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _SCOPES = frozenset(("module", "function", "class", "lambda"))
 
 
 class Module:
-    """Wraps one `Code`. `scope[b]` is the nearest enclosing scope block of block `b`; comprehension
-    loops that bind names count as scopes of those names through their params."""
+    """Wraps one `Code`. `scope[b]` is the nearest enclosing scope block of block `b`; comprehension loops that bind
+    names count as scopes of these names through their params."""
 
     def __init__(self, file: FileFacts, name: str) -> None:
         self.file = file
@@ -38,8 +38,8 @@ class Module:
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
         self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
-        self.plain: dict[str, str] = {}  # names that mean the same everywhere in the module, by `Names`
-        self.settled: dict[tuple[int, str], str] = {}  # names that mean the same on every line of a block
+        self.plain: dict[str, str] = {}  # names with the same meaning in the whole module, set by `Names`
+        self.settled: dict[tuple[int, str], str] = {}  # names with the same meaning on every line of a block
         self.forget_cursors()
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
@@ -57,16 +57,16 @@ class Module:
         self.imports: dict[int, dict[str, Import]] = defaultdict(dict)
         self.stars: list[Import] = []
         self.returns: dict[int, list[Return]] = defaultdict(list)
-        self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, starred ones as well
+        self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, including starred ones
         self._fill()
 
     def forget_cursors(self) -> None:
-        """Start without cursors of blocks and calls: they belong to one context, which keeps them here."""
+        """Discards the cursors of blocks and calls, which are cached here and belong to a single context."""
         self.scopes: list[Any] = [None] * max(1, len(self.blocks))
         self.call_sites: list[Any] = [None] * len(self.code.calls)
 
     def _place(self, index: int, kind: str, parent: int) -> None:
-        """Note the nearest scope, function and loop around a block; its parent comes before it."""
+        """Records the nearest scope, function and loop around a block; its parent must be recorded before."""
         top = index == 0 or parent < 0
         inner = kind in ("function", "lambda")
         self.scope.append(index if top or kind in _SCOPES else self._scope_within(kind, self.scope[parent]))
@@ -104,7 +104,7 @@ class Module:
         self._shadow()
 
     def _shadow(self) -> None:
-        """Note the names that something else than an import at module level may bind."""
+        """Records the names that may be bound by something other than an import at module level."""
         self.shadowed: set[str] = set().union(*self.names.values())
         for index, block in enumerate(self.blocks):
             if block.params:
@@ -133,7 +133,7 @@ class Module:
 
     @cached_property
     def calls_in(self) -> dict[int, list[int]]:
-        """Function block (-1: none) -> the calls in it and in no function within it."""
+        """From each function block (-1: none) to its calls, without those of nested functions."""
         found: dict[int, list[int]] = {}
         for index, call in enumerate(self.code.calls):
             found.setdefault(self.function_of(call.block), []).append(index)
@@ -141,7 +141,7 @@ class Module:
 
     @cached_property
     def assignments_in(self) -> dict[int, list[Assignment]]:
-        """Function block (-1: none) -> the assignments in it and in no function within it."""
+        """From each function block (-1: none) to its assignments, without those of nested functions."""
         found: dict[int, list[Assignment]] = {}
         for record in self.code.assignments:
             found.setdefault(self.function_of(record.block), []).append(record)
@@ -149,7 +149,7 @@ class Module:
 
     @cached_property
     def functions_in(self) -> dict[int, list[int]]:
-        """Function block (-1: none) -> the functions and lambdas defined directly in it."""
+        """From each function block (-1: none) to the functions and lambdas defined directly in it."""
         found: dict[int, list[int]] = {}
         for block, record in enumerate(self.blocks):
             if record.kind in ("function", "lambda"):
@@ -158,7 +158,7 @@ class Module:
 
     @cached_property
     def methods(self) -> dict[int, tuple[int, str]]:
-        """Call -> the call of a method on its result, and that method's name."""
+        """From each call to the method call on its result, and the method's name."""
         found: dict[int, tuple[int, str]] = {}
         for index, call in enumerate(self.code.calls):
             if isinstance(call.callee, Op) and call.callee.op == ".":
@@ -173,21 +173,21 @@ class Module:
         return frozenset([i for i, block in enumerate(self.blocks) if block.kind == "if" and is_main(block.test)])
 
     def settle(self, block: int, name: str, meaning: str) -> str:
-        """Remember what a name means on every line of a block."""
+        """Caches the meaning of a name on every line of a block."""
         self.settled[(block, name)] = meaning
         return meaning
 
     def callee_name(self, index: int) -> str:
-        """The last segment of what call number `index` calls, as written."""
+        """The last segment of the callee of call number `index`, as written."""
         return self._written[index]
 
     def calls_of(self, *lasts: str) -> list[int]:
-        """The calls whose callee as written ends with one of the segments `lasts`, in text order."""
+        """The calls whose callee, as written, ends with one of the segments `lasts`, in text order."""
         return sorted(index for last in lasts for index in self._by_written.get(last, ()))
 
-    def calls_where(self, wanted: Callable[[str], bool]) -> list[int]:
-        """The calls whose callee as written ends with a segment for which `wanted` holds, in text order."""
-        return sorted(index for last, calls in self._by_written.items() if wanted(last) for index in calls)
+    def calls_where(self, matches: Callable[[str], bool]) -> list[int]:
+        """The calls for which `matches` holds for the last segment of the callee as written, in text order."""
+        return sorted(index for last, calls in self._by_written.items() if matches(last) for index in calls)
 
     @cached_property
     def _by_written(self) -> dict[str, list[int]]:
@@ -224,7 +224,7 @@ class Module:
         return -1
 
     def ancestors(self, block: int) -> list[int]:
-        """The block and all blocks around it, innermost first; not to be changed."""
+        """The block and all blocks around it, innermost first; do not modify the list."""
         chain = self._chains.get(block)
         if chain is None:
             chain = self._chains[block] = []
@@ -254,7 +254,7 @@ class Module:
         return self.definition(block, "__init__") if self.blocks[block].kind == "class" else block
 
     def parts(self, value: Value) -> tuple[Value, ...]:
-        """What an expression is put together from: operands, items, of a call its callee and positional arguments."""
+        """The subexpressions of an expression: operands, items, or the callee and positional arguments of a call."""
         if isinstance(value, Op):
             return value.operands
         if isinstance(value, SequenceDisplay):
@@ -265,10 +265,9 @@ class Module:
         return ()
 
     def reaching(self, binds: list[Assignment], block: int, line: int) -> list[Assignment]:
-        """Which of `binds` (one name, one scope, by line) may hold at `line` in `block`, the nearest
-        first: those before it back to the first that lies on every path to it, and those further down
-        in a loop around it, but none of the other branch of a condition around it. From another scope, or
-        when none precedes, all of them."""
+        """Those of `binds` (one name, one scope, by line) that may apply at `line` in `block`, nearest first: earlier
+        ones back to the first that is on every path to the line, and later ones in a surrounding loop, but none in the
+        other branch of a surrounding condition. From another scope, or if none precedes, all of them."""
         home = self.scope[binds[0].block]
         if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
             return binds[::-1]
@@ -284,17 +283,17 @@ class Module:
                 if bind.block in around:
                     loops.difference_update(self.ancestors(bind.block))
                     break
-        if loops and found:  # the round before may have passed what stands further down
+        if loops and found:  # later lines of a loop precede in the next iteration
             found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
         return found or binds[::-1]
 
     def _other_branches(self, around: set[int]) -> set[int]:
-        """The blocks of conditions that do not run where one of `around` is their ``else``."""
-        return {self._twins[here] for here in around if here in self._twins}
+        """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
+        return {self._if_of_else[here] for here in around if here in self._if_of_else}
 
     @cached_property
-    def _twins(self) -> dict[int, int]:
-        """The ``if`` of each ``else``."""
+    def _if_of_else(self) -> dict[int, int]:
+        """From each ``else`` block to its ``if`` block."""
         found: dict[int, int] = {}
         opened: dict[tuple[int, int], int] = {}
         for index, record in enumerate(self.blocks):
@@ -316,7 +315,7 @@ def is_main(test: Value) -> bool:
 
 
 def _method(callee: Value) -> str:
-    """The name of a method that is called on a result; empty for other values."""
+    """The name of the method that is called on a result; empty for other values."""
     if isinstance(callee, Op) and callee.op == "." and isinstance(callee.operands[1], Const):
         return str(callee.operands[1].value)
     return ""

@@ -1,5 +1,5 @@
-"""Adapter options that do not go together, or that need one another: the rules of the table, asked of what stands on
-one custom optimizer, one NPURunConfig or the global options."""
+"""Checks combinations of adapter options on one custom optimizer, one NPURunConfig or the global options against the
+rules of `npulint.data.option_rules`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Literal
 from npulint.assemble.adapter_settings import AdapterSetting, Mechanism
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.project_options import holder
-from npulint.data.option_rules import Rule, holds, rules
+from npulint.data.option_rules import OptionRule, holds, rules
 from npulint.data.options import option
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.values import PossibleValues
 
 Group = dict[str, list[AdapterSetting]]
-"""What is set in one place, by the key of the option."""
+"""The settings of one holder by option key."""
 
-_MILLISECONDS = 1000  # stream_sync_timeout counts these, hccl_timeout seconds
+_MILLISECONDS = 1000  # stream_sync_timeout is in milliseconds, hccl_timeout in seconds
 _UNSET = "unset"
 
 
@@ -32,7 +32,7 @@ class OptionConflict(PlaceFact):
     other: str
     """The other option."""
     other_value: str
-    """What the other option is set to; unset without a value."""
+    """The value of the other option; unset without a value."""
 
     @attribute
     def option(self) -> str:
@@ -67,8 +67,8 @@ class OptionConflict(PlaceFact):
 
 
 def option_conflicts(settings: Sequence[AdapterSetting]) -> list[OptionConflict]:
-    """For each rule that a group of settings breaks one conflict, at the setting that breaks it. Doubtful values and
-    settings that do not run by default break nothing."""
+    """One conflict for each rule that a group of settings violates, at the setting that violates it. Uncertain values
+    and settings that are inactive by default violate nothing."""
     groups: dict[str, Group] = defaultdict(lambda: defaultdict(list))
     for setting in settings:
         known = option(setting.name)
@@ -85,7 +85,7 @@ def option_conflicts(settings: Sequence[AdapterSetting]) -> list[OptionConflict]
 
 
 def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[OptionConflict]:
-    """`unseen` are the options that may stand here although they were found elsewhere; None: any may."""
+    """`unseen` are the options that may be set here although they were found elsewhere; None: any may."""
     found = []
     for rule in rules():
         settings = group.get(rule.option)
@@ -103,9 +103,9 @@ def _broken(group: Group, via: Mechanism, unseen: set[str] | None) -> list[Optio
 
 
 def _answer(
-    rule: Rule, first: AdapterSetting, others: list[AdapterSetting], via: Mechanism, sees_all: bool
+    rule: OptionRule, first: AdapterSetting, others: list[AdapterSetting], via: Mechanism, sees_all: bool
 ) -> str | None:
-    """The value that the other option has, if it breaks the rule."""
+    """The value of the other option if it violates the rule."""
     if rule.kind == "idle":
         return _UNSET if sees_all and not others and not _is_default(first, via) else None
     if rule.kind == "lacks":
@@ -122,7 +122,7 @@ def _answer(
 
 
 def _conflict(
-    rule: Rule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
+    rule: OptionRule, setting: AdapterSetting, others: list[AdapterSetting], via: Mechanism, answer: str
 ) -> OptionConflict:
     known = option(rule.other)
     use = None if known is None else known.uses.get(via)
@@ -130,8 +130,8 @@ def _conflict(
     return OptionConflict(setting.scope, setting.span, rule.rule, setting, other, answer)
 
 
-def _meanwhile(group: Group, rule: Rule, via: Mechanism) -> bool:
-    """Whether what the rule presupposes is certainly so."""
+def _meanwhile(group: Group, rule: OptionRule, via: Mechanism) -> bool:
+    """Whether the precondition of the rule certainly holds."""
     if not rule.meanwhile:
         return True
     key, _, value = rule.meanwhile.partition("=")
@@ -139,7 +139,7 @@ def _meanwhile(group: Group, rule: Rule, via: Mechanism) -> bool:
 
 
 def _first_certain(settings: list[AdapterSetting], condition: str, via: Mechanism) -> AdapterSetting | None:
-    """The first setting that certainly meets a condition, if every other that may run does so as well."""
+    """The first setting that certainly meets a condition, if every other setting that may be active does so as well."""
     running = [setting for setting in settings if setting.active != "no"]
     if any(_state(setting, condition, via) != "yes" for setting in running):
         return None
@@ -156,7 +156,7 @@ def _state(setting: AdapterSetting, condition: str, via: Mechanism) -> Literal["
 
 
 def _is_incomplete(group: Group) -> bool:
-    """Whether some arguments are not seen (``**options``)."""
+    """Whether the source does not show all arguments (``**options``)."""
     return any(setting.is_incomplete for settings in group.values() for setting in settings)
 
 

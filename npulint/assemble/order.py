@@ -1,4 +1,4 @@
-"""Order: in what order a script that is started comes to its calls, assignments and imports."""
+"""The order in which a started script executes its calls, assignments and imports."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from npulint.facts.code import Import, Ref
 
 _SURE = frozenset(("with", "try", "module", "function", "class", "lambda", "global", "nonlocal"))
 _RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run"))
-_STEPS = 20_000  # what one walk may come to
-_DEPTH = 40  # functions within functions
+_STEPS = 20_000  # maximum steps of a walk
+_DEPTH = 40  # nested functions
 
 Item = tuple[tuple[int, int], Scope, CallSite | AssignmentSite | Import]
-"""What is done at a place, with the block that it stands in."""
+"""A call, assignment or import, with its block."""
 
 
 class ExecutionStep(msgspec.Struct, frozen=True):
-    """A call or an assignment that a walk comes to. `sure`: it happens on every way through the script, no condition
-    and no loop stands around it or around the calls that lead to it."""
+    """A call or an assignment in the execution of a script. `sure`: it is always executed, with no condition or loop
+    around it or around the calls that lead to it."""
 
     site: CallSite | AssignmentSite
     sure: bool
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A function that is called, or a module that is imported, in the course of a walk."""
+    """A function that is called, or a module that is imported, during the execution."""
 
     scope: Scope
     sure: bool
 
 
 class Order:
-    """Walks from the beginning of a script into the functions that it calls and the own modules that it imports, each
-    once, in the order of execution. Functions that others call back are left out, and those for which `skips` holds."""
+    """Walks from the start of a script into the functions that it calls and the project modules that it imports, each
+    once, in execution order. Callbacks, and functions for which `skips` holds, are omitted."""
 
     def __init__(self, context: Context, skips: Callable[[Scope], bool]) -> None:
         self._context = context
@@ -46,7 +46,7 @@ class Order:
         self._items: dict[str, dict[Scope, list[Item]]] = {}
 
     def steps(self, start: Scope) -> Iterator[ExecutionStep]:
-        """What a module does when it is started, at most so much as is worth looking at."""
+        """The execution steps of a module when it is started, limited in number."""
         return islice(self._walk(start), _STEPS)
 
     def _walk(self, start: Scope) -> Iterator[ExecutionStep]:
@@ -66,7 +66,7 @@ class Order:
         return scope not in walked and (scope.kind == "module" or not self._skips(scope))
 
     def _course(self, scope: Scope, sure: bool, start: Scope) -> Iterator[ExecutionStep | _Entry]:
-        """What a function, or a module outside its functions, does directly, and what it enters."""
+        """What a function, or a module outside of its functions, executes directly, and what it enters."""
         for _, block, site in self._in_order(scope):
             happens = _happens(block, block.module is start.module)
             if happens is None:
@@ -81,7 +81,7 @@ class Order:
                 yield from (_Entry(function, certain) for function in _entered(site))
 
     def _in_order(self, scope: Scope) -> list[Item]:
-        """What stands directly in a function or module, as it is executed: arguments before calls."""
+        """What is directly in a function or module in execution order: arguments before calls."""
         if scope.path not in self._items:
             found: dict[Scope, list[Item]] = defaultdict(list)
             for item in sorted(_items(scope.at(0)), key=lambda item: item[0]):
@@ -105,18 +105,18 @@ def _items(module: Scope) -> Iterator[Item]:
 
 
 def _entered(call: CallSite) -> list[Scope]:
-    """The own function that a call runs; of ``app.run`` the one that it is given."""
+    """The project functions that a call runs; for ``app.run`` the function passed to it."""
     if call.name in _RUNNERS:
-        given = call.args[0] if call.args else call.expr(Ref("main"))
-        return given.functions
+        callee = call.args[0] if call.args else call.expr(Ref("main"))
+        return callee.functions
     target = call.target if ":" in call.name else None
     function = None if target is None else target.called_block
     return [] if function is None else [function]
 
 
 def _happens(scope: Scope, started: bool) -> bool | None:
-    """Whether code in a block surely runs when its function does; None where it never does: below ``__main__`` of a
-    module that is only imported."""
+    """Whether code in a block certainly runs when its function does; None if it never does (below ``__main__`` of a
+    module that is only imported)."""
     sure = True
     for around in scope.ancestors:
         if around.block in around.module.main_guards:

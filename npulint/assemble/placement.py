@@ -1,8 +1,6 @@
-"""Placement: does an operation stand in the middle of what TensorFlow trains, or at the edge of the graph?
-
-Told by the data flow alone: forwards to layers, losses and gradients, backwards to layers and variables. What the
-flow cannot follow remains unknown.
-"""
+"""Whether an operation is between the layers that TensorFlow trains, or at the edge of the graph. Decided by data flow
+alone: forwards to layers, losses and gradients, backwards to layers and variables. What the flow cannot follow is
+unknown."""
 
 from __future__ import annotations
 
@@ -18,9 +16,9 @@ from npulint.lazy_regex import lazy_compile
 
 Place = Literal["path", "edge", "unknown"]
 Before = Literal["model", "given", "unknown", ""]
-"""What a value comes from; empty where the values that it is computed from say it."""
+"""The origin of a value; empty if it is computed from other values, which determine it."""
 
-_STEPS = 400  # places that one question looks at
+_STEPS = 400  # maximum places per answer
 _MODEL = lazy_compile(
     r"^(?:tensorflow\.)?keras\.(?:layers\.\w+|Model|Sequential|models\.\w+)\(\)|^(?:tensorlayer|tflearn)\.layers\.|"
     r"^tensorflow\.(?:layers\.(?!flatten)|contrib\.(?:layers|slim|seq2seq)\.(?!flatten|arg_scope|one_hot)|"
@@ -38,7 +36,7 @@ _SHOWN = lazy_compile(
     r"train\.Summary|print$|keras\.metrics)|[.)]run$|^print$|\.(?:eval|numpy|add_summary|info|debug|write|export)$|"
     r"^(?:numpy|logging|os|json|time)\."
 )
-_GIVEN = lazy_compile(
+_INPUT_NAME = lazy_compile(
     r"^tensorflow\.(?:placeholder|constant|data\.|random|truncated_normal|range$|zeros$|ones$|fill$|linspace$|shape$|size$|"
     r"rank$|train\.(?!\w*Optimizer)|io\.|parse_|decode_|read_file|image\.decode|keras\.(?:Input$|layers\.Input$)|sparse_placeholder|"
     r"eye$|one_hot$|sequence_mask$|contrib\.training\.|python_io\.|queue|feature_column|global_|string)|"
@@ -52,14 +50,14 @@ _FEATURES = frozenset(("features", "labels", "mode", "params"))
 
 
 class Placement:
-    """Answers about the calls of one project."""
+    """The placement of the calls of one project."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._uses: dict[str, Uses] = {}
 
     def place(self, call: CallSite) -> Place:
-        """``path``: between layers and what trains them; ``edge``: only inputs before it, or only shown or fetched
+        """``path``: between layers and what trains them; ``edge``: only inputs before it, or only logged or fetched
         after it; else ``unknown``."""
         before = self._origin(call)
         if before == "given":
@@ -70,15 +68,15 @@ class Placement:
         return "path" if (before, after) == ("model", "model") else "unknown"
 
     def uses(self, scope: Scope) -> Uses:
-        """The uses of the module around a scope, collected once."""
+        """The uses in the module of a scope, collected once."""
         known = self._uses.get(scope.path)
         if known is None:
             known = self._uses[scope.path] = Uses(scope.at(0))
         return known
 
     def _origin(self, call: CallSite) -> Before:
-        """What the operands of a call come from: ``model`` if layers or variables are among it, ``given`` if all of
-        it is fed, read or constant, else ``unknown``."""
+        """The origin of the operands of a call: ``model`` if layers or variables are among them, ``given`` if all are
+        fed, read or constant, else ``unknown``."""
         queue = call.arguments
         if call.name.endswith(_PYTHON):
             handed = call.argument("inp", 1)
@@ -100,14 +98,14 @@ class Placement:
         return "given" if sure and not queue else "unknown"
 
     def _before(self, leaf: Expr) -> tuple[Before, list[Expr]]:
-        """Where a name or result comes from: an answer, or the values to look at next."""
+        """The origin of a name or result: an answer, or the values to examine next."""
         call = leaf.call
         if call is None:
             return ("given", []) if leaf.function is not None else self._before_name(leaf)
         name = call.name
         if _VARIABLE.search(name) or _MODEL.search(name):
             return "model", []
-        if _GIVEN.search(name):
+        if _INPUT_NAME.search(name):
             return "given", []
         target = self.target(call)
         if target is not None:
@@ -135,17 +133,18 @@ class Placement:
         return ("given" if meaning.startswith(("tensorflow.", "numpy.")) or ":" in meaning else "unknown"), []
 
     def _before_callback(self, function: Scope, name: str) -> tuple[Before, list[Expr]]:
-        """Where a parameter comes from of a function that nobody calls: what it is handed with, else its name."""
+        """The origin of a parameter of a function that the project does not call: the arguments passed with the
+        callback, else decided by its name."""
         more = [value for taker in self.takers(function) for value in taker.arguments]
         position = function.parameters.index(name) - 1
-        given = [call.argument(name, position) for call in self.callers(function)]  # of instances
-        more += [value for value in given if value is not None]
+        arguments = [call.argument(name, position) for call in self.callers(function)]  # of instances
+        more += [value for value in arguments if value is not None]
         if more:
             return "", more
         return ("given" if name in _FEATURES else "unknown"), []
 
     def target(self, call: CallSite) -> Scope | None:
-        """The own function or class that a call runs; of an instance that is called its ``call``."""
+        """The project's function or class that a call runs; for the call of an instance its method ``call``."""
         found = call.target
         if found is None or found.kind != "class" or not call.name.endswith("()"):
             return found
@@ -153,13 +152,13 @@ class Placement:
         return max(inner, key=lambda method: method.block, default=None)
 
     def callers(self, function: Scope) -> list[CallSite]:
-        """The project's calls of an own function; of ``call`` also those of the instances."""
+        """The project's calls of one of its functions; of ``call`` also the calls of instances."""
         owner, _, last = function.name.rpartition(".")
         return [*function.callers, *(self._instance_calls.get(f"{owner}()", ()) if last in _CALLED else ())]
 
     @cached_property
     def _instance_calls(self) -> dict[str, list[CallSite]]:
-        """The calls of instances of the project's classes, by the class."""
+        """The calls of instances of the project's classes, by class."""
         found: dict[str, list[CallSite]] = {}
         for module in module_scopes(self._context):
             for call in module.all_calls:
@@ -168,7 +167,7 @@ class Placement:
         return found
 
     def takers(self, function: Scope) -> list[CallSite]:
-        """The calls of TensorFlow that are given a function: ``map_fn``, ``cond`` and the like."""
+        """The TensorFlow calls that take a function as an argument: ``map_fn``, ``cond`` and the like."""
         known = self.uses(function)
         uses = list(known.of_functions.get(function.block, ()))
         name = function.record.name.rpartition(".")[2]
@@ -179,7 +178,7 @@ class Placement:
 
 
 class _Forward:
-    """Follows one result to what becomes of it."""
+    """Follows one result to its uses."""
 
     def __init__(self, placement: Placement, call: CallSite) -> None:
         self._placement = placement
@@ -189,8 +188,7 @@ class _Forward:
         self._follow_result(call, None)
 
     def end(self) -> Literal["model", "shown", "unknown"]:
-        """``model`` if layers or losses get it, ``shown`` if it is only fetched, written or not used at all, else
-        ``unknown``."""
+        """``model`` if layers or losses use it, ``shown`` if it is only fetched, logged or unused, else ``unknown``."""
         while self._queue and len(self._seen) < _STEPS:
             use = self._queue.pop()
             if use.place not in self._seen:
@@ -229,7 +227,7 @@ class _Forward:
             self._sure = False
 
     def _follow_parameter(self, target: Scope, use: Passed) -> None:
-        """On into the parameter of an own function that takes it."""
+        """Continues at the parameter of the project's function that receives it."""
         function = target.called_block
         name = "" if function is None else _parameter(function, use)
         if function is None or name not in function.parameters:
@@ -248,7 +246,7 @@ class _Forward:
             self._follow_name(assignment)
 
     def _follow_holder(self, holder: Expr) -> None:
-        """On to where a list or dict that now holds it is used."""
+        """Continues at the uses of the list or dict that contains it."""
         assignments = holder.assignments
         self._sure = self._sure and bool(assignments)
         for assignment in assignments:
@@ -263,11 +261,11 @@ class _Forward:
             assignments = use.read.sibling(Ref(written)).assignments
             if any(one.record is assignment.record for one in assignments):
                 self._queue.append(use)
-            elif not assignments:  # of an object that may be this one
+            elif not assignments:  # of an object that may be the same
                 self._sure = False
 
     def _elsewhere(self, assignment: AssignmentSite) -> list[tuple[str, AnyUse]]:
-        """The uses of an attribute by other names: ``model.loss`` for ``self.loss``."""
+        """The uses of an attribute through other objects: ``model.loss`` for ``self.loss``."""
         name, here = assignment.target, assignment.scope
         last = name.rpartition(".")[2]
         found = [
@@ -291,7 +289,7 @@ class _Forward:
 
 
 def _trains(use: Passed) -> bool:
-    """Whether layers, losses or optimizers are given it."""
+    """Whether the call is a layer, a loss or an optimizer."""
     name = use.call.name
     if name.endswith("EstimatorSpec"):
         return use.slot in ("loss", "train_op", 2, 3)
@@ -299,7 +297,7 @@ def _trains(use: Passed) -> bool:
 
 
 def _parameter(function: Scope, use: Passed) -> str:
-    """The parameter of a function that takes it; empty if there is none."""
+    """The parameter of a function that receives the argument; empty if there is none."""
     if isinstance(use.slot, str):
         return use.slot
     call, names = use.call, function.parameters

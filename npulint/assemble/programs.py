@@ -1,4 +1,4 @@
-"""Programs: an entry script with every local module that it can reach, and what may be said of it as a whole."""
+"""Programs: an entry script with all project modules that it imports, and the attributes of the whole."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ _IMPORTERS = ("import_module", "__import__")
 
 
 class Program:
-    """One entry script (empty for a library) and its closure. `fact` says what holds for the program as a whole.
-    `answers` is for those who ask questions: what they have learnt of the facts, which the programs of a project share.
-    `source_files`: the files of the code that a run came from, where that is known; `origins`: the lines there that one
-    of its facts comes from."""
+    """One entry script (empty for a library) and the modules that it imports. `fact` holds for the program as a
+    whole. `answers` caches what checks compute from the facts, which the programs of a project share. `source_files`:
+    the files of the code that a training run came from, if known; `origins`: the lines there of one of its facts."""
 
     def __init__(self, entry: str, root: str, paths: list[str], index: Index, fact: ProgramFact) -> None:
         self.answers: dict[Any, Any] = {}
@@ -66,7 +65,7 @@ class Programs:
         self._uses = Reached(context.project)
 
     def all(self) -> list[Program]:
-        """Programs with an entry first, then what no entry reaches as one library program."""
+        """Programs with an entry script first, then one library program of what no entry script imports."""
         entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
         programs = [self._program(m.path, sorted(self.closure(m))) for m in entries]
         reached = {p for program in programs for p in program.paths}
@@ -79,10 +78,10 @@ class Programs:
         return programs
 
     def _relate(self, programs: list[Program]) -> None:
-        """Tell programs whether any of the project uses an NPU adapter (`project_npu`) and whether they do so
-        themselves (`own_npu`), those of PyTorch that were left behind that they were, those that do not say so which
-        TensorFlow they are written for, and sessions and estimators whether some training program can reach them
-        (`trains_file`)."""
+        """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
+        whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
+        TensorFlow version of programs without evidence, and for sessions and estimators whether a training program
+        reaches them (`trains_file`)."""
         ported = any(p.fact.npu or p.fact.migration in ("manual", "transfer") for p in programs)
         opens = any(p.index.of_kind("npu_open") for p in programs)
         for program in programs:
@@ -107,19 +106,19 @@ class Programs:
         return Program(entry, self.context.project.root, paths, index, fact)
 
     def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
-        """Whether the program can come to the code of any of these facts."""
+        """Whether the program can reach the code of any of these facts."""
         places = {(fact.path, home(fact.scope.module, fact.scope.block)) for fact in facts}
         return not entry or self._uses.comes_to(places, paths, entry)
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
-        """How many devices the launchers of this entry start it on: many, one or unknown."""
+        """The number of devices that launchers start this entry script on: many, one or unknown."""
         launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
 
     @cached_property
     def _sized(self) -> dict[str, set[str]]:
-        """By launcher, the numbers of devices that it sets."""
+        """For each launcher the numbers of devices that it sets."""
         found: dict[str, set[str]] = {}
         for part in self.other:
             for name in ("RANK_SIZE", "CM_WORKER_SIZE"):
@@ -145,7 +144,7 @@ class Programs:
         return module.path not in self._imported and self._works_on_device(module)
 
     def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
-        """These functions of a module with those that call them, directly or through others."""
+        """These functions of a module with their direct and indirect callers."""
         grown = set(functions)
         calls = [
             (name, f"{module.name}:{module.qualname(call.block)}")
@@ -157,18 +156,18 @@ class Programs:
         return grown
 
     def _works_on_device(self, module: Module) -> bool:
-        """Whether code outside functions moves something to a device, as scripts do that are no modules."""
+        """Whether module-level code moves something to a device, as only scripts do."""
         facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
         places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
         return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
 
     @cached_property
     def _imported(self) -> set[str]:
-        """The paths of the modules that another one imports."""
+        """The paths of the modules that other modules import."""
         return {target for path in self.context.project.modules for target in self._imports(path) if target != path}
 
     def closure(self, module: Module) -> set[str]:
-        """The paths of all project modules that `module` can import, itself included."""
+        """The paths of all project modules that `module` can import, including itself."""
         seen: set[str] = set()
         queue = [module.path]
         while queue:
@@ -187,7 +186,7 @@ class Programs:
         return known
 
     def _computed(self, module: Module) -> list[Module]:
-        """Modules loaded by ``importlib.import_module("prefix." + name)`` and the like."""
+        """Modules imported by ``importlib.import_module("prefix." + name)`` and the like."""
         found: list[Module] = []
         for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
             call = module.code.calls[index]
@@ -205,13 +204,14 @@ class Programs:
 
 
 def _ports_itself(program: Program) -> bool:
-    """Whether the entry script imports an NPU adapter, and not only what it shares with ported scripts."""
+    """Whether the entry script itself imports an NPU adapter, and not only modules that it shares with migrated
+    scripts."""
     return any(f.path == program.entry and is_of_adapter(f.name) for f in program.index.of_kind("import"))
 
 
 def _agree_on_tensorflow(programs: list[Program]) -> None:
-    """Take programs that do not tell which TensorFlow they are written for as such of TensorFlow 2 where all that tell
-    are."""
+    """If all programs with a known TensorFlow version use TensorFlow 2, sets this version for programs without
+    evidence."""
     facts = [program.fact for program in programs if program.fact.framework == "tensorflow"]
     if {fact.tensorflow for fact in facts} - {""} == {"2"}:
         for fact in facts:
@@ -220,7 +220,7 @@ def _agree_on_tensorflow(programs: list[Program]) -> None:
 
 @walker(depth=5, otherwise=list)
 def _prefixes(text: Expr) -> list[str]:
-    """The literal beginnings that a text may have."""
+    """The literal prefixes that a text may have."""
     if text.alternatives:
         return [prefix for branch in text.alternatives for prefix in _prefixes(branch)]
     if text.written:

@@ -1,4 +1,4 @@
-"""A project: the modules below one root, and which of them an import means."""
+"""A project: the modules below one root, and the resolution of imports between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.assemble.module import Module
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
 
-# Names that always mean the installed package, even where a folder of that name lies about.
+# Names that always mean the installed package, even if there is a folder of that name.
 _FOREIGN = frozenset(
     "tensorflow torch numpy keras horovod npu_bridge npu_device torch_npu apex tf_slim precision_tool "
     "tfdbg_ascend os sys re json math time argparse "
@@ -46,7 +46,7 @@ class Project:
             self._suffixes.setdefault(".".join(parts[start:]), []).append(module)
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
-        """The module of this project that ``import dotted`` means in `importer`, if any."""
+        """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
         if not level and dotted not in self._suffixes:
             return None
         key = (importer.folder, dotted, level)
@@ -71,14 +71,14 @@ class Project:
         return best
 
     def _base(self, module: Module, dotted: str) -> str:
-        """The folder that would have to be on the import path for `dotted` to mean `module`."""
+        """The folder that must be in the import path for `dotted` to resolve to `module`."""
         path = module.path.rsplit(".", 1)[0]
         if path.endswith("/__init__"):
             path = path[: -len("/__init__")]
         return path[: -len(dotted)].rstrip("/")
 
     def imported(self, module: Module, record: Import) -> list[Module]:
-        """The project's modules that one import statement loads."""
+        """The project modules that one import statement loads."""
         key = (module.path, record.module, record.name, record.level)
         known = self._imported.get(key)
         if known is None:
@@ -98,7 +98,7 @@ class Project:
         return found
 
     def uses(self, path: str) -> dict[str, None]:
-        """The paths of the modules that a module's import statements load."""
+        """The paths of the modules that the imports of a module load."""
         known = self._uses.get(path)
         if known is None:
             module = self.modules[path]
@@ -108,7 +108,7 @@ class Project:
 
     @cached_property
     def users(self) -> dict[str, list[str]]:
-        """By path, the modules whose import statements load that module."""
+        """From each path to the modules that import it."""
         found: dict[str, list[str]] = {}
         for path in self.modules:
             for target in self.uses(path):
@@ -121,8 +121,8 @@ class Project:
         return frozenset([path for path, users in self.users.items() if users != [path]])
 
     def below(self, prefix: str, importer: Module) -> list[Module]:
-        """The modules whose dotted name starts with `prefix` + "." (a computed import), of the package of
-        that name that is nearest to `importer`."""
+        """The modules with names below `prefix` (a computed import), in the package of that name nearest to
+        `importer`."""
         by_base: dict[str, list[Module]] = {}
         for module in self.modules.values():
             base, found, _ = f".{module.name}.".partition(f".{prefix}.")
@@ -134,13 +134,14 @@ class Project:
 
 
 def _own(file: FileFacts) -> FileFacts:
-    """The file with facts of its own: a project adds to what they say, and a file may be assembled again."""
+    """The file with its own copies of facts: a project adds attributes to them, and a file may be assembled again."""
     if not file.facts:
         return file
     return msgspec.structs.replace(file, facts=[fact.copy() for fact in file.facts])
 
 
 def _nearness(base: str, folder: str) -> int:
-    """How near an import path is to the importing folder; of equally near ones, one that the folder lies in wins."""
+    """The sort key of an import path by its distance from the importing folder; at equal distance, one that contains
+    the folder wins."""
     shared = len(posixpath.commonpath([base, folder])) if base and folder else 0
     return shared * 2 + (not base or folder == base or folder.startswith(f"{base}/"))

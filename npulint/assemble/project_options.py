@@ -1,4 +1,4 @@
-"""What a project sets of the NPU adapter: which settings stand together, and what decides them."""
+"""The options that a project sets for the NPU adapter: which are set in the same place, and what determines them."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _MIXED = frozenset(
     mixed_float16 mixed_bfloat16 mixed_hif8""".split()
 )
 _WRITTEN_WITH = {"dump_config": ("enable_dump", "enable_dump_debug")}  # NPUEstimator writes these with its default
-_UNSEEN = "?"  # holds the settings of optimizers that are not seen
+_UNSEEN = "?"  # the holder of settings on unknown optimizers
 
 
 class Declared(msgspec.Struct, frozen=True):
-    """The releases of the adapter and of CANN and the SoC that a run is for, as declared; empty where not."""
+    """The declared releases of the adapter and of CANN, and the SoC; empty if not declared."""
 
     adapter: str = ""
     cann: str = ""
     soc: str = ""
 
 
-class SetOption(Protocol):
-    """What is asked of a setting of the adapter (`npulint.assemble.adapter_settings`)."""
+class AdapterSettingFact(Protocol):
+    """A fact about an adapter setting (`npulint.assemble.adapter_settings`), as `ProjectOptions` reads it."""
 
     @property
     def name(self) -> str: ...
@@ -52,8 +52,9 @@ class SetOption(Protocol):
     def function(self) -> str: ...
 
 
-class Optimizer(Protocol):
-    """What is asked of a custom optimizer (`npulint.assemble.recognizers.tensorflow.protos`)."""
+class CustomOptimizerFact(Protocol):
+    """A fact about a custom optimizer (`npulint.assemble.recognizers.tensorflow.protos`), as `ProjectOptions` reads
+    it."""
 
     @property
     def entry(self) -> str: ...
@@ -63,8 +64,8 @@ class Optimizer(Protocol):
     def run_config(self) -> bool: ...
 
 
-class PassedOption(Protocol):
-    """What is asked of an option that launchers pass (`npulint.assemble.launches.launch_options`)."""
+class LaunchOptionFact(Protocol):
+    """A fact about a passed option (`npulint.assemble.launches.launch_options`), as `ProjectOptions` reads it."""
 
     @property
     def option(self) -> str: ...
@@ -73,15 +74,15 @@ class PassedOption(Protocol):
 
 
 class ProjectOptions:
-    """The adapter options that a project sets, with the custom optimizers on which they are set and the options that
-    launchers pass. It answers what one of these facts asks about the others; nothing is worked out before that.
-    `sinking` are the calls that sink a loop of iterations, `paths` those of the project's files."""
+    """The adapter options of a project, with the custom optimizers that hold them and the options that launchers pass;
+    facts query it about each other. Everything is computed on demand. `sinking` are the calls that offload a loop of
+    iterations, `paths` the files of the project."""
 
     def __init__(
         self,
-        settings: Sequence[SetOption] = (),
-        optimizers: Sequence[Optimizer] = (),
-        passed: Sequence[PassedOption] = (),
+        settings: Sequence[AdapterSettingFact] = (),
+        optimizers: Sequence[CustomOptimizerFact] = (),
+        passed: Sequence[LaunchOptionFact] = (),
         declared: Declared = Declared(),  # noqa: B008 - it is immutable
         sinking: Sequence[Fact] = (),
         paths: Iterable[str] = (),
@@ -95,43 +96,43 @@ class ProjectOptions:
         self._certain: dict[str, str] = {}
 
     @cached_property
-    def _by_entry(self) -> dict[str, Optimizer]:
+    def _by_entry(self) -> dict[str, CustomOptimizerFact]:
         return {one.entry: one for one in self._optimizers}
 
     @cached_property
-    def _groups(self) -> dict[str, list[SetOption]]:
-        """The settings by what holds them; those of all optimizers that are not seen are together."""
-        found: dict[str, list[SetOption]] = defaultdict(list)
+    def _groups(self) -> dict[str, list[AdapterSettingFact]]:
+        """The settings by holder, with a single group for all settings on unknown optimizers."""
+        found: dict[str, list[AdapterSettingFact]] = defaultdict(list)
         for setting in self._settings:
             found[_group(setting)].append(setting)
         return dict(found)
 
     @cached_property
     def _names(self) -> dict[str, set[str]]:
-        """The names of the options in each group."""
+        """The option names of each group."""
         return {name: {setting.name for setting in group} for name, group in self._groups.items()}
 
-    # -- what stands together ----------------------------------------------------------------------
+    # -- settings of one holder ----------------------------------------------------------------------
 
-    def optimizer(self, entry: str | None) -> Optimizer | None:
+    def optimizer(self, entry: str | None) -> CustomOptimizerFact | None:
         """The custom optimizer at a place."""
         return self._by_entry.get(entry or "")
 
-    def is_foreign(self, setting: SetOption) -> bool:
-        """Whether it is set on the custom optimizer of somebody else."""
+    def is_foreign(self, setting: AdapterSettingFact) -> bool:
+        """Whether it is set on a custom optimizer of another backend."""
         optimizer = self.optimizer(setting.entry)
         return optimizer is not None and optimizer.spelling == "other"
 
     def names_on(self, holder: str) -> str:
-        """The options that are, or may be, set on a custom optimizer, an NPURunConfig or the global options."""
+        """The options that are, or may be, set on this holder."""
         return " ".join(sorted(self._names.get(holder, set()) | self._names.get(_UNSEEN, set())))
 
-    def names_with(self, setting: SetOption) -> str:
-        """The options that are set together with one, itself included."""
+    def names_with(self, setting: AdapterSettingFact) -> str:
+        """The options that have the same holder as a setting, including its own."""
         return self.names_on(_group(setting))
 
-    def certain_with(self, setting: SetOption) -> str:
-        """``key=value`` of each setting together with one that runs by default and has one value."""
+    def certain_with(self, setting: AdapterSettingFact) -> str:
+        """``key=value`` of each setting with the same holder that is active by default and has a single value."""
         name = _group(setting)
         if name not in self._certain:
             running = [one for one in self._groups[name] if one.active == "yes" and one.value.single is not None]
@@ -140,16 +141,16 @@ class ProjectOptions:
 
     @cached_property
     def _run_config_keys(self) -> set[str]:
-        """The options that an NPURunConfig has, with those that it writes with their defaults."""
+        """The options set by an NPURunConfig, including those that it sets to their defaults."""
         names = {setting.name for setting in self._settings if setting.via == "run_config"}
         return {key_of(name) for name in names} | {key for name in names for key in _WRITTEN_WITH.get(name, ())}
 
     def is_in_run_config(self, name: str) -> bool:
-        """Whether some NPURunConfig has an option as well."""
+        """Whether some NPURunConfig sets the option as well."""
         return key_of(name) in self._run_config_keys
 
     def feeds_run_config(self, entry: str) -> Flag:
-        """Whether an NPURunConfig takes the ConfigProto of the custom optimizer at a place."""
+        """Whether an NPURunConfig uses the ConfigProto of the custom optimizer at a place."""
         optimizer = self.optimizer(entry)
         return "unknown" if optimizer is None else "yes" if optimizer.run_config else "no"
 
@@ -158,8 +159,8 @@ class ProjectOptions:
         values = [one.value for one in self._groups.get(entry, ()) if one.name == "use_off_line"]
         return bool(values) and all(value.single is False and not value.symbol for value in values)
 
-    def mixed_with(self, setting: SetOption) -> Literal["yes", "no", "unset", "unknown"]:
-        """Whether a mixed mode is chosen where a list of operators is set."""
+    def mixed_with(self, setting: AdapterSettingFact) -> Literal["yes", "no", "unset", "unknown"]:
+        """Whether the holder of a list of operators also sets a mixed precision mode."""
         name = _group(setting)
         modes = [one.value for one in self._groups.get(name, ()) if one.name in PRECISION]
         if name == _UNSEEN or (not modes and self._names.get(_UNSEEN, set()).intersection(PRECISION)):
@@ -172,12 +173,12 @@ class ProjectOptions:
 
     @cached_property
     def _checkpoint_intervals(self) -> dict[str | None, PossibleValues]:
-        """By NPURunConfig, the steps from one checkpoint to the next."""
+        """For each NPURunConfig the number of steps between checkpoints."""
         found = (one for one in self._settings if one.via == "run_config" and one.name == "save_checkpoints_steps")
         return {one.entry: one.value for one in found}
 
     def checkpoint_interval(self, entry: str | None) -> PossibleValues | None:
-        """The steps from one checkpoint to the next, as the NPURunConfig at a place sets them."""
+        """The number of steps between checkpoints, as set by the NPURunConfig at a place."""
         return self._checkpoint_intervals.get(entry)
 
     # -- files and launchers -----------------------------------------------------------------------
@@ -187,55 +188,55 @@ class ProjectOptions:
         return {posixpath.basename(path) for path in self._paths}
 
     def has_file(self, value: PossibleValues) -> Flag:
-        """Whether the project has the file that a setting names. A relative path that none of its folders holds does
-        not exist; others are unknown."""
+        """Whether the project has the file that a setting names. A relative path that no folder of the project contains
+        does not exist; others are unknown."""
         path = value.single
         if not isinstance(path, str) or value.symbol or not path.endswith(".json") or posixpath.isabs(path):
             return "unknown"
         return "yes" if posixpath.basename(path) in self._file_names else "no"
 
     @cached_property
-    def _takers(self) -> dict[str, list[SetOption]]:
-        """The settings by the option of the command line that decides them."""
-        found: dict[str, list[SetOption]] = {}
+    def _takers(self) -> dict[str, list[AdapterSettingFact]]:
+        """The settings by the command line option that determines them."""
+        found: dict[str, list[AdapterSettingFact]] = {}
         for setting in self._settings:
             if setting.value.symbol:
                 found.setdefault(setting.value.symbol, []).append(setting)
         return found
 
-    def taking(self, passed: PassedOption) -> list[SetOption]:
-        """The settings that take a passed option, in the modules that the started script comes to."""
+    def taking(self, passed: LaunchOptionFact) -> list[AdapterSettingFact]:
+        """The settings that a passed option determines, in the modules that the started script imports."""
         takers = self._takers.get(passed.option, ()) if self._takers else ()
         return [setting for setting in takers if setting.path in passed.modules]
 
     @cached_property
     def _launched(self) -> set[int]:
-        """The identities of the settings that take an option which launchers pass."""
+        """The identities of the settings that are determined by passed options."""
         return {id(setting) for one in self._passed for setting in self.taking(one)}
 
-    def is_launched(self, setting: SetOption) -> bool:
-        """Whether launchers pass the option that decides a setting."""
+    def is_launched(self, setting: AdapterSettingFact) -> bool:
+        """Whether launchers pass the option that determines a setting."""
         return id(setting) in self._launched
 
 
 NO_OPTIONS = ProjectOptions()
-"""Those of a fact whose project is not yet complete."""
+"""The options of a fact before its project is complete."""
 
 
 def key_of(name: str) -> str:
-    """The key of the option that a mechanism spells `name`."""
+    """The option key for the spelling `name` in a mechanism."""
     known = option(name)
     return name if known is None else known.key
 
 
-def holder(setting: SetOption) -> str:
-    """What holds a setting: a custom optimizer, an NPURunConfig or the global options. Settings of an optimizer that
-    is not seen are held together by their function (``?…``)."""
+def holder(setting: AdapterSettingFact) -> str:
+    """The holder of a setting: a custom optimizer, an NPURunConfig or the global options. Settings on an unknown
+    optimizer are grouped by their function (``?…``)."""
     if setting.via == "npu_options":
         return "global_options"
     return setting.entry or f"{_UNSEEN}{setting.path}:{setting.function}"
 
 
-def _group(setting: SetOption) -> str:
-    """As `holder`, but all settings of optimizers that are not seen together."""
+def _group(setting: AdapterSettingFact) -> str:
+    """As `holder`, but with a single group for all settings on unknown optimizers."""
     return holder(setting) if setting.entry or setting.via == "npu_options" else _UNSEEN

@@ -1,4 +1,4 @@
-"""Ranks: does code run only on some of the devices of a distributed run?"""
+"""Detects code that runs only on some ranks of a distributed run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 _NAMED = lazy_compile(r"(?:^|[._])(?:(?:local|npu|hvd|device|worker|my)_rank(?:_id)?|rank_(?:id|idx|index))$")
-_ASKED = lazy_compile(
+_RANK_CALL = lazy_compile(
     r"^horovod\.(?:\w+\.)*(?:local_)?rank$|^(?:npu_bridge\.|hccl\.|npu_device\.).*get_(?:npu_)?(?:local_)?rank_id$"
 )
 _SET = frozenset(("$RANK_ID", "$RANK", "$LOCAL_RANK", "$OMPI_COMM_WORLD_RANK", "$DEVICE_INDEX"))
@@ -21,7 +21,7 @@ def on_some_ranks(scope: Scope) -> bool:
 
 @walker(depth=8, otherwise=bool)
 def _compares_rank(test: Expr) -> bool:
-    """Whether a condition is a comparison of the rank, or holds one; ``not rank`` as well."""
+    """Whether a condition is or contains a comparison of the rank; ``not rank`` counts as well."""
     parts = test.operands("and", "or", "not")
     if parts:
         negated = test.operator == "not" and _is_rank(parts[0])
@@ -31,8 +31,8 @@ def _compares_rank(test: Expr) -> bool:
 
 @walker(depth=8, otherwise=bool)
 def _is_rank(value: Expr) -> bool:
-    """Whether a value is the rank of the process, told by its name, its environment variable or the call that gave
-    it; ``rank % n`` as well."""
+    """Whether a value is the rank of the process, according to its name, its environment variable or the call that
+    returned it; ``rank % n`` counts as well."""
     parts = value.operands("%")
     if parts:
         return not parts[0].is_literal and any(_is_rank(part) for part in parts)
@@ -40,4 +40,4 @@ def _is_rank(value: Expr) -> bool:
         return False
     if _NAMED.search(value.written) or value.known.symbol in _SET:
         return True
-    return any(_ASKED.search(site.name) for site in value.sites)
+    return any(_RANK_CALL.search(site.name) for site in value.sites)

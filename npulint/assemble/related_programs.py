@@ -1,4 +1,4 @@
-"""Programs that are no code: what is known of them from the programs beside them."""
+"""Programs without code (graphs, training runs): which programs of the project they come from."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from npulint.assemble.programs import Program
 
 
 def home_of(near: Sequence[Program]) -> Program | None:
-    """The program that something most probably comes from: one that trains, best with an entry script."""
+    """The program that something most probably comes from: one that trains, preferably with an entry script."""
     return max(near, key=lambda one: (one.fact.trains, bool(one.entry)), default=None)
 
 
 def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
-    """The programs that may have left a run behind, with what no entry script reaches: those with an entry script among
-    the files that the run has `named`, else with such a file, else those that train, else all."""
+    """The programs that may have produced a training run, together with what no entry script reaches: those with an
+    entry script among the files that the run has `named`, else those with such a file, else those that train, else
+    all."""
     entries = [one for one in near if one.entry]
     chosen = [one for one in entries if one.entry in named]
     chosen = chosen or [one for one in entries if not set(named).isdisjoint(one.paths)]
@@ -27,7 +28,8 @@ def at_work(near: Sequence[Program], named: Collection[str]) -> list[Program]:
 
 
 def fact_of(home: Program | None) -> ProgramFact:
-    """A fact for what a program made, or what nothing is known of. It is checked even where its script is left."""
+    """The program fact for a graph or run that comes from a program, or from an unknown one. It is checked even if its
+    script was not migrated."""
     if home is None:
         return ProgramFact()
     fact = msgspec.structs.replace(home.fact, entry=False)
@@ -37,5 +39,5 @@ def fact_of(home: Program | None) -> ProgramFact:
 
 
 def tables_of(near: Sequence[Program]) -> list[FactTable]:
-    """The facts of programs, each table once."""
+    """The fact tables of programs, without duplicates."""
     return list({id(part): part for one in near for part in one.index.tables}.values())

@@ -1,4 +1,4 @@
-"""What facts learn of one another once all of a project are found, also across files of different kinds."""
+"""Adds attributes to facts that depend on all facts of a project, also across files of different kinds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from npulint.read.mixlist import MixlistFile
 
 
 def complete(tables: dict[str, FactTable], other: list[FactTable], project: Project, declared: Declared) -> None:
-    """Tells the facts of a project what is known once all of them are found: what else is set, in which files, what
-    launchers pass; adds those about settings that do not go together. `tables` are those of its modules, by path, and
-    `other` those of all else."""
+    """Gives the facts of a project access to what else the project sets, which files it has and what launchers pass,
+    and adds facts about conflicting settings. `tables` are the facts of its modules by path, `other` those of other
+    files."""
     _complete_options(tables, project, declared)
     _complete_environment([*tables.values(), *other])
 
 
 def _complete_options(tables: dict[str, FactTable], project: Project, declared: Declared) -> None:
-    """Tells adapter settings, custom optimizers and the options that launchers pass of one another."""
+    """Connects adapter settings, custom optimizers and passed options with each other."""
 
     def found(kind: str) -> list[Any]:
         return [fact for part in tables.values() for fact in part.get(kind, ())]
@@ -42,7 +42,7 @@ def _complete_options(tables: dict[str, FactTable], project: Project, declared: 
 
 
 def _complete_environment(tables: list[FactTable]) -> None:
-    """Tells what sets variables, and what launchers start, of one another."""
+    """Connects environment variables and started scripts with each other."""
 
     def found(kind: str) -> list[Any]:
         return [fact for part in tables for fact in part.get(kind, ())]
@@ -57,8 +57,8 @@ def _complete_environment(tables: list[FactTable]) -> None:
 
 
 def _lists(settings: list[AdapterSetting], project: Project) -> None:
-    """Add to lists whether the project uses them (`used`): yes for the only one that its settings can name, several
-    where they name more than one."""
+    """Sets on list files whether the project uses them (`used`): yes for the only one that its settings can name,
+    several if they name more than one."""
     lists = [fact for file in project.files for fact in file.facts if isinstance(fact, MixlistFile)]
     if not lists:
         return

@@ -1,4 +1,4 @@
-"""Purpose: what code is for, told by the names around it."""
+"""The role of a script, according to its names."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
 
 
 def purpose(scope: BlockCursor) -> Purpose:
-    """What code is for, told by its function's, class's and file's names: train, evaluate, export, data
-    or unknown. The innermost name that says something wins."""
+    """The role of code according to the names of its function, class and file: train, evaluate, export, data or
+    unknown. The innermost name that indicates a role wins."""
     file = scope.path.lower().rpartition("/")[2].removesuffix(".py")
     for word in (*scope.qualname.lower().split(".")[::-1], file):
         for answer, pattern in _PURPOSES:

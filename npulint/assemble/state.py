@@ -1,4 +1,4 @@
-"""What is so of a program as a whole: framework, mode, role, migration state, precision, devices."""
+"""Attributes of a program as a whole: framework, mode, role, migration state, precision, devices."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _GRADIENTS = "tensorflow.gradients"
 def describe(
     index: Index, entry_word: Purpose, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
 ) -> ProgramFact:
-    """The fact of a program, without its name and place. `entry_word` is what its entry's name says it is for,
-    `adapter` the adapter release to assume, `torch` that of PyTorch (empty: not known); `may_run` says whether the
-    program can reach any of some facts."""
+    """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
+    indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
+    whether the program can reach any of some facts."""
     trains = _trains(index, entry_word, may_run)
     fact = ProgramFact(
         framework=_framework(index),
@@ -37,7 +37,7 @@ def describe(
 
 
 def is_of_adapter(name: str) -> bool:
-    """Whether a dotted name is one of an NPU adapter."""
+    """Whether an import is that of an NPU adapter."""
     return name.partition(".")[0] in _ADAPTERS
 
 
@@ -52,7 +52,7 @@ def _framework(index: Index) -> Framework:
 
 
 def _mostly_torch(index: Index) -> bool:
-    """Whether a program that imports both frameworks is one of PyTorch, which borrows a callback or a logger."""
+    """Whether a program that imports both frameworks belongs to PyTorch and only borrows a callback or a logger."""
     names = [f.name for f in index.of_kind("call")]
     return sum(n.startswith("torch") for n in names) > sum(n.startswith(("tensorflow.", "keras.")) for n in names)
 
@@ -61,9 +61,9 @@ def _trains(index: Index, entry_word: str, may_run: Callable[[list[Fact]], bool]
     if entry_word in ("evaluate", "export", "data"):
         return False
     steps = [f for f in index.of_kind("train_step") if f.get("in_test") != "yes" and f.get("active") != "no"]
-    if not steps and entry_word == "train":  # the loss may lie in a class that is looked up by its name
+    if not steps and entry_word == "train":  # the loss may be in a class that is looked up by name
         uses = [f for f in index.of_kind("optimizer_use") if f.name == "step" and f.get("in_test") != "yes"]
-        steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # no wrapper of an optimizer
-    if not steps and entry_word == "train":  # an update rule written by hand
+        steps = [f for f in uses if not str(f.get("function")).endswith(".step")]  # not a wrapper of an optimizer
+    if not steps and entry_word == "train":  # a hand-written update rule
         steps = [f for f in index.named("call", "gradients") if f.name == _GRADIENTS and f.get("in_test") != "yes"]
     return bool(steps) and may_run(steps)

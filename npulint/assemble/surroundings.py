@@ -1,4 +1,4 @@
-"""Surroundings: what checks may ask about the place of every fact from Python code."""
+"""Attributes that describe the place of every fact from Python code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test
 
 
 class Surroundings:
-    """The answers about one block, each worked out once; get them by `surroundings_of`."""
+    """The attributes of one block, each computed once; create with `surroundings_of`."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -39,7 +39,7 @@ class Surroundings:
 
     @cached_property
     def in_test(self) -> bool:
-        """Whether it only tests: in a file of tests, or when a module that others import is started."""
+        """Whether it is test code: in a test file, or only run when an imported module is started itself."""
         trial = _TEST_FILE.search(self._scope.path) is not None
         return trial or is_trial(self._scope)
 
@@ -70,7 +70,7 @@ class Surroundings:
 
 
 def surroundings_of(scope: Scope) -> Surroundings:
-    """The one object that answers for a block."""
+    """The only `Surroundings` object of a block."""
     if scope.surroundings is None:
         scope.surroundings = Surroundings(scope)
     found: Surroundings = scope.surroundings

@@ -1,4 +1,4 @@
-"""What is so of a TensorFlow program as a whole: mode, migration state, precision, devices."""
+"""Attributes of a TensorFlow program as a whole: mode, migration state, precision, devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
 def describe(fact: ProgramFact, index: Index, adapter: str) -> None:
-    """Sets what is known of TensorFlow programs only; `adapter` is the release to assume."""
+    """Sets the attributes that only TensorFlow programs have; `adapter` is the release to assume."""
     imports = index.names("import")
     npu = any(name.partition(".")[0] in ("npu_bridge", "npu_device") for name in imports)
     own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
@@ -43,7 +43,7 @@ def _modes(index: Index) -> list[str]:
 
 
 def _generation(index: Index) -> Tensorflow:
-    """``1``, ``2`` or empty: which TensorFlow the program is written for."""
+    """The TensorFlow version that the program is written for: ``1``, ``2`` or empty."""
     imports = index.names("import")
     if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not _compatible(index, imports):
         return "2"
@@ -59,13 +59,14 @@ def _generation(index: Index) -> Tensorflow:
 
 
 def _functional(index: Index) -> bool:
-    """Whether a program has gradient tapes or compiles functions."""
+    """Whether a program has gradient tapes or compiled functions."""
     named = (*index.named("mention", "function"), *index.named("call", "function"))
     return bool(index.named("call", "GradientTape")) or any(f.name == "tensorflow.function" for f in named)
 
 
 def _compatible(index: Index, imports: frozenset[str]) -> bool:
-    """Whether a program of npu_device is one of TensorFlow 1 under TensorFlow 2; some name of compat.v1 makes none."""
+    """Whether a program of npu_device is a TensorFlow 1 program under TensorFlow 2; single names from compat.v1 are not
+    enough."""
     if index.named("call", "enable_v1") or any(n.startswith("npu_device.compat.v1") for n in imports):
         return True
     if any(n.startswith("npu_bridge") for n in imports) and not index.of_kind("npu_open"):
@@ -75,7 +76,7 @@ def _compatible(index: Index, imports: frozenset[str]) -> bool:
 
 
 def _precision(index: Index) -> Precision:
-    """mixed, origin (kept), fp16, default (nothing said) or unknown."""
+    """mixed, origin (unchanged), fp16, default (not set) or unknown."""
     values: set[str] = set()
     unknown = False
     for key in ("precision_mode", "precision_mode_v2"):

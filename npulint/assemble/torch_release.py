@@ -9,12 +9,11 @@ from npulint.lazy_regex import lazy_compile
 
 _PIN = lazy_compile(r"^(?:={1,3}|~=)?(\d+\.\d+(?:\.\d+)*)")
 _WHEEL = lazy_compile(r"^(torch(?:-npu)?)-(\d+-\d+(?:-\d+)?)(?:-|$)")
-_FIRST = (2, 1)  # older pins without torch_npu beside them are those of the GPU environment that is left behind
+_FIRST = (2, 1)  # older pins without torch_npu belong to the GPU environment
 
 
 def torch_release(files: Iterable[FileFacts]) -> str:
-    """Such as ``2.1.0``, from the pin of torch_npu or else of torch; empty when there is none, or several that
-    differ."""
+    """The release (``2.1.0``) from the pin of torch_npu, else of torch; empty if there is none or if several differ."""
     files = list(files)
     found: dict[str, set[str]] = {"torch-npu": set(), "torch": set()}
     for file in files:
@@ -33,7 +32,7 @@ def torch_release(files: Iterable[FileFacts]) -> str:
 
 
 def _pinned(name: str, version: str) -> tuple[str, str]:
-    """The package and the release that one requirement asks for, also one that names a wheel file."""
+    """The package and release of one requirement, also if it names a wheel file."""
     wheel = _WHEEL.match(name)
     if wheel:
         return wheel[1], wheel[2].replace("-", ".")

@@ -1,4 +1,4 @@
-"""What is so of a PyTorch program as a whole: how it comes to the NPU, and in which precision it computes."""
+"""Attributes of a PyTorch program as a whole: how it was migrated to the NPU, and its precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact
 
-# What replaces the CUDA names, itself or by importing what does.
+# Modules that replace the CUDA names, directly or by an import.
 _TRANSFER = (
     "torch_npu.contrib.transfer_to_npu",
     "deepspeed_npu",
@@ -18,14 +18,14 @@ _TRANSFER = (
     "mindspeed.megatron_adaptor",
 )
 _AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
-_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # of mmcv other parts are mere tools
+_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # other parts of mmcv are tools only
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
 def describe(fact: ProgramFact, index: Index, release: str) -> None:
-    """Sets what is known of PyTorch programs only; `release` is that of PyTorch, or empty."""
+    """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty."""
     fact.precision = precision(index)
     fact.multi_device = multi_device(index)
     fact.torch = release
@@ -34,8 +34,7 @@ def describe(fact: ProgramFact, index: Index, release: str) -> None:
 
 
 def _state(index: Index, way: Migration) -> MigrationState:
-    """Whether the NPU is named at all, and in which way; a port by hand with CUDA left in its training step is
-    half done."""
+    """The migration state; a manual migration with CUDA left in its training step is partial."""
     if way == "none":
         return "not_started"
     left = [f for f in index.of_kind("cuda") if f.get("breaks") == "yes"] if way == "manual" else []
@@ -43,7 +42,7 @@ def _state(index: Index, way: Migration) -> MigrationState:
 
 
 def _surely_runs(fact: Fact) -> bool:
-    """Whether code is reached whatever the options are, with no way around it."""
+    """Whether code is reached unconditionally, whatever the options are."""
     if fact.get("beside_npu") == "yes" or fact.get("guarded") == "yes" or fact.get("in_test") == "yes":
         return False
     return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
@@ -55,7 +54,7 @@ def migration(index: Index) -> Migration:
     imports = index.names("import")
     if any(name.startswith(_TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
-    if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _speaks_npu(index):
+    if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
     if any(name.partition(".")[0] in _AGNOSTIC or name.startswith(_RUNNERS) for name in imports) or any(
         name.startswith("torch.accelerator.") for name in index.names("call")
@@ -69,15 +68,15 @@ def _is_set(index: Index, variable: str) -> bool:
     return any(str(v.single if isinstance(v, PossibleValues) else v) not in ("0", "") for v in values)
 
 
-def _speaks_npu(index: Index) -> bool:
-    """Whether anything names the NPU without an import of torch_npu: it may be imported elsewhere."""
+def _uses_npu(index: Index) -> bool:
+    """Whether any code names the NPU without importing torch_npu, which may be imported elsewhere."""
     if index.of_kind("npu"):
         return True
     return any(name.startswith(("torch.npu.", "torch_npu.")) for k in ("call", "mention") for name in index.names(k))
 
 
 def precision(index: Index) -> Precision:
-    """mixed, fp16 (the model is cast by hand) or default (nothing said)."""
+    """mixed, fp16 (the model is cast manually) or default (not set)."""
     if any(fact.name == "apex.amp.initialize" for fact in index.named("call", "initialize")):
         return "mixed"
     if any(fact.name in _AUTOCAST for fact in [*index.named("call", "autocast"), *index.named("mention", "autocast")]):
@@ -88,8 +87,8 @@ def precision(index: Index) -> Precision:
 
 
 def multi_device(index: Index) -> Flag:
-    """``yes`` if several processes surely train together: a launcher starts them, or the model is replicated
-    whatever the options are; ``no`` if nothing in the program could."""
+    """``yes`` if several processes certainly train together: a launcher starts them, or the model is replicated
+    unconditionally; ``no`` if nothing in the program can start several."""
     facts = [f for f in index.of_kind("distribution") if f.get("stack") == "torch" and f.get("in_test") != "yes"]
     joined = [f for f in facts if f.get("what") == "init"]
     replicated = [f for f in facts if f.get("what") == "ddp"]
@@ -97,11 +96,11 @@ def multi_device(index: Index) -> Flag:
         return "no"
     if any(f.get("active") == "yes" for f in joined) and any(f.get("active") == "yes" for f in replicated):
         return "yes"
-    return "yes" if replicated and any(map(_starts_many, index.of_kind("launch"))) else "unknown"
+    return "yes" if replicated and any(map(_starts_processes, index.of_kind("launch"))) else "unknown"
 
 
-def _starts_many(launch: Fact) -> bool:
-    """Whether a launcher of torch starts more than one process."""
+def _starts_processes(launch: Fact) -> bool:
+    """Whether a PyTorch launcher starts more than one process."""
     if not isinstance(launch, LaunchFact) or launch.launcher not in TORCH_LAUNCHERS:
         return False
     return launch.record.launcher_options.get("nproc_per_node", "1") != "1"

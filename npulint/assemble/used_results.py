@@ -1,4 +1,4 @@
-"""Consumed: the calls whose results something is done with; of the others the result is lost."""
+"""The calls whose results are used; the results of other calls are lost."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from npulint.facts.walk import nested, written_values
 
 
 def consumed(module: Module) -> set[int]:
-    """The calls of a module whose results are assigned, returned, passed on, tested or calculated with."""
+    """The numbers of the calls of a module whose results are assigned, returned, passed on, tested or used in an
+    expression."""
     parts = (part for value, _, _ in written_values(module.code) for part in nested(value))
     return {part.call for part in parts if isinstance(part, CallResult)} | _covered(module)
 
 
 def _covered(module: Module) -> set[int]:
-    """The calls on a line where an assignment or a return begins: it may use them in ways that are not modelled."""
+    """The calls on the line of an assignment or return, which may use them in ways that are not modelled."""
     lines = {line for bind in module.code.assignments for line in range(bind.line, bind.end_line + 1)}
     lines.update(returned.line for returned in module.code.returns)
     return {index for index, call in enumerate(module.code.calls) if call.line in lines}

@@ -1,4 +1,4 @@
-"""Uses: where in a module a name or the result of a call is read."""
+"""The uses of names, call results and functions in a module."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import msgspec
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, SequenceDisplay, Table, Value
 
-_APART = frozenset(  # what is asked of a tensor without computing with it
+_APART = frozenset(  # attributes of a tensor that do not use its values
     """shape dtype name device op graph get_shape set_shape _set_shape ndims rank as_list merge_with
     is_compatible_with consumers""".split()
 )
 
 
 class Use(msgspec.Struct, frozen=True):
-    """One place that reads a name, a result or a function: `read`, at its place. `element` is the part of a result that
-    is read; None for all of it."""
+    """One place that reads a name, a result or a function: `read`, at its place. `element` is the element of a result
+    that is read; None for the whole result."""
 
     read: Expr
     element: int | None
 
 
 class Passed(Use, frozen=True):
-    """A call is given it. `slot` is the position or keyword, -1 for the object whose method is called."""
+    """It is an argument of a call. `slot` is the position or keyword, -1 for the object whose method is called."""
 
     call: CallSite
     slot: int | str
 
     @property
     def place(self) -> object:
-        """What tells it apart from the uses at other places."""
+        """The identity of the use."""
         return self.call, self.slot
 
 
 class Assigned(Use, frozen=True):
-    """It is assigned, or something that is computed from it."""
+    """It, or a value computed from it, is assigned."""
 
     assignment: AssignmentSite
 
     @property
     def place(self) -> object:
-        """What tells it apart from the uses at other places."""
+        """The identity of the use."""
         return self.assignment
 
 
@@ -56,7 +56,7 @@ class Returned(Use, frozen=True):
 
     @property
     def place(self) -> object:
-        """What tells it apart from the uses at other places."""
+        """The identity of the use."""
         return self.read.scope.path, self.index, self.slot
 
 
@@ -64,8 +64,8 @@ AnyUse = Passed | Assigned | Returned
 
 
 class Uses:
-    """The uses in one module: of dotted names as written, of results of calls and of functions by their numbers.
-    `by_last` has those of attributes by their last segment."""
+    """The uses in one module: of dotted names as written, and of call results and functions by number. `by_last` has
+    the uses of attributes by their last segment."""
 
     def __init__(self, module: Scope) -> None:
         self.of_names: dict[str, list[AnyUse]] = defaultdict(list)
@@ -94,8 +94,8 @@ class Uses:
 def _by_calls(module: Scope) -> Iterator[Passed]:
     for call in module.all_calls:
         owner = _owner(call.record.callee)
-        given: list[tuple[int | str, Value]] = [] if owner is None else [(-1, owner)]
-        for slot, value in (*given, *enumerate(call.record.args), *call.record.keywords):
+        owned: list[tuple[int | str, Value]] = [] if owner is None else [(-1, owner)]
+        for slot, value in (*owned, *enumerate(call.record.args), *call.record.keywords):
             for part, element in leaves(value):
                 yield Passed(call.expr(part), element, call, slot)
 
@@ -119,7 +119,7 @@ def _by_returns(module: Scope) -> Iterator[Returned]:
 
 
 def leaves(value: Value) -> Iterator[tuple[Value, int | None]]:
-    """The names, results and functions that a value is computed from, with the element that is taken of each."""
+    """The names, results and functions that a value is computed from, with the element used of each."""
     queue = [value]
     while queue:
         part = queue.pop()
@@ -141,7 +141,7 @@ def leaves(value: Value) -> Iterator[tuple[Value, int | None]]:
 
 
 def _taken(part: Op) -> tuple[CallResult, int] | None:
-    """``f(x)[0]``, also as ``first, second = f(x)``."""
+    """The element of a result: ``f(x)[0]``, or ``first, second = f(x)``."""
     if part.op != "[]" or not isinstance(part.operands[0], CallResult) or not isinstance(part.operands[1], Const):
         return None
     element = part.operands[1].value
@@ -149,7 +149,7 @@ def _taken(part: Op) -> tuple[CallResult, int] | None:
 
 
 def _operands(part: Op) -> tuple[Value, ...]:
-    """The operands that a tensor is computed from: no conditions, no shapes and names of tensors."""
+    """The operands that a tensor is computed from, without conditions, shapes and names."""
     if part.op == "if":
         return part.operands[1:]
     if part.op == ".":
@@ -159,7 +159,7 @@ def _operands(part: Op) -> tuple[Value, ...]:
 
 
 def _owner(callee: Value) -> Value | None:
-    """What a method is called on; None for a function, and for what asks a tensor for its shape."""
+    """The object whose method is called; None for functions, and for methods that return the shape of a tensor."""
     if isinstance(callee, Op) and callee.op == ".":
         return callee.operands[0] if _operands(callee) else None
     if isinstance(callee, Ref):

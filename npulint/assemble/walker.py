@@ -1,4 +1,4 @@
-"""Recursion over cursors that always ends: neither depth nor circles in the code under analysis can spoil it."""
+"""Recursion over cursors that always terminates, whatever the depth and the cycles of the analysed code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ def walker(
     steps: int = 1 << 30,
     key: Callable[[Any], object] = lambda cursor: cursor,
 ) -> Callable[[_F], _F]:
-    """Lets a function whose first argument is a cursor call itself safely: below `depth` nested calls, after `steps`
-    calls for one question, and where it comes back to a cursor that it is already asking about (to one of the same
-    `key`), the answer is `otherwise()`."""
+    """Decorates a recursive function whose first argument is a cursor: beyond `depth` nested calls, and for a cursor
+    that is already being evaluated, the result is `otherwise()`."""
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:

@@ -8,7 +8,7 @@ from npulint.catalogue.check import SIDES, Example
 from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
-from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+from npulint.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
 
 TARGETS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
@@ -21,13 +21,13 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:*?\"<>|]")
 Mark = tuple[str, int]
 
 
-def read_examples(fields: Fields, node: Node) -> tuple[Example, ...]:
+def read_examples(fields: Fields, node: YamlNode) -> tuple[Example, ...]:
     """The examples in file order."""
     found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
     return tuple(example for example in found if example is not None)
 
 
-def _example(fields: Fields, node: Node, what: str) -> Example | None:
+def _example(fields: Fields, node: YamlNode, what: str) -> Example | None:
     keys = fields.mapping(node, what, (), ("bad", "good", "file", "target", "also", "fixed"))
     sides = [side for side in ("bad", "good") if side in keys]
     if len(sides) != 1:
@@ -90,10 +90,10 @@ def _several(fields: Fields, node: Mapping, what: str) -> tuple[dict[str, str], 
     return files, tuple(sorted(set(expect)))
 
 
-def _folder(fields: Fields, node: Node, what: str, prefix: str, files: dict[str, str]) -> list[Mark]:
+def _folder(fields: Fields, node: YamlNode, what: str, prefix: str, files: dict[str, str]) -> list[Mark]:
     """Add the files of one folder to `files` and return their marked lines; a plain text is one file with the default
     name."""
-    if prefix and isinstance(node, Scalar):
+    if prefix and isinstance(node, YamlScalar):
         name = prefix + _DEFAULT_FILE
         files[name], marks = _text(fields, node, name, what)
         return list(marks)
@@ -105,9 +105,9 @@ def _folder(fields: Fields, node: Node, what: str, prefix: str, files: dict[str,
     return found
 
 
-def _text(fields: Fields, node: Node, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:
+def _text(fields: Fields, node: YamlNode, name: str, what: str, empty: bool = False) -> tuple[str, tuple[Mark, ...]]:
     """A source without its markers, and the marked lines."""
-    if not isinstance(node, Scalar) or not (isinstance(node.value, str) or (empty and not node.text)):
+    if not isinstance(node, YamlScalar) or not (isinstance(node.value, str) or (empty and not node.text)):
         fields.problem(node, f"{what} must be the text of a file")
         return "", ()
     if not empty and not node.text.strip():
@@ -126,7 +126,7 @@ def _unmarked(line: str) -> tuple[str, bool]:
     return line, False
 
 
-def _expected(fields: Fields, node: Node, files: dict[str, str], what: str) -> list[Mark]:
+def _expected(fields: Fields, node: YamlNode, files: dict[str, str], what: str) -> list[Mark]:
     text = fields.text(node, what)
     match = _EXPECT.match(text)
     if match is None:
@@ -141,9 +141,9 @@ def _expected(fields: Fields, node: Node, files: dict[str, str], what: str) -> l
     return [(name, line)]
 
 
-def _name(fields: Fields, node: Node, what: str) -> str:
+def _name(fields: Fields, node: YamlNode, what: str) -> str:
     """A relative file name that does not leave its folder."""
-    name = node.text if isinstance(node, Scalar) else ""
+    name = node.text if isinstance(node, YamlScalar) else ""
     parts = name.split("/")
     if not name or _UNSAFE.search(name) or any(part in ("", ".", "..") for part in parts):
         fields.problem(node, f"{what}: '{name}' is not a plain relative file name")

@@ -46,7 +46,7 @@ class Query(msgspec.Struct, frozen=True):
     negated: Query | None = None
 
 
-class Text(msgspec.Struct, frozen=True):
+class CheckText(msgspec.Struct, frozen=True):
     """The texts of a check in one language; ``{captures}`` are filled from the found fact."""
 
     title: str
@@ -129,7 +129,7 @@ class Check(msgspec.Struct, frozen=True):
     severity: str
     confidence: str
     find: Query
-    text: dict[str, Text]
+    text: dict[str, CheckText]
     applies: Applies = Applies()
     needs: Query | None = None
     unless: Query | None = None
@@ -174,7 +174,7 @@ class ItemExample(msgspec.Struct, frozen=True):
     evidence: tuple[tuple[str, int], ...] = ()
 
 
-class Item(msgspec.Struct, frozen=True):
+class ItemDefinition(msgspec.Struct, frozen=True):
     """One item of the readiness or pre-tuning checklist. It is omitted where `needs` does not hold. A finding in
     `fails` or a fact found by `failed` fails it; else the first fact found by `passed` passes it; else `otherwise` is
     its status. The first fact found by `look` is the place that needs review."""
@@ -203,6 +203,6 @@ class Catalogue(msgspec.Struct, frozen=True):
 
     checks: tuple[Check, ...] = ()
     digest: str = ""
-    items: tuple[Item, ...] = ()
+    items: tuple[ItemDefinition, ...] = ()
     foreign: tuple[str, ...] = ()
-    pretuning: tuple[Item, ...] = ()
+    pretuning: tuple[ItemDefinition, ...] = ()

@@ -9,25 +9,25 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from npulint.catalogue import messages
-from npulint.catalogue.check import Catalogue, Check, Item
+from npulint.catalogue.check import Catalogue, Check, ItemDefinition
 from npulint.catalogue.codes import PATTERN
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
 from npulint.catalogue.readiness import FOLDER, PRETUNING, ParsedItem, parse_item
 from npulint.catalogue.schema import Parsed, parse_check
-from npulint.catalogue.sources import RETIRED, SourceFile, builtin_directory, read_file
+from npulint.catalogue.sources import RETIRED, CheckFile, builtin_directory, read_file
 from npulint.digest import blake2b
 
 _RETIRED_LINE = re.compile(rf"({PATTERN})(?:\s|\Z)")
 
 
-def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
+def collect(files: Sequence[CheckFile], alone: bool = False) -> Catalogue:
     """The catalogue of these files; raises `CatalogueError` with all problems. Files collected `alone` may name checks
     that are not among them."""
     problems: list[CatalogueProblem] = []
     retired: dict[str, str] = {}
     parsed: list[Parsed] = []
     items: dict[str, list[ParsedItem]] = {FOLDER: [], PRETUNING: []}
-    tables: dict[str, messages.Table] = {}
+    tables: dict[str, messages.MessageTable] = {}
     for source in files:
         if source.path.endswith(RETIRED):
             retired.update(_retired(source, problems))
@@ -58,7 +58,7 @@ def collect(files: Sequence[SourceFile], alone: bool = False) -> Catalogue:
     return Catalogue(tuple(checks), digest, tuple(listed), foreign, tuple(pretuning))
 
 
-def _ordered(parsed: Sequence[ParsedItem]) -> list[Item]:
+def _ordered(parsed: Sequence[ParsedItem]) -> list[ItemDefinition]:
     return sorted((one.item for one in parsed if one.item is not None), key=lambda item: (item.order, item.name))
 
 
@@ -69,7 +69,7 @@ def _foreign(parsed: Sequence[Parsed]) -> set[str]:
     return {one.check.code for one in outside if one.check is not None}
 
 
-def content_digest(checks: Sequence[Check], items: Sequence[Item] = ()) -> str:
+def content_digest(checks: Sequence[Check], items: Sequence[ItemDefinition] = ()) -> str:
     """A digest of checks and items."""
     return blake2b(msgspec.msgpack.encode((checks, items)), digest_size=16).hexdigest()
 
@@ -83,7 +83,7 @@ def _strangers(parsed: ParsedItem, checks: Sequence[Check]) -> list[CataloguePro
     return [CatalogueProblem(parsed.path, 1, 1, f"fails: there is no check '{name}'") for name in wrong]
 
 
-def _twice(tables: Mapping[str, messages.Table]) -> list[CatalogueProblem]:
+def _twice(tables: Mapping[str, messages.MessageTable]) -> list[CatalogueProblem]:
     """Problems for log messages that occur in several entries, by table path."""
     found: list[CatalogueProblem] = []
     places: dict[str, str] = {}
@@ -96,14 +96,14 @@ def _twice(tables: Mapping[str, messages.Table]) -> list[CatalogueProblem]:
     return found
 
 
-def _unreported(tables: Mapping[str, messages.Table], checks: Sequence[Check]) -> list[CatalogueProblem]:
+def _unreported(tables: Mapping[str, messages.MessageTable], checks: Sequence[Check]) -> list[CatalogueProblem]:
     """Problems for entries without a code whose name is not that of a check file."""
     names = {check.name for check in checks} | {""}
     lost = [(path, one) for path, table in tables.items() for one in table.messages if one.finding not in names]
     return [CatalogueProblem(path, one.line, 1, f"{one.id}: there is no check '{one.finding}'") for path, one in lost]
 
 
-def _retired(source: SourceFile, problems: list[CatalogueProblem]) -> dict[str, str]:
+def _retired(source: CheckFile, problems: list[CatalogueProblem]) -> dict[str, str]:
     """The retired codes in a list, each with its place."""
     found: dict[str, str] = {}
     text = read_file(source).decode("utf-8", "replace")

@@ -17,7 +17,7 @@ import msgspec
 
 from npulint import __version__
 from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
-from npulint.catalogue.sources import SourceFile
+from npulint.catalogue.sources import CheckFile
 from npulint.digest import blake2b
 
 _MAGIC = b"npulint-catalogue-5"
@@ -25,12 +25,12 @@ _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tup
 """The parts of checks and checklist items that only pages and tests need."""
 
 
-def shipped_key(files: Iterable[SourceFile]) -> str:
+def shipped_key(files: Iterable[CheckFile]) -> str:
     """The key of a shipped compiled file: names and sizes of check files (installing changes times)."""
     return _digest(f"{file.relative}\0{file.size}" for file in files)
 
 
-def cache_key(files: Iterable[SourceFile]) -> str:
+def cache_key(files: Iterable[CheckFile]) -> str:
     """The key of a cached compiled file: names, sizes and times of check files, and the code that reads them."""
     readers = sorted(os.scandir(os.path.dirname(__file__)), key=lambda entry: entry.name)
     own = (f"{e.name}\0{e.stat().st_size}\0{e.stat().st_mtime_ns}" for e in readers if e.name.endswith(".py"))

@@ -8,7 +8,7 @@ from typing import Any
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.regexes import regex_problem
-from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+from npulint.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
 
 OPERATORS = ("one_of", "not", "maybe", "lt", "le", "gt", "ge", "contains", "matches")
 STATES = ("present", "absent", "known", "unknown")
@@ -17,9 +17,9 @@ _DECIMAL = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _COMPARISONS = ("lt", "le", "gt", "ge")
 
 
-def read_condition(fields: Fields, node: Node, what: str, allowed: frozenset[str] = frozenset()) -> Any:
+def read_condition(fields: Fields, node: YamlNode, what: str, allowed: frozenset[str] = frozenset()) -> Any:
     """A condition as plain data. `allowed` is the closed set of words of the attribute, if any."""
-    if isinstance(node, Scalar):
+    if isinstance(node, YamlScalar):
         return _literal(fields, node, what, allowed)
     if not isinstance(node, Mapping):
         fields.problem(node, f"{what}: a list is not a condition; write {{one_of: […]}}")
@@ -33,7 +33,7 @@ def read_condition(fields: Fields, node: Node, what: str, allowed: frozenset[str
     return found
 
 
-def _operand(fields: Fields, name: str, node: Node, what: str, allowed: frozenset[str]) -> Any:
+def _operand(fields: Fields, name: str, node: YamlNode, what: str, allowed: frozenset[str]) -> Any:
     if name in ("not", "maybe"):
         return read_condition(fields, node, what, allowed)
     if name == "one_of":
@@ -48,7 +48,7 @@ def _operand(fields: Fields, name: str, node: Node, what: str, allowed: frozense
     return text
 
 
-def _literal(fields: Fields, node: Scalar, what: str, allowed: frozenset[str]) -> Any:
+def _literal(fields: Fields, node: YamlScalar, what: str, allowed: frozenset[str]) -> Any:
     value = decimal(node)
     if allowed and value not in STATES and value not in allowed:
         wrote = "true or false; write yes or no" if isinstance(value, bool) else f"'{node.text}'"
@@ -57,15 +57,15 @@ def _literal(fields: Fields, node: Scalar, what: str, allowed: frozenset[str]) -
     return value
 
 
-def _number(fields: Fields, node: Node, what: str) -> int | float:
-    value = decimal(node) if isinstance(node, Scalar) else None
+def _number(fields: Fields, node: YamlNode, what: str) -> int | float:
+    value = decimal(node) if isinstance(node, YamlScalar) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         fields.problem(node, f"{what} needs a number")
         return 0
     return value
 
 
-def decimal(node: Scalar) -> Any:
+def decimal(node: YamlScalar) -> Any:
     """The value of a scalar in a condition, where an unquoted 0.5 is a number (unlike in versions)."""
     value = node.value
     if node.plain and isinstance(value, str) and _DECIMAL.match(value) and not _leading_zero(value):

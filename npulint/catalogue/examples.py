@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from npulint.catalogue.check import Check, Example, Item, ItemExample
+from npulint.catalogue.check import Check, Example, ItemDefinition, ItemExample
 from npulint.catalogue.readiness import ABSENT, ENTRY
 from npulint.findings import ChecklistItem, ComparedItem, Comparison, Evidence, Finding, ProgramSummary
 
@@ -28,7 +28,7 @@ GOOD_WORDS = ("reported", "validated")
 _TALL = 40  # lines of a diff
 
 
-class Place(msgspec.Struct, frozen=True, order=True):
+class ReportedLine(msgspec.Struct, frozen=True, order=True):
     """A line of an example and the code that reported, or should have reported, there."""
 
     file: str
@@ -49,7 +49,7 @@ class Outcome(msgspec.Struct, frozen=True):
     name: str
     example: int
     word: str
-    places: tuple[Place, ...] = ()
+    places: tuple[ReportedLine, ...] = ()
     difference: str = ""
 
     @property
@@ -83,11 +83,11 @@ def run_examples(
 def _outcomes(
     check: Check, number: int, example: Example, findings: Sequence[Finding], stable: set[str]
 ) -> list[Outcome]:
-    wanted = {Place(name, line, check.code) for name, line in example.expect}
-    found = {Place(f.path, f.span.line, f.code) for f in findings if f.code == check.code}
-    missing, noisy = wanted - found, found - wanted
+    expected = {ReportedLine(name, line, check.code) for name, line in example.expect}
+    found = {ReportedLine(f.path, f.span.line, f.code) for f in findings if f.code == check.code}
+    missing, noisy = expected - found, found - expected
     if not example.bad:
-        noisy |= {Place(f.path, f.span.line, f.code) for f in findings if _intrudes(f, check, example, stable)}
+        noisy |= {ReportedLine(f.path, f.span.line, f.code) for f in findings if _intrudes(f, check, example, stable)}
     wrong = [("missing", missing), ("noisy", noisy)]
     outcomes = [Outcome(check.code, check.name, number, word, tuple(sorted(p))) for word, p in wrong if p]
     return outcomes or [Outcome(check.code, check.name, number, GOOD_WORDS[0] if example.bad else GOOD_WORDS[1])]
@@ -96,23 +96,23 @@ def _outcomes(
 def _fix_outcomes(check: Check, number: int, example: Example, apply_fixes: ApplyFixes) -> list[Outcome]:
     """The outcomes of the fixes of a bad example; empty if they are as expected, and for good examples."""
     made, refused = apply_fixes(example.files, example.target, check.code)
-    wanted = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
-    if made != wanted:
+    expected = {name: text for name, text in example.fixed.items() if example.files.get(name) != text}
+    if made != expected:
         why = "".join(f"\n  refused: {reason}" for reason in refused)
-        word, difference = "misfixed" if made else "unfixed", why + _difference(wanted, made, example.files)
+        word, difference = "misfixed" if made else "unfixed", why + _difference(expected, made, example.files)
     else:
         again, _ = apply_fixes({**example.files, **made}, example.target, check.code)
         word, difference = "restless", _difference(made, again, made) if again else ""
     return [Outcome(check.code, check.name, number, word, difference=difference)] if difference else []
 
 
-def _difference(wanted: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
+def _difference(expected: Mapping[str, str], made: Mapping[str, str], before: Mapping[str, str]) -> str:
     """A diff of expected (-) and actual (+) lines."""
     from difflib import unified_diff
 
     lines: list[str] = []
-    for name in sorted({*wanted, *made}):
-        old, new = (some.get(name, before.get(name, "")).split("\n") for some in (wanted, made))
+    for name in sorted({*expected, *made}):
+        old, new = (some.get(name, before.get(name, "")).split("\n") for some in (expected, made))
         lines += unified_diff(old, new, f"{name} as wanted", f"{name} as made", lineterm="", n=1)
     return "".join(f"\n  {line}" for line in lines[:_TALL])
 
@@ -123,7 +123,7 @@ def _intrudes(finding: Finding, check: Check, example: Example, stable: set[str]
     return other and finding.severity == "error" and finding.code in stable
 
 
-def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
+def run_item_examples(items: Sequence[ItemDefinition], review: Review) -> list[Outcome]:
     """The outcomes of all examples of readiness items: status of the entry script and places of evidence."""
     outcomes = []
     for item in items:
@@ -134,7 +134,7 @@ def run_item_examples(items: Sequence[Item], review: Review) -> list[Outcome]:
     return outcomes
 
 
-def run_pretuning_examples(items: Sequence[Item], compare: Compare) -> list[Outcome]:
+def run_pretuning_examples(items: Sequence[ItemDefinition], compare: Compare) -> list[Outcome]:
     """The outcomes of all examples of pre-tuning items: status of the pair of entry scripts, and the place of the most
     severe finding that makes the item differ."""
     outcomes = []
@@ -155,11 +155,13 @@ def _answer(item: ComparedItem) -> ChecklistItem:
     return ChecklistItem(item.item, item.title, word, place if word == "failed" else None)
 
 
-def _item_outcome(listed: str, item: Item, number: int, example: ItemExample, answer: ChecklistItem | None) -> Outcome:
+def _item_outcome(
+    listed: str, item: ItemDefinition, number: int, example: ItemExample, answer: ChecklistItem | None
+) -> Outcome:
     status = ABSENT if answer is None else answer.status
     place = answer.evidence if answer is not None else None
-    seen = Place(ENTRY if place is None else place.path, 0 if place is None else place.span.line, status)
-    wanted = {(seen.file, seen.line)} if place is not None else set()
-    if status == example.answer and set(example.evidence) == wanted:
+    seen = ReportedLine(ENTRY if place is None else place.path, 0 if place is None else place.span.line, status)
+    expected = {(seen.file, seen.line)} if place is not None else set()
+    if status == example.answer and set(example.evidence) == expected:
         return Outcome(listed, item.name, number, GOOD_WORDS[1])
     return Outcome(listed, item.name, number, "missing", (seen,))

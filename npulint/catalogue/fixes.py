@@ -7,9 +7,9 @@ import re
 from npulint.catalogue.check import FixRule, StepRule
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.problems import suggestion
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
-from npulint.catalogue.yaml_tree import Mapping, Node, Scalar
+from npulint.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
 
 APPLICABILITIES = ("safe", "unsafe")
 ENTRY = "entry"
@@ -19,13 +19,13 @@ _ARGUMENT = re.compile(r"\((?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\)\Z")
 _MODULE = re.compile(r"\([A-Za-z_][\w.]*\)\Z")
 
 
-def read_fixes(fields: Fields, node: Node) -> tuple[FixRule, ...]:
+def read_fixes(fields: Fields, node: YamlNode) -> tuple[FixRule, ...]:
     """The rules in order, from one mapping or a list."""
     nodes = (node,) if isinstance(node, Mapping) else fields.items(node, "fix")
     return tuple(_rule(fields, item, "fix" if item is node else f"fix[{place}]") for place, item in enumerate(nodes))
 
 
-def _rule(fields: Fields, node: Node, what: str) -> FixRule:
+def _rule(fields: Fields, node: YamlNode, what: str) -> FixRule:
     keys = fields.mapping(node, what, ("applicability", "edits"), ("when",))
     applicability = ""
     if "applicability" in keys:
@@ -34,11 +34,11 @@ def _rule(fields: Fields, node: Node, what: str) -> FixRule:
     return FixRule(
         applicability,
         tuple(_step(fields, item, f"{what}.edits[{place}]") for place, item in enumerate(steps)),
-        Questions(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
+        QueryReader(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
     )
 
 
-def _step(fields: Fields, node: Node, what: str) -> StepRule:
+def _step(fields: Fields, node: YamlNode, what: str) -> StepRule:
     entries = fields.open_mapping(node, what)
     if len(entries) != 1:
         fields.problem(node, f"{what} must have one verb of {', '.join(sorted(VERBS))}")
@@ -49,7 +49,7 @@ def _step(fields: Fields, node: Node, what: str) -> StepRule:
         fields.problem(key, f"{what}: unknown verb '{name}'{suggestion(name, VERBS)}")
         return StepRule("")
     where = f"{what}.{name}"
-    if isinstance(body, Scalar):
+    if isinstance(body, YamlScalar):
         if len(verb.words) > 1:
             fields.problem(body, f"{where} must be a mapping with {', '.join(verb.words)}")
         return StepRule(name, {verb.words[0]: _word(fields, verb, verb.words[0], body, where)})
@@ -58,18 +58,18 @@ def _step(fields: Fields, node: Node, what: str) -> StepRule:
     words = {word: _word(fields, verb, word, value, where) for word, value in keys.items()}
     if at is None:
         return StepRule(name, words)
-    if isinstance(at, Scalar):
+    if isinstance(at, YamlScalar):
         fields.word(at, f"{where}.at", (ENTRY,))
         return StepRule(name, words, entry=True)
-    return StepRule(name, words, Questions(fields).find(at, f"{where}.at"))
+    return StepRule(name, words, QueryReader(fields).find(at, f"{where}.at"))
 
 
-def _word(fields: Fields, verb: Verb, word: str, node: Node, what: str) -> str:
+def _word(fields: Fields, verb: Verb, word: str, node: YamlNode, what: str) -> str:
     if word in verb.choices:
         return fields.word(node, f"{what}.{word}", verb.choices[word])
-    if word == "position" and isinstance(node, Scalar) and node.text.isdigit():
+    if word == "position" and isinstance(node, YamlScalar) and node.text.isdigit():
         return node.text
-    if not isinstance(node, Scalar) or not isinstance(node.value, str):
+    if not isinstance(node, YamlScalar) or not isinstance(node.value, str):
         return fields.text(node, f"{what}.{word}")
     for match in _PLACEHOLDER.finditer(node.value):
         if not _known(match[1] or "", match[2] or ""):

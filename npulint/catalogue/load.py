@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from npulint.catalogue import compiled
 from npulint.catalogue.check import Catalogue
-from npulint.catalogue.sources import PRECOMPILED, SourceFile, builtin_directory, list_files
+from npulint.catalogue.sources import PRECOMPILED, CheckFile, builtin_directory, list_files
 
 
 def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole: bool = True) -> Catalogue:
@@ -40,7 +40,7 @@ def load_files(paths: Sequence[str]) -> Catalogue:
     return collect(list_files(paths), alone=True)
 
 
-def _collect(files: list[SourceFile]) -> Catalogue:
+def _collect(files: list[CheckFile]) -> Catalogue:
     from npulint.catalogue.collect import collect
 
     return collect(files)

@@ -15,7 +15,7 @@ from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.schema import Parsed, read_check
 from npulint.catalogue.texts import LANGUAGES
-from npulint.catalogue.yaml_tree import Mapping, Node, Scalar, Sequence, TreeError, load_tree
+from npulint.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlNode, YamlScalar, load_tree
 
 FOLDER = "messages"
 """The folder of the tables, next to those of the families."""
@@ -46,7 +46,7 @@ _AS_WRITTEN = ("joins", "unless", "once", "references")
 _LOG = "train.log"
 
 
-class Message(msgspec.Struct, frozen=True):
+class MessageEntry(msgspec.Struct, frozen=True):
     """One message: `npulint.data.error_patterns.Pattern` with flags as a list; `finding` is the name of its entry,
     `line` its line in the table, `source` its origin."""
 
@@ -64,23 +64,23 @@ class Message(msgspec.Struct, frozen=True):
     line: int
 
 
-class Table(msgspec.Struct, frozen=True):
+class MessageTable(msgspec.Struct, frozen=True):
     """The content of one table: the parsed checks, the messages, and problems outside of checks."""
 
     checks: tuple[Parsed, ...] = ()
-    messages: tuple[Message, ...] = ()
+    messages: tuple[MessageEntry, ...] = ()
     problems: tuple[CatalogueProblem, ...] = ()
 
 
-def parse_table(data: bytes, path: str) -> Table:
+def parse_table(data: bytes, path: str) -> MessageTable:
     """Parse one table. `path` is only used in places of problems."""
     try:
         tree = load_tree(data)
     except TreeError as error:
-        return Table(problems=tuple(CatalogueProblem(path, *place) for place in error.places))
+        return MessageTable(problems=tuple(CatalogueProblem(path, *place) for place in error.places))
     fields = Fields(path)
     checks: list[Parsed] = []
-    messages: list[Message] = []
+    messages: list[MessageEntry] = []
     own = ("code", *_USUAL, *_PARTS, *_AS_WRITTEN, "where", "examples")
     for key, entry in fields.open_mapping(tree, "the table").values():
         keys = fields.mapping(entry, key.text, ("messages",), () if key.text == UNREPORTED else own)
@@ -88,7 +88,7 @@ def parse_table(data: bytes, path: str) -> Table:
         messages += found
         if found and keys.keys() - {"messages"}:
             checks.append(read_check(_check(fields, keys, key, found), path, RUN, key.text))
-    return Table(tuple(checks), tuple(messages), tuple(fields.problems))
+    return MessageTable(tuple(checks), tuple(messages), tuple(fields.problems))
 
 
 def names_in(data: bytes) -> tuple[str, ...]:
@@ -103,14 +103,14 @@ def names_in(data: bytes) -> tuple[str, ...]:
 # --- messages ---
 
 
-def _messages(fields: Fields, node: Node, name: str) -> list[Message]:
+def _messages(fields: Fields, node: YamlNode, name: str) -> list[MessageEntry]:
     return [
         _message(fields, key, value, "" if name == UNREPORTED else name)
         for key, value in fields.open_mapping(node, f"{name}.messages").values()
     ]
 
 
-def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
+def _message(fields: Fields, key: YamlScalar, node: YamlNode, finding: str) -> MessageEntry:
     """A message; by default its regex is the id as a word, and its only literal the id."""
     what = key.text
     keys = fields.mapping(
@@ -120,7 +120,7 @@ def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
     example = _raw(fields, keys["example"], f"{what}.example") if "example" in keys else ""
     literals = _literals(fields, keys["literals"], what) if "literals" in keys else (what,)
     _fits(fields, keys.get("regex", key), what, regex, literals, example)
-    return Message(
+    return MessageEntry(
         id=what,
         kind=fields.word(keys["kind"], f"{what}.kind", KINDS) if "kind" in keys else "error",
         regex=regex,
@@ -136,7 +136,7 @@ def _message(fields: Fields, key: Scalar, node: Node, finding: str) -> Message:
     )
 
 
-def _fits(fields: Fields, node: Node, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
+def _fits(fields: Fields, node: YamlNode, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
     """Report an example without one of the literals or without a match of the regex."""
     try:
         found = re.search(regex, example)
@@ -160,20 +160,20 @@ def _both(fields: Fields, keys: Keys, part: str, what: str) -> tuple[str, str]:
     return english, chinese
 
 
-def _literals(fields: Fields, node: Node, what: str) -> tuple[str, ...]:
-    nodes = (node,) if isinstance(node, Scalar) else fields.items(node, f"{what}.literals")
+def _literals(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
+    nodes = (node,) if isinstance(node, YamlScalar) else fields.items(node, f"{what}.literals")
     return tuple(_raw(fields, one, f"{what}.literals") for one in nodes)
 
 
-def _raw(fields: Fields, node: Node, what: str) -> str:
+def _raw(fields: Fields, node: YamlNode, what: str) -> str:
     """A text with leading and trailing blanks."""
-    return node.text if fields.text(node, what) and isinstance(node, Scalar) else ""
+    return node.text if fields.text(node, what) and isinstance(node, YamlScalar) else ""
 
 
 # --- the check of an entry, as the tree of a file ---
 
 
-def _check(fields: Fields, keys: Keys, key: Scalar, messages: list[Message]) -> Mapping:
+def _check(fields: Fields, keys: Keys, key: YamlScalar, messages: list[MessageEntry]) -> Mapping:
     values: Keys = {name: keys.get(name, _text(key, usual)) for name, usual in _USUAL.items()}
     values |= {name: keys[name] for name in ("code", *_AS_WRITTEN) if name in keys}
     names = Sequence(tuple(_text(key, one.id) for one in messages), key.line, key.column)
@@ -185,7 +185,7 @@ def _check(fields: Fields, keys: Keys, key: Scalar, messages: list[Message]) -> 
     return _mapping(key, values)
 
 
-def _texts(fields: Fields, keys: Keys, key: Scalar) -> Mapping:
+def _texts(fields: Fields, keys: Keys, key: YamlScalar) -> Mapping:
     """The texts by language, as in check files; tables have them by part."""
     parts = {part: fields.mapping(keys[part], f"{key.text}.{part}", (), LANGUAGES) for part in _PARTS if part in keys}
     parts.setdefault("message", {lang: _text(key, text) for lang, text in _USUAL_MESSAGE.items()})
@@ -193,13 +193,13 @@ def _texts(fields: Fields, keys: Keys, key: Scalar) -> Mapping:
     return _mapping(key, {lang: _mapping(key, found) for lang, found in by_language.items()})
 
 
-def _examples(fields: Fields, node: Node) -> Sequence:
+def _examples(fields: Fields, node: YamlNode) -> Sequence:
     """Examples with logs as lists of lines converted to texts; others as in check files."""
     found = [_example(fields, item, f"examples[{place}]") for place, item in enumerate(fields.items(node, "examples"))]
     return Sequence(tuple(found), node.line, node.column)
 
 
-def _example(fields: Fields, node: Node, what: str) -> Node:
+def _example(fields: Fields, node: YamlNode, what: str) -> YamlNode:
     keys: Keys = {name: value for name, (_, value) in node.entries.items()} if isinstance(node, Mapping) else {}
     side = next((side for side in ("bad", "good") if isinstance(keys.get(side), Sequence)), "")
     if not side:
@@ -207,17 +207,17 @@ def _example(fields: Fields, node: Node, what: str) -> Node:
     return _mapping(node, keys | {side: _log(fields, keys[side], f"{what}.{side}"), "file": _text(node, _LOG)})
 
 
-def _log(fields: Fields, node: Node, what: str) -> Scalar:
-    lines = [one.text if isinstance(one, Scalar) else "" for one in fields.items(node, what)]
+def _log(fields: Fields, node: YamlNode, what: str) -> YamlScalar:
+    lines = [one.text if isinstance(one, YamlScalar) else "" for one in fields.items(node, what)]
     for one in fields.items(node, what):
-        if not isinstance(one, Scalar):
+        if not isinstance(one, YamlScalar):
             fields.problem(one, f"{what}: a line of a log must be text")
     return _text(node, "".join(f"{LINES.get(line, line)}\n" for line in lines))
 
 
-def _text(at: Node, text: str) -> Scalar:
-    return Scalar(text, False, at.line, at.column)
+def _text(at: YamlNode, text: str) -> YamlScalar:
+    return YamlScalar(text, False, at.line, at.column)
 
 
-def _mapping(at: Node, values: Keys) -> Mapping:
+def _mapping(at: YamlNode, values: Keys) -> Mapping:
     return Mapping({name: (_text(value, name), value) for name, value in values.items()}, at.line, at.column)

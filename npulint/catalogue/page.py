@@ -86,7 +86,7 @@ class CheckPage:
         groups = (applies.frameworks, applies.states, tuple(f"way.{way}" for way in applies.migrations))
         parts = [label("comma").join(word(w, self.lang) for w in group) for group in groups]
         parts += [label("comma").join(f"`{w}`" for w in group) for group in (applies.modes, applies.soc)]
-        parts += [f"{word(name, self.lang)} `{wanted}`" for name, wanted in applies.versions.items()]
+        parts += [f"{word(name, self.lang)} `{versions}`" for name, versions in applies.versions.items()]
         if applies.trains is not None:
             parts.append(label("trains" if applies.trains else "idle"))
         return label("stop").join(part for part in parts if part) or label("any")
@@ -100,7 +100,7 @@ class CheckPage:
         """One example: target, files, and reported places."""
         parts = [f"{caption(name, example, self.lang)}\n\n{fenced(name, text)}" for name, text in example.files.items()]
         if example.target:
-            parts.insert(0, self.label("comma").join(f"`{name}={given}`" for name, given in example.target.items()))
+            parts.insert(0, self.label("comma").join(f"`{name}={value}`" for name, value in example.target.items()))
         if example.expect:
             places = self.label("comma").join(f"`{name}:{line}`" for name, line in example.expect)
             parts.append(f"{self.label('lines')} {places}")

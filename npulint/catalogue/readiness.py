@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from npulint.catalogue.cases import read_files, read_target
-from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, Item, ItemExample, ItemText
+from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, ItemDefinition, ItemExample, ItemText
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.schema import check_sides, read_applies, valid_name
 from npulint.catalogue.texts import LANGUAGES, LONGEST_TITLE, unfolded
-from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
+from npulint.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tree
 from npulint.findings import SEVERITIES
 
 FOLDER = "readiness"
@@ -27,7 +27,7 @@ class ParsedItem(msgspec.Struct, frozen=True):
     """The result of parsing one file: the item, or the problems."""
 
     path: str
-    item: Item | None
+    item: ItemDefinition | None
     problems: tuple[CatalogueProblem, ...] = ()
 
 
@@ -48,32 +48,32 @@ def parse_item(data: bytes, path: str, name: str, compared: bool = False) -> Par
     return ParsedItem(path, None if fields.problems else item, tuple(fields.problems))
 
 
-def _item(fields: Fields, keys: Keys, name: str) -> Item:
-    questions = Questions(fields)
-    return Item(
+def _item(fields: Fields, keys: Keys, name: str) -> ItemDefinition:
+    queries = QueryReader(fields)
+    return ItemDefinition(
         name=name,
         order=_number(fields, keys["order"]) if "order" in keys else 0,
         text=_texts(fields, keys["text"]) if "text" in keys else {},
         fails=_fails(fields, keys["fails"]) if "fails" in keys else Failing(),
         otherwise=fields.word(keys["otherwise"], "otherwise", ANSWERS) if "otherwise" in keys else "",
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
-        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
-        passed=questions.find(keys["passed"], "passed") if "passed" in keys else None,
-        failed=questions.find(keys["failed"], "failed") if "failed" in keys else None,
-        look=questions.find(keys["look"], "look") if "look" in keys else None,
+        needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
+        passed=queries.find(keys["passed"], "passed") if "passed" in keys else None,
+        failed=queries.find(keys["failed"], "failed") if "failed" in keys else None,
+        look=queries.find(keys["look"], "look") if "look" in keys else None,
         examples=_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
 
 
-def _number(fields: Fields, node: Node) -> int:
-    value = node.value if isinstance(node, Scalar) else None
+def _number(fields: Fields, node: YamlNode) -> int:
+    value = node.value if isinstance(node, YamlScalar) else None
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     fields.problem(node, "order must be a number from 1")
     return 0
 
 
-def _texts(fields: Fields, node: Node) -> dict[str, ItemText]:
+def _texts(fields: Fields, node: YamlNode) -> dict[str, ItemText]:
     found = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         keys = fields.mapping(block, f"text.{lang}", ("title", "look"))
@@ -86,7 +86,7 @@ def _texts(fields: Fields, node: Node) -> dict[str, ItemText]:
     return found
 
 
-def _fails(fields: Fields, node: Node) -> Failing:
+def _fails(fields: Fields, node: YamlNode) -> Failing:
     keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from"))
 
     def words(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def _fails(fields: Fields, node: Node) -> Failing:
     return Failing(words("topics", TOPICS), words("checks"), words("but"), severity)
 
 
-def _examples(fields: Fields, node: Node) -> tuple[ItemExample, ...]:
+def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:
     found = []
     for place, item in enumerate(fields.items(node, "examples")):
         what = f"examples[{place}]"

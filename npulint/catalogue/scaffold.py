@@ -11,7 +11,7 @@ from npulint.catalogue import messages
 from npulint.catalogue.check import CATEGORIES, FAMILIES
 from npulint.catalogue.codes import LAST, PATTERN, code_of, number_of
 from npulint.catalogue.schema import WRITABLE, valid_name
-from npulint.catalogue.sources import SourceFile, builtin_directory, list_files, read_file
+from npulint.catalogue.sources import CheckFile, builtin_directory, list_files, read_file
 
 _PLAIN = 99  # the last number without a letter
 _CODE = re.compile(rf"^(?:[ \t]*code:[ \t]*['\"]?)?({PATTERN})\b".encode(), re.MULTILINE)
@@ -40,7 +40,7 @@ def create(root: str, family: str, name: str, category: str = "functional") -> s
     return path
 
 
-def _names(source: SourceFile) -> tuple[str, ...]:
+def _names(source: CheckFile) -> tuple[str, ...]:
     """The names of the checks in a file: its own, or those of a table's entries."""
     return messages.names_in(read_file(source)) if source.family == messages.FOLDER else (source.name,)
 
@@ -52,7 +52,7 @@ def _skeleton(code: str, family: str, category: str) -> str:
     return head.format(code=code, since=since, category=category, find=find) + examples
 
 
-def _free_code(sources: list[SourceFile], family: str, category: str) -> str:
+def _free_code(sources: list[CheckFile], family: str, category: str) -> str:
     """The code after the last one of this family and category; gaps are filled before a letter is used."""
     prefix = f"NPU{FAMILIES[family]}{CATEGORIES.index(category) + 1}"
     used = {number_of(code) for code in _used_codes(sources) if code.startswith(prefix)}
@@ -63,6 +63,6 @@ def _free_code(sources: list[SourceFile], family: str, category: str) -> str:
     return code_of(prefix, number)
 
 
-def _used_codes(sources: list[SourceFile]) -> set[str]:
+def _used_codes(sources: list[CheckFile]) -> set[str]:
     """All codes at line starts of these files, which may be invalid."""
     return {code.decode("ascii") for source in sources for code in _CODE.findall(Path(source.path).read_bytes())}

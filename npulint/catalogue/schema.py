@@ -26,9 +26,9 @@ from npulint.catalogue.check import (
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.fixes import read_fixes
 from npulint.catalogue.problems import CatalogueProblem
-from npulint.catalogue.questions import Questions
+from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.texts import read_texts
-from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
+from npulint.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tree
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
@@ -67,7 +67,7 @@ def parse_check(data: bytes, path: str, family: str, name: str) -> Parsed:
     return read_check(tree, path, family, name)
 
 
-def read_check(tree: Node, path: str, family: str, name: str) -> Parsed:
+def read_check(tree: YamlNode, path: str, family: str, name: str) -> Parsed:
     """Convert the tree of one check file."""
     fields = Fields(path)
     if family not in WRITABLE:
@@ -87,8 +87,8 @@ def valid_name(name: str) -> bool:
 
 
 def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
-    questions = Questions(fields)
-    find = questions.find(keys["find"], "find") if "find" in keys else Query()
+    queries = QueryReader(fields)
+    find = queries.find(keys["find"], "find") if "find" in keys else Query()
     check = Check(
         code=_code(fields, keys, family),
         name=name,
@@ -102,9 +102,9 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         find=find,
         text=read_texts(fields, keys["text"], find) if "text" in keys else {},
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
-        needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
-        unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
-        related=questions.find(keys["related"], "related") if "related" in keys else None,
+        needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
+        unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
+        related=queries.find(keys["related"], "related") if "related" in keys else None,
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
@@ -136,12 +136,12 @@ def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
     return codes
 
 
-def check_sides(fields: Fields, node: Node, examples: Iterable[dict[str, str]], compared: bool) -> None:
+def check_sides(fields: Fields, node: YamlNode, examples: Iterable[dict[str, str]], compared: bool) -> None:
     """Report examples whose files do not form a comparison where `compared`, or do where not."""
     for number, files in enumerate(examples):
         if files and two_sided(files) != compared:
-            wanted = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
-            fields.problem(node, f"examples[{number}] {wanted}")
+            complaint = "needs a 'reference' and a 'migrated' program" if compared else "is about one program, not two"
+            fields.problem(node, f"examples[{number}] {complaint}")
 
 
 def _word(fields: Fields, keys: Keys, name: str, known: tuple[str, ...] | frozenset[str]) -> str:
@@ -165,14 +165,14 @@ def _code(fields: Fields, keys: Keys, family: str) -> str:
     if digit is not None and int(code[3]) != digit:
         fields.problem(keys["code"], f"code: the first digit of {family} checks is {digit}, not {code[3]}")
     node = keys.get("category")
-    category = node.text if isinstance(node, Scalar) else ""
+    category = node.text if isinstance(node, YamlScalar) else ""
     if category in CATEGORIES and int(code[4]) != CATEGORIES.index(category) + 1:
-        wanted = CATEGORIES.index(category) + 1
-        fields.problem(keys["code"], f"code: the second digit of {category} checks is {wanted}, not {code[4]}")
+        digit = CATEGORIES.index(category) + 1
+        fields.problem(keys["code"], f"code: the second digit of {category} checks is {digit}, not {code[4]}")
     return code
 
 
-def read_applies(fields: Fields, node: Node) -> Applies:
+def read_applies(fields: Fields, node: YamlNode) -> Applies:
     """The programs that a check or item applies to."""
     keys = fields.mapping(node, "applies", (), ("framework", "state", "mode", "soc", "trains", "migration", *VERSIONED))
 
@@ -190,14 +190,14 @@ def read_applies(fields: Fields, node: Node) -> Applies:
     )
 
 
-def _range(fields: Fields, node: Node, what: str) -> str:
+def _range(fields: Fields, node: YamlNode, what: str) -> str:
     text = fields.text(node, what)
     if text and not all(_RANGE.match(clause.strip()) for clause in text.split(",")):
         fields.problem(node, f"{what}: '{text}' is not a version range such as >=1.15,<2")
     return text
 
 
-def _references(fields: Fields, node: Node) -> tuple[Reference, ...]:
+def _references(fields: Fields, node: YamlNode) -> tuple[Reference, ...]:
     found = []
     for place, item in enumerate(fields.items(node, "references")):
         what = f"references[{place}]"

@@ -15,7 +15,7 @@ MAX_BYTES = 64 * 1024  # of a check file
 PRECOMPILED = "catalogue.msgpack"
 
 
-class SourceFile(msgspec.Struct, frozen=True):
+class CheckFile(msgspec.Struct, frozen=True):
     """A check file in a directory. `relative` is its POSIX path below the directory."""
 
     path: str
@@ -44,10 +44,10 @@ def builtin_directory() -> str:
     raise CatalogueError([CatalogueProblem(places[0], 1, 1, "the built-in checks are missing")])
 
 
-def list_files(directories: Sequence[str]) -> list[SourceFile]:
+def list_files(directories: Sequence[str]) -> list[CheckFile]:
     """All check files and lists of retired codes below the directories, sorted; a path may also be a file. Links to
     directories are not followed. Raises `CatalogueError` for a missing path."""
-    found: dict[str, SourceFile] = {}
+    found: dict[str, CheckFile] = {}
     for directory in directories:
         real = os.path.realpath(directory)
         if os.path.isdir(real):
@@ -58,7 +58,7 @@ def list_files(directories: Sequence[str]) -> list[SourceFile]:
     return list(found.values())
 
 
-def read_file(source: SourceFile) -> bytes:
+def read_file(source: CheckFile) -> bytes:
     """The bytes of a check file, slightly more than the limit at most; raises `CatalogueError`."""
     try:
         with open(source.path, "rb") as stream:
@@ -67,17 +67,17 @@ def read_file(source: SourceFile) -> bytes:
         raise _error(source.path, f"cannot be read: {error.strerror}") from None
 
 
-def _single(path: str) -> SourceFile:
+def _single(path: str) -> CheckFile:
     try:
         status = os.stat(path)
     except OSError as error:
         raise _error(path, f"cannot be read: {error.strerror}") from None
     if not stat.S_ISREG(status.st_mode):
         raise _error(path, "neither a file nor a directory")
-    return SourceFile(path, os.path.basename(path), status.st_size, status.st_mtime_ns)
+    return CheckFile(path, os.path.basename(path), status.st_size, status.st_mtime_ns)
 
 
-def _walk(directory: str, prefix: str) -> Iterator[SourceFile]:
+def _walk(directory: str, prefix: str) -> Iterator[CheckFile]:
     with os.scandir(directory) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
@@ -88,7 +88,7 @@ def _walk(directory: str, prefix: str) -> Iterator[SourceFile]:
         elif entry.name.endswith((".yaml", ".yml")) or entry.name == RETIRED:
             status = entry.stat()
             if stat.S_ISREG(status.st_mode):
-                yield SourceFile(entry.path, prefix + entry.name, status.st_size, status.st_mtime_ns)
+                yield CheckFile(entry.path, prefix + entry.name, status.st_size, status.st_mtime_ns)
 
 
 def _error(path: str, message: str) -> CatalogueError:

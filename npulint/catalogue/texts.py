@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import Query, Text
+from npulint.catalogue.check import CheckText, Query
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.forms import PLURALS, problem
-from npulint.catalogue.questions import kinds_found
+from npulint.catalogue.queries import kinds_found
 from npulint.catalogue.vocabulary import fact_kinds
-from npulint.catalogue.yaml_tree import Node
+from npulint.catalogue.yaml_tree import YamlNode
 
 LANGUAGES = ("en", "zh")
 LONGEST_TITLE = 90
@@ -29,9 +29,9 @@ _COMPOSED = {
 """Placeholders composed of several attributes."""
 
 
-def read_texts(fields: Fields, node: Node, find: Query) -> dict[str, Text]:
+def read_texts(fields: Fields, node: YamlNode, find: Query) -> dict[str, CheckText]:
     """The texts by language; `find` decides which placeholders are valid."""
-    found: dict[str, Text] = {}
+    found: dict[str, CheckText] = {}
     places: dict[str, Keys] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
         places[lang] = fields.mapping(block, f"text.{lang}", _PARTS)
@@ -53,7 +53,7 @@ def unfolded(text: str) -> str:
     return _SEAM.sub("", text)
 
 
-def _language(fields: Fields, parts: Keys, lang: str) -> Text:
+def _language(fields: Fields, parts: Keys, lang: str) -> CheckText:
     read = {part: fields.text(parts[part], f"text.{lang}.{part}") if part in parts else "" for part in _PARTS}
     if "title" in parts:
         title = read["title"]
@@ -66,10 +66,10 @@ def _language(fields: Fields, parts: Keys, lang: str) -> Text:
         for part in ("title", "why"):
             if read[part] and not _CHINESE.search(read[part]):
                 fields.problem(parts[part], f"text.zh.{part} is not Chinese")
-    return Text(**read)
+    return CheckText(**read)
 
 
-def _agree(fields: Fields, place: Node, part: str, texts: dict[str, Text]) -> None:
+def _agree(fields: Fields, place: YamlNode, part: str, texts: dict[str, CheckText]) -> None:
     english, chinese = (_meant(placeholders(getattr(texts[lang], part)), lang) for lang in LANGUAGES)
     if english != chinese:
         fields.problem(place, f"text.zh.{part} has {_list(chinese)} but text.en.{part} has {_list(english)}")
@@ -81,7 +81,7 @@ def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
     return frozenset(one.removesuffix(f"_{lang}") for one in bare)
 
 
-def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], find: Query) -> None:
+def _fillable(fields: Fields, place: YamlNode, part: str, names: frozenset[str], find: Query) -> None:
     """Report placeholders that are not an attribute of every fact kind that may be found; calls have arguments of any
     name."""
     reported = [fact_kinds()[kind] for kind in kinds_found(find)]
@@ -90,13 +90,13 @@ def _fillable(fields: Fields, place: Node, part: str, names: frozenset[str], fin
         wrong = problem(name, form)
         if wrong:
             fields.problem(place, f"text.en.{part}: {{{written}}}: {wrong}")
-        known = () if name in _ALWAYS else _COMPOSED.get(name) or _twins(name)
+        known = () if name in _ALWAYS else _COMPOSED.get(name) or _localized(name)
         filled = all(kind.arguments or all(one in kind.attributes for one in known) for kind in reported)
         if not name.islower() or not filled:
             fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
 
 
-def _twins(name: str) -> tuple[str, ...]:
+def _localized(name: str) -> tuple[str, ...]:
     """The attributes of a placeholder in both languages."""
     return (name, f"{name.removesuffix('_en')}_zh") if name.endswith("_en") else (name,)
 

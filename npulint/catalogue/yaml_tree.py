@@ -25,7 +25,7 @@ _INT = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
 
 
-class Scalar(msgspec.Struct, frozen=True):
+class YamlScalar(msgspec.Struct, frozen=True):
     """A scalar. `plain` says that it is neither quoted nor a block."""
 
     text: str
@@ -46,7 +46,7 @@ class Scalar(msgspec.Struct, frozen=True):
 class Sequence(msgspec.Struct, frozen=True):
     """A list."""
 
-    items: tuple[Node, ...]
+    items: tuple[YamlNode, ...]
     line: int
     column: int
 
@@ -54,12 +54,12 @@ class Sequence(msgspec.Struct, frozen=True):
 class Mapping(msgspec.Struct, frozen=True):
     """A mapping in file order; keys are always text (``1``, ``no``)."""
 
-    entries: dict[str, tuple[Scalar, Node]]
+    entries: dict[str, tuple[YamlScalar, YamlNode]]
     line: int
     column: int
 
 
-Node = Scalar | Sequence | Mapping
+YamlNode = YamlScalar | Sequence | Mapping
 Place = tuple[int, int, str]
 
 
@@ -71,7 +71,7 @@ class TreeError(Exception):
         super().__init__("; ".join(f"{line}:{column}: {message}" for line, column, message in places))
 
 
-def load_tree(data: bytes) -> Node:
+def load_tree(data: bytes) -> YamlNode:
     """The tree of a UTF-8 document; raises `TreeError`."""
     if len(data) > MAX_BYTES:
         raise TreeError([(1, 1, f"larger than {MAX_BYTES // 1024} KB")])
@@ -82,7 +82,7 @@ def load_tree(data: bytes) -> Node:
     return parse_tree(text)
 
 
-def parse_tree(text: str) -> Node:
+def parse_tree(text: str) -> YamlNode:
     """The tree of one document; raises `TreeError`. The caller limits the size."""
     import yaml
 
@@ -121,11 +121,11 @@ class _Open:
         self.is_map = is_map
         self.line = line
         self.column = column
-        self.items: list[Node] = []
-        self.entries: dict[str, tuple[Scalar, Node]] = {}
-        self.key: Scalar | None = None
+        self.items: list[YamlNode] = []
+        self.entries: dict[str, tuple[YamlScalar, YamlNode]] = {}
+        self.key: YamlScalar | None = None
 
-    def close(self) -> Node:
+    def close(self) -> YamlNode:
         if self.is_map:
             return Mapping(self.entries, self.line, self.column)
         return Sequence(tuple(self.items), self.line, self.column)
@@ -135,7 +135,7 @@ class _Builder:
     """Builds the tree from events and records problems."""
 
     def __init__(self) -> None:
-        self.roots: list[Node] = []
+        self.roots: list[YamlNode] = []
         self.refused: list[Place] = []
         self._open: list[_Open] = []
 
@@ -149,9 +149,9 @@ class _Builder:
             if isinstance(event, yaml.NodeEvent):
                 self._refuse(event, line, column)
             if isinstance(event, yaml.ScalarEvent):
-                self._add(Scalar(event.value, bool(event.implicit[0]), line, column))
+                self._add(YamlScalar(event.value, bool(event.implicit[0]), line, column))
             elif isinstance(event, yaml.AliasEvent):
-                self._add(Scalar("", True, line, column))
+                self._add(YamlScalar("", True, line, column))
             elif isinstance(event, yaml.CollectionStartEvent):
                 if len(self._open) >= MAX_DEPTH:
                     raise TreeError([*self.refused, (line, column, f"nested deeper than {MAX_DEPTH} levels")])
@@ -166,7 +166,7 @@ class _Builder:
         if tag is not None:
             self.refused.append((line, column, f"tags are not allowed ('{tag}')"))
 
-    def _add(self, node: Node) -> None:
+    def _add(self, node: YamlNode) -> None:
         if not self._open:
             self.roots.append(node)
             return
@@ -179,13 +179,13 @@ class _Builder:
             self._entry(parent, parent.key, node)
             parent.key = None
 
-    def _key(self, node: Node) -> Scalar:
-        if isinstance(node, Scalar):
+    def _key(self, node: YamlNode) -> YamlScalar:
+        if isinstance(node, YamlScalar):
             return node
         self.refused.append((node.line, node.column, "a key must be a single word"))
-        return Scalar("", True, node.line, node.column)
+        return YamlScalar("", True, node.line, node.column)
 
-    def _entry(self, parent: _Open, key: Scalar, node: Node) -> None:
+    def _entry(self, parent: _Open, key: YamlScalar, node: YamlNode) -> None:
         earlier = parent.entries.get(key.text)
         if earlier is not None:
             self.refused.append(

@@ -9,15 +9,15 @@ from npulint.baseline import save_baseline
 from npulint.cli.host import Host
 from npulint.errors import ConfigError
 from npulint.findings import Baseline, BaselineEntry, RunResult
-from npulint.postprocess.baseline import Place, united
+from npulint.postprocess.baseline import EntryBuilder, merged_entries
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import count, say
 
 
-def attend(result: RunResult, settings: Settings, host: Host) -> bool:
-    """Write or prune the baseline if asked, else warn about fixed entries. Returns whether the run ends here, because
-    all findings were just accepted. Raises `ConfigError`."""
+def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
+    """Write or prune the baseline if requested, else warn about fixed entries. Returns whether the run ends here,
+    because all findings were just accepted. Raises `ConfigError`."""
     lang = settings.language()
     if settings.write_baseline and settings.prune_baseline:
         raise ConfigError([say(lang, "bad.combination", one="--write-baseline", other="--prune-baseline")])
@@ -36,9 +36,9 @@ def attend(result: RunResult, settings: Settings, host: Host) -> bool:
 
 def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
-    place = Place(os.path.dirname(known.path), FileLines(settings.piped()))
+    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped()))
     added = [place.entry(one) for one in result.findings]
-    entries = [*united([*known.active, *added]), *known.not_evaluated]
+    entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)
     total, removed = _total(entries), _total(known.fixed)
     host.write(count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed) + "\n")

@@ -32,12 +32,12 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
             listed: Sequence[Check | EngineRule] = (*load_all(settings).checks, *ENGINE_RULES)
             rules.update((word, rule) for rule in listed for word in (rule.name, rule.code))
         rule = rules.get(code)
-        return None if rule is None else _told(rule, lang)
+        return None if rule is None else _rule_page(rule, lang)
 
     return page
 
 
-def _told(rule: Check | EngineRule, lang: str) -> RulePage:
+def _rule_page(rule: Check | EngineRule, lang: str) -> RulePage:
     markdown = page_of(rule, lang)
     if isinstance(rule, Check):
         from npulint.catalogue.page import general

@@ -30,12 +30,14 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     def compare(files: dict[str, str], target: dict[str, str]) -> Comparison | None:
         return host.review(files, target, catalogue).comparison
 
-    def mend(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
+    def apply_fixes(files: dict[str, str], target: dict[str, str], code: str) -> tuple[dict[str, str], list[str]]:
         from npulint.fix_command import fixed_example
 
         return fixed_example(files, target, code, catalogue)
 
-    outcomes = run_examples(tested.checks, catalogue.checks, judge, mend) + run_item_examples(tested.items, programs)
+    outcomes = run_examples(tested.checks, catalogue.checks, judge, apply_fixes) + run_item_examples(
+        tested.items, programs
+    )
     outcomes += run_pretuning_examples(tested.pretuning, compare)
     wrong = [outcome for outcome in outcomes if not outcome.ok]
     host.write("".join(f"{escape_control_chars(line)}\n" for outcome in wrong for line in str(outcome).split("\n")))

@@ -112,10 +112,10 @@ def _readable(patch: bytes, paint: Paint) -> str:
 
 def with_edits(result: RunResult, settings: Settings) -> RunResult:
     """The result with the fix edits of each finding, computed for the current files."""
-    from npulint.fix.code_actions import Files, edits_of
+    from npulint.fix.code_actions import DecodedFiles, edits_of
     from npulint.fix.model import FixRefused
 
-    files = Files(_reading(settings.piped()))
+    files = DecodedFiles(_reading(settings.piped()))
     found: list[Finding] = []
     for one in result.findings:
         if one.fix.changes:

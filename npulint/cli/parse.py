@@ -14,7 +14,7 @@ from npulint.report.terminal import wrap
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
-Given = dict[str, list[str] | bool]
+ParsedOptions = dict[str, list[str] | bool]
 
 
 class Helped(Exception):
@@ -36,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
         raise ConfigError([message])
 
 
-def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str], Given]:
+def parse(command: Command, words: Sequence[str], lang: str) -> tuple[list[str], ParsedOptions]:
     """The positional arguments and the options passed; raises `ConfigError`, or `Helped` with the help."""
     parser = _parser(command, lang)
     end = words.index("--") if "--" in words else len(words)

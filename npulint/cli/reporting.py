@@ -34,9 +34,9 @@ def report(
     for notice in result.notices:
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
-        from npulint.cli.baseline import attend
+        from npulint.cli.baseline import update_baseline
 
-        stop = attend(result, settings, host)
+        stop = update_baseline(result, settings, host)
         if stop:
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:

@@ -12,7 +12,7 @@ from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.options import LIST_FORMAT
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
-from npulint.postprocess.select import not_found, wanted
+from npulint.postprocess.select import not_found, selected
 from npulint.texts import say
 
 
@@ -25,7 +25,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     problems = not_found("--select", settings.select, rules, lang)
     if problems:
         raise ConfigError(problems)
-    chosen = [r for r in rules if wanted(r, settings.select, settings.extend_select, settings.ignore)]
+    chosen = [r for r in rules if selected(r, settings.select, settings.extend_select, settings.ignore)]
     host.write(_json(chosen, lang) if shape == "json" else _table(chosen, lang))
     return 0
 

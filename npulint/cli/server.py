@@ -17,5 +17,5 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     from npulint.server.serving import serve
 
     values = options.get("lang")
-    spoken = {"NPULINT_LANG": values[-1]} if isinstance(values, list) and values[-1] in ("en", "zh") else {}
-    return serve({**host.environ, **spoken}, pages_of)
+    from_editor = {"NPULINT_LANG": values[-1]} if isinstance(values, list) and values[-1] in ("en", "zh") else {}
+    return serve({**host.environ, **from_editor}, pages_of)

@@ -28,7 +28,7 @@ _INTEGER = lazy_compile(r"[+-]?\d+")
 _DECIMAL = lazy_compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
 
-class Rule(msgspec.Struct, frozen=True):
+class VariableRule(msgspec.Struct, frozen=True):
     """A constraint on another variable `name` when the variable has the value `when` (``*``: any): one of `values`
     (none: any value), or a `part` of its value."""
 
@@ -68,8 +68,8 @@ class Variable(msgspec.Struct, frozen=True):
     read: str = ""
     instead: str = ""
     refused: bool = False
-    needs: tuple[Rule, ...] = ()
-    excludes: tuple[Rule, ...] = ()
+    needs: tuple[VariableRule, ...] = ()
+    excludes: tuple[VariableRule, ...] = ()
 
     def accepts(self, value: str) -> bool:
         """Whether a value is legal."""
@@ -101,8 +101,8 @@ class Variable(msgspec.Struct, frozen=True):
         text = value.strip()
         if self.type == "word":
             digit = _SWITCHES.get(text.lower(), "")
-            alike = [word for word in self.values if word in (text.lower(), digit) or word.lower() == text.lower()]
-            return alike[0] if len(alike) == 1 else ""
+            matching = [word for word in self.values if word in (text.lower(), digit) or word.lower() == text.lower()]
+            return matching[0] if len(matching) == 1 else ""
         if self.type == "ids":
             meant = ",".join(piece.strip() for piece in text.split(","))
             return meant if re.fullmatch(r"[\d,]+", meant) and self.accepts(meant) else ""
@@ -136,12 +136,12 @@ def nearest(name: str) -> str:
 
     if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name):
         return ""
-    wanted = name.upper()
+    upper = name.upper()
     candidates = [n for n, v in _variables().items() if ":" not in n and v.status in ("active", "debug")]
-    if wanted in candidates:
-        return wanted
-    best = max(candidates, key=lambda candidate: SequenceMatcher(None, wanted, candidate).ratio())
-    return best if SequenceMatcher(None, wanted, best).ratio() >= _CLOSE else ""
+    if upper in candidates:
+        return upper
+    best = max(candidates, key=lambda candidate: SequenceMatcher(None, upper, candidate).ratio())
+    return best if SequenceMatcher(None, upper, best).ratio() >= _CLOSE else ""
 
 
 def allocator_problem(value: str) -> tuple[AllocatorProblem, str]:

@@ -74,11 +74,11 @@ def _slipped(name: str, other: str) -> bool:
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:
         start += 1
-    rest, wanted = name[start:], other[start:]
-    if not rest or not wanted or (rest[0] + wanted[0]).isdigit():
+    rest, expected = name[start:], other[start:]
+    if not rest or not expected or (rest[0] + expected[0]).isdigit():
         return False
-    swapped = rest[:2] == wanted[1::-1] and rest[2:] == wanted[2:]
-    return bool(rest[1:]) and (swapped or rest[1:] in (wanted, wanted[1:]) or rest == wanted[1:])
+    swapped = rest[:2] == expected[1::-1] and rest[2:] == expected[2:]
+    return bool(rest[1:]) and (swapped or rest[1:] in (expected, expected[1:]) or rest == expected[1:])
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,7 @@ import msgspec
 from npulint.data import lazy_table
 
 
-class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
+class OptionRule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
     """One rule; several may share a name. `kind` is the problem where `option` meets `when`:
 
     - clash: `other` meets `other_when`
@@ -29,7 +29,7 @@ class Rule(msgspec.Struct, frozen=True, rename={"meanwhile": "while"}):
     mechanisms: tuple[str, ...] = ()
 
 
-rules = lazy_table("option_rules.json", tuple[Rule, ...])
+rules = lazy_table("option_rules.json", tuple[OptionRule, ...])
 """All rules, in table order."""
 
 

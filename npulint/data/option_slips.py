@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from npulint.data.options import Use, legal_keys
+from npulint.data.options import OptionUse, legal_keys
 
 _SAME = 0.85  # minimum similarity of a typo
 _APART = 0.04  # minimum lead over the next candidate
@@ -31,7 +31,7 @@ def meant_key(key: str, mechanism: str) -> str | None:
     return _slip(key, legal_keys(mechanism))
 
 
-def meant_value(value: str, use: Use) -> str | None:
+def meant_value(value: str, use: OptionUse) -> str | None:
     """The legal value of an option that a text differs from by letter case, a slip or its separators, or that is
     called so in the other precision option; None where it is not clear.
 
@@ -61,13 +61,13 @@ def counterpart(value: str) -> str | None:
 def _slip(text: str, candidates: Iterable[str]) -> str | None:
     from difflib import SequenceMatcher  # imported on demand: rarely needed
 
-    wanted = text[:80].casefold()
-    alike = [
-        (SequenceMatcher(None, wanted, one.casefold()).ratio(), one)
+    folded = text[:80].casefold()
+    similar = [
+        (SequenceMatcher(None, folded, one.casefold()).ratio(), one)
         for one in sorted(candidates)
-        if re.findall(r"\d+", one) == re.findall(r"\d+", wanted)
+        if re.findall(r"\d+", one) == re.findall(r"\d+", folded)
     ]
-    alike.sort(reverse=True)
-    if not alike or alike[0][0] < _SAME:
+    similar.sort(reverse=True)
+    if not similar or similar[0][0] < _SAME:
         return None
-    return None if len(alike) > 1 and alike[1][0] > alike[0][0] - _APART else alike[0][1]
+    return None if len(similar) > 1 and similar[1][0] > similar[0][0] - _APART else similar[0][1]

@@ -17,7 +17,7 @@ Status = Literal["active", "experimental", "deprecated", "removed", "dead"]
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (bool, int), "flag": bool}
 
 
-class Use(msgspec.Struct, frozen=True):
+class OptionUse(msgspec.Struct, frozen=True):
     """An option in one mechanism. `name` is its spelling there (``DumpConfig.dump_path``), `type` one of str, int, bool
     (0 and 1 are accepted), flag (strictly bool), object, any. `values` lists all legal values (for objects the class),
     `low` and `high` bound numbers, `pattern` matches texts and `example` is such a text; without any of them every
@@ -72,7 +72,7 @@ class AdapterOption(msgspec.Struct, frozen=True):
 
     key: str
     status: Status
-    uses: dict[str, Use]
+    uses: dict[str, OptionUse]
     field: str = ""
     mode: str = ""
     replacement: str = ""
@@ -149,21 +149,21 @@ def near(key: str, mechanism: str) -> str | None:
     successor = option(known.replacement) if known is not None and key not in legal else None
     if successor is not None and mechanism in successor.uses:
         return successor.uses[mechanism].name
-    wanted = key[:80].casefold()
-    best = max(sorted(legal), key=lambda candidate: _closeness(wanted, candidate))
-    return best if _closeness(wanted, best) >= _CLOSE else None
+    folded = key[:80].casefold()
+    best = max(sorted(legal), key=lambda candidate: _closeness(folded, candidate))
+    return best if _closeness(folded, best) >= _CLOSE else None
 
 
-def _closeness(wanted: str, candidate: str) -> float:
+def _closeness(folded: str, candidate: str) -> float:
     """Similarity from 0 to 1: by letters, by a common run of words, or as a part of the candidate."""
     from difflib import SequenceMatcher  # imported on demand: rarely needed
 
-    name = candidate if "." in wanted else candidate.rpartition(".")[2]
-    words, others = wanted.split("_"), name.casefold().split("_")
+    name = candidate if "." in folded else candidate.rpartition(".")[2]
+    words, others = folded.split("_"), name.casefold().split("_")
     run = SequenceMatcher(None, words, others).find_longest_match().size
     by_words = run / max(len(words), len(others)) + 0.05 if run > 1 else 0.0
-    by_part = 0.85 if len(words) > 1 and wanted in name.casefold() else 0.0
-    return max(SequenceMatcher(None, wanted, name.casefold()).ratio(), by_words, by_part)
+    by_part = 0.85 if len(words) > 1 and folded in name.casefold() else 0.0
+    return max(SequenceMatcher(None, folded, name.casefold()).ratio(), by_words, by_part)
 
 
 @cache

@@ -13,7 +13,7 @@ import msgspec
 
 from npulint.data import table
 from npulint.data.names import canonical
-from npulint.data.recipe_tables import NOTHING, SPELLING, Plain, Row, sheet, signature_of
+from npulint.data.recipe_tables import NOTHING, SPELLING, Plain, RecipeRow, sheet, signature_of
 from npulint.lazy_regex import lazy_compile
 
 FRAMEWORKS = ("tensorflow", "torch")
@@ -116,13 +116,13 @@ class RecipeCall(msgspec.Struct, frozen=True):
         """The part of an argument, by the callee's name of the parameter."""
         return self.roles.get(parameter) or USUAL.get(parameter, self.part)
 
-    def effective(self, given: Mapping[str, object]) -> dict[str, object]:
-        """The effective values of a call by comparison name: `given` by parameter plus defaults, converted, without
+    def effective(self, arguments: Mapping[str, object]) -> dict[str, object]:
+        """The effective values of a call by comparison name: `arguments` by parameter plus defaults, converted, without
         parameters that do not affect numbers."""
         found: dict[str, object] = {}
-        for parameter, value in (*self.defaults.items(), *given.items()):
+        for parameter, value in (*self.defaults.items(), *arguments.items()):
             name = self.compared(parameter)
-            if name and not (value is None and parameter not in given and name in found):
+            if name and not (value is None and parameter not in arguments and name in found):
                 found[name] = converted(self.renamed.get(parameter, ("", ""))[1], value)
         return found
 
@@ -228,13 +228,13 @@ def _sources(name: str, framework: str) -> tuple[str, ...]:
     return ("host",)
 
 
-def _known(source: str, name: str, row: Row, word: str) -> RecipeCall | None:
+def _known(source: str, name: str, row: RecipeRow, word: str) -> RecipeCall | None:
     if row.part == SPELLING:
         return recipe_call(canonical(row.same_as.replace("*", word)), source)
     return _call(source, name, row, word) if row.part != NOTHING or "through=" in row.flags else None
 
 
-def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
+def _call(source: str, name: str, row: RecipeRow, word: str) -> RecipeCall:
     last = name.rpartition(".")[2]
     own = "?." + last if row.pattern.startswith("?.") else name  # whatever the object is named
     same_as = row.same_as.replace("*", word).replace("$", last) or own
@@ -262,7 +262,7 @@ def _call(source: str, name: str, row: Row, word: str) -> RecipeCall:
     )
 
 
-def _roles(row: Row, parameters: tuple[str, ...], renamed: dict[str, tuple[str, str]]) -> dict[str, str]:
+def _roles(row: RecipeRow, parameters: tuple[str, ...], renamed: dict[str, tuple[str, str]]) -> dict[str, str]:
     """The parts of parameters that have their own, by parameter name and by comparison name."""
     usual = {parameter: USUAL[parameter] for parameter in parameters if parameter in USUAL}
     found = usual | dict(_pair(role) for role in row.roles.split())

@@ -49,7 +49,7 @@ RECORDED = ("tensorflow", "torch")  # tables with a file of signatures
 _BRACES = lazy_compile(r"\{([^{}]*)\}")
 
 
-class Row(msgspec.Struct, frozen=True):
+class RecipeRow(msgspec.Struct, frozen=True):
     """A row of a table, as written."""
 
     pattern: str
@@ -68,7 +68,7 @@ class Wild(msgspec.Struct, frozen=True):
 
     start: str
     expression: re.Pattern[str]
-    row: Row
+    row: RecipeRow
     word: str
 
 
@@ -76,9 +76,9 @@ class Sheet:
     """The rows of one table: by exact name, and those with wildcards by length of the plain prefix. Wildcard rows are
     indexed by the last part of the name or, if that is not plain, the first."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[RecipeRow]) -> None:
         self.rows = rows
-        self.exact: dict[str, tuple[Row, str]] = {}
+        self.exact: dict[str, tuple[RecipeRow, str]] = {}
         wild: list[tuple[str, Wild]] = []
         for row in rows:
             for pattern, word in spelled_out(row.pattern):
@@ -91,7 +91,7 @@ class Sheet:
         for rank, (pattern, one) in enumerate(sorted(wild, key=lambda pair: -len(pair[1].start))):
             self._tried.setdefault(_key(pattern), []).append((rank, one))
 
-    def find(self, name: str) -> tuple[Row, str] | None:
+    def find(self, name: str) -> tuple[RecipeRow, str] | None:
         """The row for a name, and what ``*`` in it matched."""
         found = self.exact.get(name)
         if found is not None:
@@ -114,7 +114,7 @@ def _key(pattern: str) -> str:
     return pattern.partition(".")[0] if "*" not in pattern.partition(".")[0] and "." in pattern else ""
 
 
-class Signature(msgspec.Struct, frozen=True):
+class CallSignature(msgspec.Struct, frozen=True):
     """Parameter names in order, how many can be passed by position, the one that takes all others (``*args``), and
     plain defaults."""
 
@@ -141,7 +141,7 @@ def _expression(pattern: str, anything: bool) -> re.Pattern[str]:
 def sheet(source: str) -> Sheet:
     """The table of a framework, or ``host``."""
     rows = csv.DictReader(io.StringIO(table(f"recipe_{source}.csv").decode()))
-    return Sheet([Row(**{field: row.get(field) or "" for field in Row.__struct_fields__}) for row in rows])
+    return Sheet([RecipeRow(**{field: row.get(field) or "" for field in RecipeRow.__struct_fields__}) for row in rows])
 
 
 @cache
@@ -151,7 +151,7 @@ def _signatures(source: str) -> dict[str, str]:
     return msgspec.json.decode(table(f"signatures_{source}.json"), type=dict[str, str])
 
 
-def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
+def signature_of(source: str, row: RecipeRow, name: str, same_as: str) -> CallSignature:
     """The parameters of a call of `name`, to which `row` belongs."""
     recorded = _signatures(source)
     if row.signature.startswith("="):
@@ -160,10 +160,10 @@ def signature_of(source: str, row: Row, name: str, same_as: str) -> Signature:
 
 
 @lru_cache(maxsize=1 << 12)
-def signature(text: str) -> Signature:
+def signature(text: str) -> CallSignature:
     """Parse parameters written as in a ``def``. Raises SyntaxError."""
     if not text:
-        return Signature()
+        return CallSignature()
     function = ast.parse(f"def f({text}): 0").body[0]
     if not isinstance(function, ast.FunctionDef):
         raise SyntaxError(text)
@@ -174,7 +174,7 @@ def signature(text: str) -> Signature:
         pairs += zip(by_place[-len(arguments.defaults) :], arguments.defaults, strict=True)
     pairs += zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     values = {argument.arg: ast.literal_eval(default) for argument, default in pairs if default is not None}
-    return Signature(
+    return CallSignature(
         tuple(argument.arg for argument in (*by_place, *arguments.kwonlyargs)),
         len(by_place),
         arguments.vararg.arg if arguments.vararg else "",

@@ -19,7 +19,7 @@ class SupportedOps(msgspec.Struct, frozen=True):
     release: str = ""
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedOperator(msgspec.Struct, frozen=True):
     """What is recorded about an operator type in addition to the list.
 
     `newer`: evidence that later packages list it: plugin (an open-source plugin of CANN 9), proto (a device definition
@@ -57,13 +57,13 @@ def snapshot() -> SupportedOps:
 
 
 @cache
-def recorded(op: str) -> Recorded:
+def recorded(op: str) -> RecordedOperator:
     """The record of an operator type, independent of the list in use."""
     known = _table()
     newer = next((kind or "listed" for kind, ops in known.newer.items() if op in ops), "")
     rule = op in _NEVER or op.endswith(("Dataset", "DatasetV2"))
     adapter = op in known.adapter
-    return Recorded(
+    return RecordedOperator(
         newer=newer,
         adapter=adapter,
         aicpu=op in known.aicpu,

@@ -11,7 +11,7 @@ from npulint.data import lazy_table
 _RAW, _WRAPPERS = "tensorflow.raw_ops.", "tensorflow.python.ops.gen_"
 
 
-class Api(msgspec.Struct, frozen=True, array_like=True):
+class TensorFlowApi(msgspec.Struct, frozen=True, array_like=True):
     """The record of a canonical name. `release`: the TensorFlow it applies to, 1.15, 2.6 or both. `support`: no, newer
     (only operator packages later than the recorded list have the operator), static_shape, manual (to be ported
     manually), deprecated, no_effect. `reason` groups names with the same explanation; `ops` are the operator types,
@@ -31,7 +31,7 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Table(msgspec.Struct, frozen=True):
-    apis: dict[str, tuple[Api, ...]]
+    apis: dict[str, tuple[TensorFlowApi, ...]]
     raw: dict[str, str]  # support by operator type
 
 
@@ -39,14 +39,14 @@ _table = lazy_table("tf_api.json", _Table)
 
 
 @lru_cache(maxsize=1 << 14)
-def find(name: str) -> tuple[Api, ...]:
+def find(name: str) -> tuple[TensorFlowApi, ...]:
     """The records of a canonical name: usually none, else one or one per deciding argument. Operators of
     ``tf.raw_ops``, and generated wrappers without a public name, use the operator table."""
     if not name.startswith("tensorflow."):
         return ()
     if name.startswith((_RAW, _WRAPPERS)):
         op = _folded().get(name.rpartition(".")[2].replace("_", "").lower())
-        return (Api("both", _table().raw[op], "raw", op, "", "", -1, ""),) if op else ()
+        return (TensorFlowApi("both", _table().raw[op], "raw", op, "", "", -1, ""),) if op else ()
     return _table().apis.get(name, ())
 
 

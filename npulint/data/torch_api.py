@@ -21,7 +21,7 @@ _TENSOR = lazy_compile(
 )
 
 
-class Api(msgspec.Struct, frozen=True, array_like=True):
+class TorchApi(msgspec.Struct, frozen=True, array_like=True):
     """One API. `states` has a letter per listed release: n(o), p(artial), y(es), - (not listed). `kernel` is npu, cpu
     (fallback), backward_cpu, no_gradient (the kernel has none), none (an error on the device) or host (no operator);
     from release `since` on it is npu. `method`: also a tensor method, whose name is unique to tensors (any) or not
@@ -36,11 +36,11 @@ class Api(msgspec.Struct, frozen=True, array_like=True):
     instead: str
 
 
-_table = lazy_table("torch_api.json", dict[str, Api])
+_table = lazy_table("torch_api.json", dict[str, TorchApi])
 
 
 @lru_cache(maxsize=1 << 15)
-def find(name: str) -> tuple[str, Api] | None:
+def find(name: str) -> tuple[str, TorchApi] | None:
     """The public name and the record of a canonical callee, including tensor methods; None if unrecorded."""
     base, _, last = name.rpartition(".")
     if name.startswith("torch.") and "(" not in name:
@@ -61,36 +61,36 @@ def find(name: str) -> tuple[str, Api] | None:
     return (f"torch.Tensor.{last}", api) if sure or (unknown and api.method == "any") else None
 
 
-def support(api: Api, release: str) -> str:
+def support(api: TorchApi, release: str) -> str:
     """Documented support in a release of PyTorch: ``no``, ``partial``, ``yes`` or ``unknown``. Between two listed
     releases both must agree on no; without a release, all from 2.6 on."""
     if not api.states:
         return "unknown"
     listed = torch_releases("interfaces")
-    asked = _parts(release)
-    if not asked or asked < listed[0]:
+    version = _parts(release)
+    if not version or version < listed[0]:
         latest = set(api.states[1:])
         return "partial" if api.states[-1] == "n" and not latest <= {"n", "-"} else _STATES[api.states[-1]]
-    at = max(index for index, known in enumerate(listed) if known <= asked[:2])
+    at = max(index for index, known in enumerate(listed) if known <= version[:2])
     letters = {api.states[at]}
-    if listed[at] != asked[:2] and at + 1 < len(listed):
+    if listed[at] != version[:2] and at + 1 < len(listed):
         letters.add(api.states[at + 1])
     if letters == {"n"}:
         return "no"
     return _STATES[(letters - {"n"}).pop()] if len(letters) == 1 else "partial"
 
 
-def kernel(api: Api, release: str) -> str:
+def kernel(api: TorchApi, release: str) -> str:
     """The kernel of an API in a release of PyTorch; ``unknown`` if it depends on an unknown release."""
     if not api.since:
         return api.kernel
-    asked = _parts(release)
-    if not asked:
+    version = _parts(release)
+    if not version:
         return "unknown"
-    return "npu" if asked >= _parts(api.since) else api.kernel
+    return "npu" if version >= _parts(api.since) else api.kernel
 
 
-def refused(api: Api) -> str:
+def refused(api: TorchApi) -> str:
     """The releases documented as unsupported, such as ``2.1-2.6, 2.8``."""
     releases = _spelled()
     runs: list[tuple[int, int]] = []
@@ -100,7 +100,7 @@ def refused(api: Api) -> str:
     return ", ".join(releases[a] if a == b else f"{releases[a]}-{releases[b]}" for a, b in runs)
 
 
-def added(api: Api) -> str:
+def added(api: TorchApi) -> str:
     """The first release in which it runs on the NPU or is listed as supported; empty if none."""
     kept = len(api.states.rstrip("py"))
     return api.since or (_spelled()[kept] if 0 < kept < len(api.states) else "")
@@ -117,7 +117,7 @@ def _parts(release: str) -> Release:
 
 
 @cache
-def _methods() -> dict[str, Api]:
+def _methods() -> dict[str, TorchApi]:
     """Tensor methods by name, including in-place variants."""
     found = {}
     for name, api in _table().items():

@@ -8,7 +8,7 @@ from functools import cache
 
 from npulint.discover.files import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import SourceFile
-from npulint.discover.projects import Roots, marked_root
+from npulint.discover.projects import ProjectRoots, marked_root
 
 _CODE = ("python", "notebook")
 
@@ -17,12 +17,12 @@ def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[
     """The files to read in addition to those found: when single files were named, the rest of their project, or of
     their folder if no project is marked. No findings are reported in them unless a named file causes them. Graphs are
     excluded; run artifacts need context only if no code was named with them. `contents` is as for `discover`."""
-    code_given = any(file.kind in _CODE for file in found.files)
+    has_code = any(file.kind in _CODE for file in found.files)
     named = (file for file in found.files if file.path in found.named)
-    alone = {posixpath.dirname(file.path) or "." for file in named if not (code_given and file.kind == "artifact")}
+    alone = {posixpath.dirname(file.path) or "." for file in named if not (has_code and file.kind == "artifact")}
     if not alone:
         return []
-    roots = Roots()
+    roots = ProjectRoots()
 
     @cache
     def home(folder: str) -> str | None:

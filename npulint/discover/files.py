@@ -35,7 +35,7 @@ EXCLUDED = (
 """Names excluded by default."""
 
 _CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
-_SPARE = 20_000  # files of a folder without code that are examined
+_CANDIDATE_LIMIT = 20_000  # files of a folder without code that are examined
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 
@@ -88,7 +88,7 @@ def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
     return () if of_run and not is_read(folder) else (of_run or may_be_run(folder),)
 
 
-class _Spare:
+class _Candidates:
     """The files of a named folder whose names match no kind. If the folder holds no code, the user means its run
     artifacts, even if a ``.gitignore`` excludes such files."""
 
@@ -100,7 +100,7 @@ class _Spare:
         """Add a file; code discards them all, except JSON, which may be either."""
         if self._seen is None or (kinds != ("mixlist",) and not _CODE.isdisjoint(kinds)):
             self._seen = None
-        elif (not kinds or kinds == ("mixlist",)) and len(self._seen) < _SPARE:
+        elif (not kinds or kinds == ("mixlist",)) and len(self._seen) < _CANDIDATE_LIMIT:
             self._seen.append((entry, location))
 
     def files(self) -> list[tuple[os.DirEntry[str], str]]:
@@ -228,7 +228,7 @@ class _Finder:
         top_absolute = os.path.abspath(top)
         whole = may_be_run(top_absolute)  # artifacts are rarely under version control
         chain = chain_above(top_absolute) if self._options.respect_gitignore and not whole else None
-        spare, begun = _Spare(self._excludes), len(self._found)
+        candidates, begun = _Candidates(self._excludes), len(self._found)
         # The prefix is the folder with a trailing separator, or empty for the working directory.
         start = "" if top == "." else os.path.join(top, "")
         stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, whole)]
@@ -259,24 +259,24 @@ class _Finder:
                     continue
                 kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
                 kinds = (of_run and self._of_run(prefix + name)) or kinds
-                spare.see(entry, prefix + name, kinds or ())
+                candidates.see(entry, prefix + name, kinds or ())
                 if kinds:
                     if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
                     else:
                         self._entry(entry, prefix + name, base, kinds)
-        self._left_behind(spare, base, begun)
+        self._left_behind(candidates, base, begun)
 
-    def _left_behind(self, spare: _Spare, base: str, begun: int) -> None:
+    def _left_behind(self, candidates: _Candidates, base: str, begun: int) -> None:
         """List run artifacts among files of no other kind, unless the walk has found code."""
         alone = _CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
-        for entry, location in spare.files() if alone else ():
+        for entry, location in candidates.files() if alone else ():
             kinds = self._of_run(location)
             if kinds:
                 self._entry(entry, location, base, kinds)
 
     def _on_the_way(self, folder: str) -> bool:
-        """Whether a folder (with a trailing separator) is the wanted one, or above or below it."""
+        """Whether a folder (with a trailing separator) is the requested one, or above or below it."""
         return folder.startswith(self._only) or self._only.startswith(folder)
 
     def _walked_content(self, prefix: str, relative: str, parent: str, base: str, chain: Chain | None) -> None:

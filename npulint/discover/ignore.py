@@ -43,7 +43,7 @@ class Excludes:
                 plain.add(name)
         self._names = frozenset(plain)
         self._globs = re.compile("|".join(globs)) if globs else None
-        self._paths = Rules(paths, os.path.abspath(base)) if paths else None
+        self._paths = IgnoreRules(paths, os.path.abspath(base)) if paths else None
 
     def name(self, name: str) -> bool:
         """Whether every file or folder called `name` is excluded."""
@@ -67,7 +67,7 @@ class Excludes:
         return False
 
 
-class Rules:
+class IgnoreRules:
     """One set of patterns and the absolute folder they are relative to.
 
     Most files are not ignored. So a fast test of the last name comes first; only if it matches does pathspec evaluate
@@ -127,7 +127,7 @@ def _matches(regex: re.Pattern[str], relative: str) -> bool:
     return any(m.end() == len(relative) for m in regex.finditer(relative)) or regex.fullmatch(relative) is not None
 
 
-Chain = tuple[Rules, ...]
+Chain = tuple[IgnoreRules, ...]
 """The rules that apply in a folder, nearest first."""
 
 
@@ -203,10 +203,10 @@ def _file_rules(location: str, folder: str) -> Chain:
     if not lines:
         return ()
     try:
-        return (Rules(lines, folder),)
+        return (IgnoreRules(lines, folder),)
     except (ValueError, re.error):  # skip the malformed line, keep the others
         good = [line for line in lines if _valid(line)]
-        return (Rules(good, folder),) if good else ()
+        return (IgnoreRules(good, folder),) if good else ()
 
 
 def _honest(line: str) -> bool:

@@ -83,10 +83,9 @@ class SourceFile(msgspec.Struct, frozen=True):
 
 
 def kinds_of(name: str) -> tuple[str, ...]:
-    """The kinds of a file called `name` (no folder); empty if npulint does not read such files.
-
-    Some names are ambiguous: for ``mixlist`` (any JSON) ask `is_mixlist` about the text, for ``cuda`` ask `is_cuda`,
-    for ``graph`` ask `npulint.discover.graphs.form_of`."""
+    """The kinds of a file called `name` (no folder); empty if npulint does not read such files. Some names are
+    ambiguous: `is_mixlist` decides about ``mixlist`` (any JSON) by the content, `is_cuda` about ``cuda``, and
+    `npulint.discover.graphs.form_of` about ``graph``."""
     exact = _EXACT.get(name)
     if exact is not None:
         return exact

@@ -38,7 +38,7 @@ class _Marks(NamedTuple):
     listed: bool = False
 
 
-class Roots:
+class ProjectRoots:
     """Finds project roots; caches the evidence of each folder."""
 
     def __init__(self) -> None:
@@ -136,13 +136,13 @@ def project_root(path: str, stop: str) -> str:
     configuration, ``.git``, ``modelzoo_level.txt``; README and setup.py next to an entry point), but not a package and
     never above `stop`, which is also the result if nothing is marked. Paths are POSIX, `stop` is a folder above `path`.
     """
-    return Roots().root(posixpath.dirname(path) or ".", stop) or stop
+    return ProjectRoots().root(posixpath.dirname(path) or ".", stop) or stop
 
 
-def marked_root(folder: str, roots: Roots | None = None) -> str | None:
+def marked_root(folder: str, roots: ProjectRoots | None = None) -> str | None:
     """The root of the project of a folder below the working directory, if one is marked. Pass `roots` for repeated
     calls."""
-    return None if folder.startswith(("/", "..")) or ":" in folder else (roots or Roots()).root(folder, ".")
+    return None if folder.startswith(("/", "..")) or ":" in folder else (roots or ProjectRoots()).root(folder, ".")
 
 
 def base_of(location: str, folder: bool) -> str:
@@ -153,7 +153,7 @@ def base_of(location: str, folder: bool) -> str:
     start = location.replace(os.sep, "/") if folder else posixpath.dirname(location.replace(os.sep, "/")) or "."
     if start.startswith(("/", "..")) or ":" in start:
         return start
-    return Roots().root(start, ".") or (start if folder else ".")
+    return ProjectRoots().root(start, ".") or (start if folder else ".")
 
 
 def with_runs(groups: dict[str, list[SourceFile]]) -> dict[str, list[SourceFile]]:
@@ -184,7 +184,7 @@ def _common(roots: list[str], taken: list[str]) -> str:
 
 def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
     """The files by project root, both in path order; ``"."`` is the working directory."""
-    roots = Roots()
+    roots = ProjectRoots()
     memo: dict[tuple[str, str], str] = {}
     groups: dict[str, list[SourceFile]] = {}
     for file in files:

@@ -16,7 +16,7 @@ _FIXED = {1: 8, 5: 4}
 _FIELDS = 16  # fields of a message that are examined
 
 
-class Piece(NamedTuple):
+class ProtobufField(NamedTuple):
     """A field of a message: its number, its wire type, and the bounds of its value within the head."""
 
     number: int
@@ -27,7 +27,7 @@ class Piece(NamedTuple):
 
 def form_of_protobuf(head: bytes) -> str:
     """The form of the graph in a file with this head: graph_def, meta_graph, saved_model; else empty."""
-    whole = Piece(0, 2, 0, 1 << 62)
+    whole = ProtobufField(0, 2, 0, 1 << 62)
     # tried first: functions look like the meta info of a MetaGraph
     for form, fits in (("graph_def", _is_graph), ("saved_model", _is_saved_model), ("meta_graph", _is_meta)):
         if fits(head, whole):
@@ -35,7 +35,7 @@ def form_of_protobuf(head: bytes) -> str:
     return ""
 
 
-def _is_saved_model(head: bytes, whole: Piece) -> bool:
+def _is_saved_model(head: bytes, whole: ProtobufField) -> bool:
     """A schema version followed by a MetaGraphDef, whose fields are in any order; or no version, then it must begin
     with meta info."""
     version = False
@@ -50,7 +50,7 @@ def _is_saved_model(head: bytes, whole: Piece) -> bool:
     return False
 
 
-def _is_graph(head: bytes, whole: Piece) -> bool:
+def _is_graph(head: bytes, whole: ProtobufField) -> bool:
     """A NodeDef, or a function library, possibly after a version."""
     for field in _fields(head, whole):
         if field[:2] == (1, 2):
@@ -62,7 +62,7 @@ def _is_graph(head: bytes, whole: Piece) -> bool:
     return False
 
 
-def _is_meta(head: bytes, whole: Piece) -> bool:
+def _is_meta(head: bytes, whole: ProtobufField) -> bool:
     """Meta info, or a graph."""
     for field in _fields(head, whole):
         if field[:2] == (1, 2) and field.stop > field.start:
@@ -74,7 +74,7 @@ def _is_meta(head: bytes, whole: Piece) -> bool:
     return False
 
 
-def _is_node(head: bytes, whole: Piece) -> bool:
+def _is_node(head: bytes, whole: ProtobufField) -> bool:
     """A name and an operator."""
     words: dict[int, bytes] = {}
     for field in _fields(head, whole):
@@ -88,20 +88,20 @@ def _is_node(head: bytes, whole: Piece) -> bool:
     return bool(name) and min(name) >= 0x20 and _OPERATOR.fullmatch(operator) is not None
 
 
-def _is_function(head: bytes, whole: Piece) -> bool:
+def _is_function(head: bytes, whole: ProtobufField) -> bool:
     """A signature, which is an operator with a name."""
     return _begins(head, whole, 1, _is_signature)
 
 
-def _is_signature(head: bytes, whole: Piece) -> bool:
+def _is_signature(head: bytes, whole: ProtobufField) -> bool:
     return _begins(head, whole, 1, lambda data, name: _FUNCTION.fullmatch(data[name.start : name.stop]) is not None)
 
 
-def _is_declared(head: bytes, whole: Piece) -> bool:
+def _is_declared(head: bytes, whole: ProtobufField) -> bool:
     return _begins(head, whole, 1, lambda data, name: _OPERATOR.fullmatch(data[name.start : name.stop]) is not None)
 
 
-def _is_info(head: bytes, whole: Piece) -> bool:
+def _is_info(head: bytes, whole: ProtobufField) -> bool:
     """A MetaInfoDef: operators, tags, TensorFlow version."""
     known = False
     for field in _fields(head, whole):
@@ -115,13 +115,13 @@ def _is_info(head: bytes, whole: Piece) -> bool:
     return known
 
 
-def _begins(head: bytes, whole: Piece, number: int, fits: Callable[[bytes, Piece], bool]) -> bool:
+def _begins(head: bytes, whole: ProtobufField, number: int, fits: Callable[[bytes, ProtobufField], bool]) -> bool:
     """Whether a message begins with a field of this number whose value satisfies `fits`."""
     first = next(_fields(head, whole), None)
     return first is not None and first[:2] == (number, 2) and fits(head, first)
 
 
-def _fields(head: bytes, whole: Piece) -> Iterator[Piece]:
+def _fields(head: bytes, whole: ProtobufField) -> Iterator[ProtobufField]:
     """The first fields of a message, until the head or the message ends. Malformed data yields a field 0, which no
     message has."""
     at = whole.start
@@ -134,9 +134,9 @@ def _fields(head: bytes, whole: Piece) -> Iterator[Piece]:
             value, at = _number(head, at)
         stop = at + (value if wire == 2 else _FIXED.get(wire, 0))
         if wire not in _WIRES or not tag >> 3 or at > len(head) or stop > whole.stop:
-            yield Piece(0, 7, at, at)
+            yield ProtobufField(0, 7, at, at)
             return
-        yield Piece(tag >> 3, wire, at, stop)
+        yield ProtobufField(tag >> 3, wire, at, stop)
         at = stop
 
 

@@ -23,8 +23,8 @@ class Revision:
     """A commit of the repository of the working directory. Raises `UnknownRevisionError`."""
 
     def __init__(self, name: str) -> None:
-        wanted = "HEAD" if name == AUTO else name
-        answer = _git(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{wanted}^{{commit}}"])
+        reference = "HEAD" if name == AUTO else name
+        answer = _git(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"])
         self._commit = answer.decode("ascii", "replace").strip()
 
     def files(self, folders: Sequence[str]) -> dict[str, str]:

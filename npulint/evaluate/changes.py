@@ -26,7 +26,7 @@ class CompiledFix:
         self._when = None if rule.when is None else CompiledQuery(rule.when)
         self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
 
-    def questions(self) -> Iterator[CompiledQuery]:
+    def queries(self) -> Iterator[CompiledQuery]:
         """The queries that need candidates of the program; those about the found fact itself do not."""
         for leaf in () if self._when is None else self._when.leaves():
             if leaf.anywhere or leaf.kind not in self._kinds:
@@ -62,21 +62,21 @@ def applicability(found: tuple[FixEdit, ...]) -> str:
     return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
 
 
-def _answer(question: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
+def _answer(query: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
     """Whether a condition holds; its queries about one of `kinds` are answered for this fact alone."""
-    if question.negated is not None:
-        return opposite(_answer(question.negated, fact, kinds, candidates))
-    if question.all:
-        return both([_answer(part, fact, kinds, candidates) for part in question.all])
-    if question.any:
-        return either([_answer(part, fact, kinds, candidates) for part in question.any])
-    if question.kind in kinds and not question.anywhere:
-        return question.fits(fact) if question.kind == fact.kind and _named(question, fact) else False
-    return question.true_of(candidates)
+    if query.negated is not None:
+        return opposite(_answer(query.negated, fact, kinds, candidates))
+    if query.all:
+        return both([_answer(part, fact, kinds, candidates) for part in query.all])
+    if query.any:
+        return either([_answer(part, fact, kinds, candidates) for part in query.any])
+    if query.kind in kinds and not query.anywhere:
+        return query.fits(fact) if query.kind == fact.kind and _named(query, fact) else False
+    return query.true_of(candidates)
 
 
-def _named(question: CompiledQuery, fact: Fact) -> bool:
-    return not question.names or any(matches(pattern, fact.name) for pattern in question.names)
+def _named(query: CompiledQuery, fact: Fact) -> bool:
+    return not query.names or any(matches(pattern, fact.name) for pattern in query.names)
 
 
 def _step(

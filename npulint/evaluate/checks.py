@@ -30,17 +30,17 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
     comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
     with run checks, and other programs with none of these."""
     ready = _check_set(catalogue, program.fact.framework, _family(program))
-    candidates = ready.register.candidates(program)
+    candidates = ready.index.candidates(program)
     found: list[Finding] = []
     reported: list[ReportedCheck] = []
-    for asked in ready.concerned(candidates):
-        if not applies(asked.check.applies, program, target):
+    for compiled in ready.concerned(candidates):
+        if not applies(compiled.check.applies, program, target):
             continue
-        facts = asked.find(candidates)
+        facts = compiled.find(candidates)
         if facts:
-            related = [] if asked.related is None else asked.related.find(candidates)
-            found += _findings(asked, facts, related, candidates, program, lang)
-            reported.append(ReportedCheck(asked.check, facts))
+            related = [] if compiled.related is None else compiled.related.find(candidates)
+            found += _findings(compiled, facts, related, candidates, program, lang)
+            reported.append(ReportedCheck(compiled.check, facts))
     items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
     return ProgramVerdict(found, checklist(items, program.entry, candidates, reported, lang))
 
@@ -69,9 +69,9 @@ class _CompiledCheck:
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
         self.fixes = [CompiledFix(rule, kinds) for rule in check.fixes]
 
-    def questions(self) -> list[CompiledQuery]:
-        asked = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
-        return asked + [question for fix in self.fixes for question in fix.questions()]
+    def queries(self) -> list[CompiledQuery]:
+        own = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]
+        return own + [query for fix in self.fixes for query in fix.queries()]
 
     def find(self, candidates: Candidates) -> list[Fact]:
         """The facts that the check reports; empty unless `needs` certainly holds and `unless` certainly does not."""
@@ -87,21 +87,21 @@ class _CheckSet:
     """The compiled checks of a family (see `_family`) for one framework; built once per run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
-        checks = [one for one in catalogue.checks if (one.family == family if family else _about_code(one))]
+        of_family = [one for one in catalogue.checks if (one.family == family if family else _about_code(one))]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
-        self.asked = [_CompiledCheck(check) for check in checks if _of(check.applies, framework)]
-        self.items = [CompiledItem(item) for item in items if _of(item.applies, framework)]
-        of_checks = [question for asked in self.asked for question in asked.questions()]
-        self.register = FactIndex(of_checks + [question for item in self.items for question in item.questions()])
+        self.checks = [_CompiledCheck(one) for one in of_family if _applies_to(one.applies, framework)]
+        self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
+        of_checks = [query for check in self.checks for query in check.queries()]
+        self.index = FactIndex(of_checks + [query for item in self.items for query in item.queries()])
         self._by_source: dict[CompiledQuery, list[int]] = {}
-        for place, asked in enumerate(self.asked):
-            for source in asked.subject.sources():
+        for place, check in enumerate(self.checks):
+            for source in check.subject.sources():
                 self._by_source.setdefault(source, []).append(place)
 
     def concerned(self, candidates: Candidates) -> list[_CompiledCheck]:
         """The checks, in order, with a candidate among the facts of the program."""
         places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
-        return [self.asked[place] for place in sorted(places)]
+        return [self.checks[place] for place in sorted(places)]
 
 
 def _about_code(check: Check) -> bool:
@@ -114,7 +114,7 @@ def _of_runs(query: Query) -> bool:
     return any(map(_of_runs, parts)) if query.all else all(map(_of_runs, parts)) if parts else query.kind[:4] == "run_"
 
 
-def _of(rule: Applies, framework: str) -> bool:
+def _applies_to(rule: Applies, framework: str) -> bool:
     return not rule.frameworks or framework in rule.frameworks
 
 
@@ -148,21 +148,21 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
         return False
     if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
         return False
-    for key, wanted in rule.versions.items():
+    for key, versions in rule.versions.items():
         version = target.get(key) or fact.get_text(key)
-        if version and not within(version, wanted):
+        if version and not within(version, versions):
             return False
     return True
 
 
 def _findings(
-    asked: _CompiledCheck, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
+    compiled: _CompiledCheck, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
 ) -> list[Finding]:
-    check = asked.check
+    check = compiled.check
 
     def finding(group: list[Fact]) -> Finding:
-        mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
-        return _finding(check, lang, group, extra[:_RELATED], program, mending)
+        edits = changes(compiled.fixes, group, program, candidates) if compiled.fixes else ()
+        return _finding(check, lang, group, extra[:_RELATED], program, edits)
 
     graph = _family(program) in (GRAPH, RUN)
     unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
@@ -193,12 +193,12 @@ def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
 
 
 def _finding(
-    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, mending: tuple[FixEdit, ...]
+    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, edits: tuple[FixEdit, ...]
 ) -> Finding:
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]
     counts = {"count": str(len(facts)), "files": str(len({one.path for one in facts}))} if check.once else {}
-    said = Finding(
+    finding = Finding(
         code=check.code,
         name=check.name,
         topic=check.topic,
@@ -209,14 +209,14 @@ def _finding(
         span=fact.span,
         message=fill(text.message, fact, counts),
         why=fill(text.why, fact, counts),
-        fix=Fix(fill(text.fix, fact, counts), applicability(mending), changes=mending),
+        fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits),
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
         program=program.entry or program.root,
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",
     )
     if not program.fact.run:
-        return said
+        return finding
     from npulint.evaluate.runs_shown import shown  # rarely needed
 
-    return shown(said, facts, check.find, program.origins, lang)
+    return shown(finding, facts, check.find, program.origins, lang)

@@ -67,10 +67,10 @@ def _operator(name: str, operand: Any) -> Test:
     return _each(lambda value: _ordered(name, value, operand))
 
 
-def _text(wanted: str) -> Test:
+def _text(expected: str) -> Test:
     """Equality with a text, the most frequent condition."""
-    each = _each(lambda value: value == wanted)
-    return lambda value: value == wanted if isinstance(value, str) else each(value)
+    each = _each(lambda value: value == expected)
+    return lambda value: value == expected if isinstance(value, str) else each(value)
 
 
 def _each(test: Callable[[Scalar], bool]) -> Test:
@@ -85,10 +85,10 @@ def _each(test: Callable[[Scalar], bool]) -> Test:
     return answer
 
 
-def _equal(value: Scalar, wanted: Any) -> bool:
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return value is wanted
-    return bool(value == wanted)
+def _equal(value: Scalar, expected: Any) -> bool:
+    if isinstance(value, bool) or isinstance(expected, bool):
+        return value is expected
+    return bool(value == expected)
 
 
 def _ordered(name: str, value: Scalar, bound: Any) -> bool:

@@ -17,11 +17,11 @@ class FactIndex:
     """Leaf queries by kind and name pattern. Each fact name is looked up once, because most queries are about names
     that the program does not have."""
 
-    def __init__(self, questions: Iterable[CompiledQuery]) -> None:
+    def __init__(self, queries: Iterable[CompiledQuery]) -> None:
         self._kinds: dict[str, _Kind] = {}
         self._owners: list[CompiledQuery] = []  # query by pattern number
         self._programs: list[CompiledQuery] = []
-        for leaf in (leaf for question in questions for leaf in question.leaves()):
+        for leaf in (leaf for query in queries for leaf in query.leaves()):
             if leaf.kind == "program":
                 self._programs.append(leaf)
                 continue

@@ -129,9 +129,9 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
         super().__init__(facts)
         self._known = known
 
-    def answers(self, question: CompiledQuery) -> Answers:
+    def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""
-        return self._known.setdefault(question, {})
+        return self._known.setdefault(query, {})
 
 
 def _until(decisive: bool, parts: tuple[CompiledQuery, ...] | list[CompiledQuery], candidates: Candidates) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.catalogue.check import Check, Failing, Item
+from npulint.catalogue.check import Check, Failing, ItemDefinition
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
 from npulint.findings import SEVERITIES, ChecklistItem, Evidence
@@ -24,34 +24,34 @@ class ReportedCheck(msgspec.Struct, frozen=True):
 class CompiledItem:
     """A checklist item with compiled queries."""
 
-    def __init__(self, item: Item) -> None:
+    def __init__(self, item: ItemDefinition) -> None:
         self.item = item
         self.needs = None if item.needs is None else CompiledQuery(item.needs)
         self.passed = None if item.passed is None else CompiledQuery(item.passed)
         self.failed = None if item.failed is None else CompiledQuery(item.failed)
         self.look = None if item.look is None else CompiledQuery(item.look)
 
-    def questions(self) -> list[CompiledQuery]:
-        return [question for question in (self.needs, self.passed, self.failed, self.look) if question is not None]
+    def queries(self) -> list[CompiledQuery]:
+        return [query for query in (self.needs, self.passed, self.failed, self.look) if query is not None]
 
 
 def checklist(
     items: Iterable[CompiledItem], entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> tuple[ChecklistItem, ...]:
     """The readiness checklist of the program with the entry script `entry`."""
-    concerned = [asked for asked in items if asked.needs is None or asked.needs.true_of(candidates) is True]
-    return tuple(_item(asked, entry, candidates, reported, lang) for asked in concerned)
+    concerned = [item for item in items if item.needs is None or item.needs.true_of(candidates) is True]
+    return tuple(_item(item, entry, candidates, reported, lang) for item in concerned)
 
 
 def _item(
-    asked: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+    compiled: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> ChecklistItem:
     """The item with its possible failures; `npulint.postprocess.passes` decides its status, since findings may be
     suppressed."""
-    item = asked.item
+    item = compiled.item
     text = item.text.get(lang) or item.text["en"]
-    asking = (("passed", asked.passed), ("failed", asked.failed), (item.otherwise, asked.look))
-    answers = ((status, _first(question, entry, candidates)) for status, question in asking)
+    asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
+    answers = ((status, _first(query, entry, candidates)) for status, query in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
     return ChecklistItem(
         item=item.key,
@@ -63,10 +63,10 @@ def _item(
     )
 
 
-def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -> Evidence | None:
+def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> Evidence | None:
     """The place of the first matching fact, preferably in the entry script. A fact about the whole program counts as
     line 1 of the entry script."""
-    facts = [] if question is None else question.find(candidates)
+    facts = [] if query is None else query.find(candidates)
     if not facts:
         return None
     fact = min(facts, key=lambda one: _order(one, entry))
@@ -74,17 +74,17 @@ def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -
 
 
 def _failures(fails: Failing, entry: str, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
-    found = [(said.check, min(said.facts, key=lambda f: _order(f, entry))) for said in reported if _fails(fails, said)]
+    found = [(one.check, min(one.facts, key=lambda f: _order(f, entry))) for one in reported if _fails(fails, one)]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
 
 
-def _fails(fails: Failing, said: ReportedCheck) -> bool:
-    check = said.check
+def _fails(fails: Failing, reported: ReportedCheck) -> bool:
+    check = reported.check
     if check.name in fails.checks:
         return True
-    grave = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
-    return check.topic in fails.topics and grave and check.name not in fails.but
+    severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
+    return check.topic in fails.topics and severe and check.name not in fails.but
 
 
 def _order(fact: Fact, entry: str) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
 _COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
 _NOTED = "note"
 
-Spot = tuple[str, Span]
+FindingPlace = tuple[str, Span]
 """The place of a finding: path and span."""
 
 
@@ -23,7 +23,7 @@ def items_of(
 ) -> tuple[ComparedItem, ...]:
     """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
     difference."""
-    by_place: dict[Spot, list[Finding]] = {}
+    by_place: dict[FindingPlace, list[Finding]] = {}
     for one in findings:
         by_place.setdefault((one.path, one.span), []).append(one)
     rows: dict[str, list[ComparedRow]] = {}
@@ -57,7 +57,7 @@ def _equal(one: Difference) -> ComparedRow | None:
 
 
 def _differing(
-    one: Difference, findings: Mapping[Spot, Iterable[Finding]], items: Mapping[str, str]
+    one: Difference, findings: Mapping[FindingPlace, Iterable[Finding]], items: Mapping[str, str]
 ) -> tuple[str, ComparedRow | None]:
     """The row of a reported difference and the name of its item; None for one without a finding."""
     item = ITEM_OF[one.part]
@@ -74,9 +74,9 @@ def _differing(
 
 def _reporting_finding(one: Difference, reported: Sequence[Finding], items: Mapping[str, str]) -> Finding | None:
     """The finding that reports a difference: one that names it, else one that makes its item differ, else a note."""
-    grave = [finding for finding in reported if finding.severity != _NOTED]
-    named = [finding for finding in grave if f"`{_what(one)}`" in finding.message]
-    own = [finding for finding in grave if items.get(finding.code) == ITEM_OF[one.part]]
+    important = [finding for finding in reported if finding.severity != _NOTED]
+    named = [finding for finding in important if f"`{_what(one)}`" in finding.message]
+    own = [finding for finding in important if items.get(finding.code) == ITEM_OF[one.part]]
     notes = [finding for finding in reported if finding.severity == _NOTED]
     both = [finding for finding in named if finding in own]
     return next(iter((*both, *named, *own, *notes)), None)

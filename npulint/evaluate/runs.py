@@ -85,10 +85,10 @@ def _operators(program: Program) -> Iterator[RunTimes]:
     wholes = {one.path: one for one in _of(program, "run_kernels", KernelTable) if one.path in tables}
     for path, whole in wholes.items():
         yield _table(path, whole.span.line, whole.compute_us, whole.kernels, tables[path])
-    beside = {posixpath.dirname(path) for path in wholes}
+    folders = {posixpath.dirname(path) for path in wholes}
     totals: dict[str, list[OperatorTotal]] = {}
     for total in _of(program, "run_op_total", OperatorTotal):
-        if posixpath.dirname(total.path) not in beside and total.share is not None:
+        if posixpath.dirname(total.path) not in folders and total.share is not None:
             totals.setdefault(total.path, []).append(total)
     yield from (_of_totals(path, known) for path, known in totals.items())
 

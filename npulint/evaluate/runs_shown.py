@@ -53,7 +53,7 @@ def shown(one: Finding, facts: Sequence[Fact], find: Query, origins_of: Origins,
     )
     at = _at(fact)
     path, span = at or (fact.path, fact.span)
-    places = [] if at is None else [Related(fact.path, fact.span, say(lang, "joined.row"))]
+    places = [] if at is None else [Related(fact.path, fact.span, say(lang, "merged.row"))]
     places += [_related(origin, lang) for origin in origins if (origin.path, origin.span.line) != (path, span.line)]
     others = [_moved(place, some, lang) for place, some in zip(one.related, facts[1:], strict=False)]
     known = {(path, span.line), *((place.path, place.span.line) for place in places)}
@@ -83,8 +83,8 @@ def _about(fact: Fact) -> str:
     """The identity of a fact across runs; for a log message, its text without times, numbers and addresses."""
     if fact.kind != "run_event":
         return fact.name
-    said = _NUMBERED.sub("", fact.get_text("text"))
-    return " ".join(f"{fact.name} {fact.get_text('subject')} {said}".split())
+    text = _NUMBERED.sub("", fact.get_text("text"))
+    return " ".join(f"{fact.name} {fact.get_text('subject')} {text}".split())
 
 
 def _at(fact: Fact) -> tuple[str, Span] | None:
@@ -95,8 +95,8 @@ def _at(fact: Fact) -> tuple[str, Span] | None:
 
 def _moved(place: Related, fact: Fact, lang: str) -> Related:
     path, span = _at(fact) or (place.path, place.span)
-    return Related(path, span, place.message if fact.kind in _OPERATORS else say(lang, "joined.again"))
+    return Related(path, span, place.message if fact.kind in _OPERATORS else say(lang, "merged.again"))
 
 
 def _related(origin: Origin, lang: str) -> Related:
-    return Related(origin.path, origin.span, say(lang, f"joined.{origin.how}", word=origin.word))
+    return Related(origin.path, origin.span, say(lang, f"merged.{origin.how}", word=origin.word))

@@ -18,9 +18,9 @@ def key(version: str) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=512)
-def within(version: str, wanted: str) -> bool:
+def within(version: str, versions: str) -> bool:
     """Whether `version` is in the range; a shorter version stands for all that begin with it."""
-    return all(_clause(key(version), clause) for clause in wanted.split(",") if clause.strip())
+    return all(_clause(key(version), clause) for clause in versions.split(",") if clause.strip())
 
 
 def _clause(version: tuple[int, ...], clause: str) -> bool:

@@ -1,4 +1,4 @@
-"""Attributes of facts: what checks may ask, computed when first asked."""
+"""Attributes of facts: the values that checks query, computed on demand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Flag = Literal["yes", "no", "unknown"]
 
 
 class attribute(Generic[_T]):
-    """Marks a method of a fact class as an attribute that checks may ask for, computed once. The docstring of the
-    method documents it for authors of checks; its return type (``Literal``, ``bool``, `Flag`) lists the possible
-    values. `name` is the attribute's name where that is a keyword of Python."""
+    """Marks a method of a fact class as an attribute that checks can query, computed once. The docstring of the method
+    documents it for authors of checks; its return type (``Literal``, ``bool``, `Flag`) lists the possible values.
+    `name` is the attribute's name if that is a Python keyword."""
 
     def __init__(self, work: Callable[[Any], _T], name: str = "") -> None:
         self.work = work

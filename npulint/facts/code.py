@@ -146,10 +146,10 @@ class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class TorchExpression(msgspec.Struct, frozen=True, array_like=True):
-    """An expression that only PyTorch checks ask about; recorded in files that use PyTorch. Kinds: compare (with a text
-    or name that contains CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
+    """An expression that only PyTorch checks query; recorded in files that use PyTorch. Kinds: compare (with a text or
+    name that contains CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
     subscript that is read and whose index is computed), matmul (``a @ b``), choice (the result of a conditional
-    expression whose test, `value`, asks for CUDA)."""
+    expression whose test, `value`, tests for CUDA)."""
 
     kind: str
     value: Value

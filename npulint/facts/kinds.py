@@ -18,8 +18,8 @@ FACT_NAMES: dict[str, frozenset[str]] = {}
 
 
 def fact_kind(kind: str, names: Iterable[str] = ()) -> Callable[[_F], _F]:
-    """Class decorator: facts of the class are of `kind`, the name by which checks ask for them. `names` are the only
-    names that its facts have (none: any)."""
+    """Class decorator: facts of the class have the kind `kind`, by which checks query them. `names` are the only names
+    that its facts have (none: any)."""
 
     def register(cls: _F) -> _F:
         setattr(cls, "kind", kind)  # noqa: B010 - instances know it as a property, whatever class they are of

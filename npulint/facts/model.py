@@ -38,7 +38,7 @@ class Span(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
 
 
 class Arguments(Protocol):
-    """The arguments of a call, evaluated when asked for."""
+    """The arguments of a call, evaluated on demand."""
 
     def argument_value(self, name: str, position: int) -> PossibleValues | None:
         """The value passed by keyword or position (-1: keyword only); None when the argument is absent."""
@@ -50,11 +50,11 @@ class Arguments(Protocol):
 
 class Fact(msgspec.Struct, eq=False, dict=True):
     """One recognized thing at one place: all that a check sees. Each kind of fact is a subclass (see
-    `npulint.facts.kinds`), whose fields and `attribute` methods are what checks may ask for. `name` is the canonical
+    `npulint.facts.kinds`), whose fields and `attribute` methods are what checks can query. `name` is the canonical
     name, setting key, variable or operator that it is about."""
 
     is_call: ClassVar[bool] = False
-    """Whether facts of the class are calls, whose arguments checks may ask for."""
+    """Whether facts of the class are calls, whose arguments checks can query."""
 
     if TYPE_CHECKING:
 
@@ -100,7 +100,7 @@ class Fact(msgspec.Struct, eq=False, dict=True):
 
     @classmethod
     def attribute_names(cls) -> frozenset[str]:
-        """The names of the attributes that checks may ask for: the methods marked `attribute` and the fields that
+        """The names of the attributes that checks can query: the methods marked `attribute` and the fields that
         subclasses declare, except those that begin with an underscore."""
         return _attribute_names(cls)
 

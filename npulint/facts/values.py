@@ -1,4 +1,4 @@
-"""Three-valued values: what can be said about an expression without running it."""
+"""Three-valued values: the possible values of an expression, determined without running it."""
 
 from __future__ import annotations
 

@@ -12,18 +12,18 @@ from npulint.fix.python.unused import looks_up, without_unused
 from npulint.fix.source import edited_text
 from npulint.fix.verify import objection
 
-_Tidied = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
+_CleanedUp = tuple[dict[str, bytes], dict[str, tuple[Edit, ...]]]
 
 
-def tidied(desk: FixWorkspace) -> _Tidied:
+def cleaned_up(workspace: FixWorkspace) -> _CleanedUp:
     """The cleaned-up bytes by path, and the edits that produce them."""
     data: dict[str, bytes] = {}
     edits: dict[str, tuple[Edit, ...]] = {}
-    for path in desk.changed():
-        text = desk.document(path).text
+    for path in workspace.changed():
+        text = workspace.document(path).text
         try:
-            some = tuple(_edits(desk, text))
-            after = desk.document(path).edited(some)
+            some = tuple(_edits(workspace, text))
+            after = workspace.document(path).edited(some)
             if some and not objection(text, edited_text(text.text, some), some):
                 data[path], edits[path] = after, some
         except (FixRefused, RecursionError, MemoryError):
@@ -31,14 +31,14 @@ def tidied(desk: FixWorkspace) -> _Tidied:
     return data, edits
 
 
-def _edits(desk: FixWorkspace, text: Text) -> list[Edit]:
+def _edits(workspace: FixWorkspace, text: Text) -> list[Edit]:
     if text.kind != "python" or text.new:
         return []
-    before, after = Tree(desk.original(text.path).text), tree_of(text)
+    before, after = Tree(workspace.original(text.path).text), tree_of(text)
     stem = text.path.rpartition("/")[2].removesuffix(".py")
 
     def exported(name: str) -> bool:
-        return any(looks_up(other, stem, name) for path, other in desk.python_texts() if path != text.path)
+        return any(looks_up(other, stem, name) for path, other in workspace.python_texts() if path != text.path)
 
     gone = [*without_unused(before, after, exported), *without_unread(before, after, exported)]
-    return [*gone, *realigned(before, after, lambda line: desk.line(text.path, line))]
+    return [*gone, *realigned(before, after, lambda line: workspace.line(text.path, line))]

@@ -10,13 +10,13 @@ from npulint.discover.kinds import is_mixlist, kinds_by_content, kinds_of
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
 from npulint.fix.fix_pass import Documents, made, proposals
-from npulint.fix.imports import united
+from npulint.fix.imports import merged_imports
 from npulint.fix.model import FixRefused, Plan
 from npulint.fix.plan import planned
 from npulint.fix.source import SourceDocument
 
 
-class Files:
+class DecodedFiles:
     """The current files, each decoded once. `bytes_of` returns the bytes of a path, None if missing; `only` is the one
     file that may change (empty: any)."""
 
@@ -65,8 +65,8 @@ def safe_edits(findings: Iterable[Finding], documents: Documents) -> tuple[Edit,
 
 
 def _worked_out(findings: Iterable[Finding], documents: Documents, unsafe: bool) -> tuple[tuple[Edit, ...], list[str]]:
-    wanted, denied = proposals(findings, unsafe, documents, planned, _willing)
-    done = made(wanted, documents, united)
+    proposed, denied = proposals(findings, unsafe, documents, planned, _willing)
+    done = made(proposed, documents, merged_imports)
     edits = tuple(edit for path in done.data for edit in done.edits[path])
     return edits, [one.reason for one in (*denied, *done.denied)]
 

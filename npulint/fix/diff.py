@@ -32,8 +32,8 @@ def _of_file(change: FileChange) -> bytes:
 
 def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
     """The hunks of a diff with context lines. Common lines at both ends are not passed to difflib."""
-    begin = _alike(old, new)
-    close = min(_alike(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
+    begin = _common_prefix(old, new)
+    close = min(_common_prefix(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
     start, end = max(0, begin - _CONTEXT), max(0, close - _CONTEXT)
     first, second = old[start : len(old) - end], new[start : len(new) - end]
     compared = SequenceMatcher(None, first, second, autojunk=len(second) > _LONG)
@@ -49,7 +49,7 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterable[bytes]:
                 yield from (_line(b"+", line) for line in second[j1:j2])
 
 
-def _alike(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+def _common_prefix(one: Sequence[bytes], other: Sequence[bytes]) -> int:
     """The number of common leading lines."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (first, second) in pairs if first != second), min(len(one), len(other)))

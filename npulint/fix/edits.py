@@ -12,13 +12,13 @@ import msgspec
 from npulint.facts.model import Span
 from npulint.findings import SEVERITIES, Edit, Finding, FixEdit
 from npulint.fix.blanks import closed_up
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
-Uniting = Callable[[Text, Sequence[Wish]], tuple[Edit, ...]]
+ImportMerger = Callable[[Text, Sequence[ImportRequest]], tuple[Edit, ...]]
 """From a text and import requests to edits; raises `FixRefused`."""
 
 
-Spot = tuple[str, str]
+CheckInFile = tuple[str, str]
 """A check and a file: code and path."""
 
 
@@ -35,10 +35,10 @@ class Proposal(msgspec.Struct, frozen=True):
     @property
     def paths(self) -> set[str]:
         """The files that it changes."""
-        return {edit.path for edit in self.plan.edits} | {wish.path for wish in self.plan.imports}
+        return {edit.path for edit in self.plan.edits} | {request.path for request in self.plan.imports}
 
     @property
-    def spot(self) -> Spot:
+    def check_in_file(self) -> CheckInFile:
         """The code of its check and the file."""
         return self.finding.code, self.path
 
@@ -52,20 +52,20 @@ def coherent(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     unique = tuple(dict.fromkeys(edits))
     ordered = sorted(unique, key=lambda edit: (edit.path, edit.span))
     for one, other in pairwise(ordered):
-        quarrel = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
-        if one.path == other.path and quarrel:
+        conflict = _overlap(one, other) or (_same_range(one, other) and not _insertion(one))
+        if one.path == other.path and conflict:
             raise FixRefused("overlap")
     return unique
 
 
-class Round:
+class CompatibleFixes:
     """A set of compatible fixes for one pass. `text_of` returns the files before it."""
 
-    def __init__(self, text_of: Callable[[str], Text], uniting: Uniting) -> None:
+    def __init__(self, text_of: Callable[[str], Text], merge_imports: ImportMerger) -> None:
         self._text_of = text_of
-        self._uniting = uniting
-        self._taken: dict[str, list[tuple[Span, int, Edit]]] = {}
-        self._wishes: dict[str, dict[Wish, None]] = {}
+        self._merge_imports = merge_imports
+        self._added: dict[str, list[tuple[Span, int, Edit]]] = {}
+        self._requests: dict[str, dict[ImportRequest, None]] = {}
         self._imports: dict[str, tuple[Edit, ...]] = {}
         self._count = 0
         self.accepted: list[Proposal] = []
@@ -74,7 +74,7 @@ class Round:
         """Add a fix completely or not at all; returns whether it is compatible. Raises `FixRefused` when a file cannot
         get a requested import."""
         edits = [edit for edit in proposal.plan.edits if not self._shared(edit)]
-        if any(self._met(edit) for edit in edits):
+        if any(self._conflicts(edit) for edit in edits):
             return False
         merged = self._united(proposal)
         if merged is None:
@@ -83,19 +83,19 @@ class Round:
         if any(_crosses(edit, imports.get(edit.path, ())) for edit in edits):
             return False
         self._imports = imports
-        for wish in proposal.plan.imports:
-            self._wishes.setdefault(wish.path, {})[wish] = None
+        for request in proposal.plan.imports:
+            self._requests.setdefault(request.path, {})[request] = None
         for edit in edits:
             self._count += 1
-            insort(self._taken.setdefault(edit.path, []), (edit.span, self._count, edit))
+            insort(self._added.setdefault(edit.path, []), (edit.span, self._count, edit))
         self.accepted.append(proposal)
         return True
 
     def edits(self) -> dict[str, tuple[Edit, ...]]:
         """All edits by file; at the same place imports come first."""
-        paths = sorted({*self._taken, *self._imports})
+        paths = sorted({*self._added, *self._imports})
         found = {
-            path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._taken.get(path, ()))) for path in paths
+            path: (*self._imports.get(path, ()), *(edit for _, _, edit in self._added.get(path, ()))) for path in paths
         }
         return {path: closed_up(self._text_of(path).text, edits) for path, edits in found.items() if edits}
 
@@ -106,12 +106,12 @@ class Round:
             return False
         return not _insertion(edit) or "\n" in edit.text
 
-    def _met(self, edit: Edit) -> bool:
+    def _conflicts(self, edit: Edit) -> bool:
         return any(_overlap(other, edit) or _same_range(other, edit) for _, _, other in self._near(edit))
 
     def _near(self, edit: Edit) -> list[tuple[Span, int, Edit]]:
         """The added edits that may overlap this one; they do not overlap each other, so both ends are sorted."""
-        taken = self._taken.get(edit.path, [])
+        taken = self._added.get(edit.path, [])
         start, end = _start(edit), _end(edit)
         first = bisect_left(taken, start, key=lambda one: (one[0].line, one[0].column))
         while first and _end(taken[first - 1][2]) >= start:
@@ -124,18 +124,18 @@ class Round:
     def _united(self, proposal: Proposal) -> dict[str, tuple[Edit, ...]] | None:
         """The import edits of the files for which this fix requests more imports; None if they conflict."""
         found: dict[str, tuple[Edit, ...]] = {}
-        for path in dict.fromkeys(wish.path for wish in proposal.plan.imports):
-            fresh = [wish for wish in proposal.plan.imports if wish.path == path]
-            known = self._wishes.get(path, {})
-            if all(wish in known for wish in fresh):
+        for path in dict.fromkeys(request.path for request in proposal.plan.imports):
+            fresh = [request for request in proposal.plan.imports if request.path == path]
+            known = self._requests.get(path, {})
+            if all(request in known for request in fresh):
                 continue
             text = self._text_of(path)
-            alone = self._uniting(text, fresh)
+            alone = self._merge_imports(text, fresh)
             try:
-                edits = self._uniting(text, list(dict.fromkeys((*known, *fresh)))) if known else alone
+                edits = self._merge_imports(text, list(dict.fromkeys((*known, *fresh)))) if known else alone
             except FixRefused:
                 return None
-            if any(_crosses(other, edits) for _, _, other in self._taken.get(path, ())):
+            if any(_crosses(other, edits) for _, _, other in self._added.get(path, ())):
                 return None
             found[path] = edits
         return found

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit
-from npulint.fix.edits import Proposal, Round, Spot, Uniting, coherent
+from npulint.fix.edits import CheckInFile, CompatibleFixes, ImportMerger, Proposal, coherent
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.source import SourceDocument, edited_text
 from npulint.fix.verify import objection
@@ -17,17 +17,17 @@ from npulint.fix.verify import objection
 Documents = Callable[[str], SourceDocument]
 """From a path to its current document; raises `FixRefused` if it may not be edited."""
 
-Planned = Callable[[FixEdit, Callable[[str], Text]], Plan]
+Planner = Callable[[FixEdit, Callable[[str], Text]], Plan]
 """From a fix to its plan; raises `FixRefused`."""
 
-Unwilling = Callable[[Finding, str, Span, Plan], str]
+RefusalReason = Callable[[Finding, str, Span, Plan], str]
 """From a finding, its place and a plan to the reason to refuse it; empty if permitted."""
 
 
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError)
 
 
-class Denied(msgspec.Struct, frozen=True):
+class RefusedFix(msgspec.Struct, frozen=True):
     """A fix that is refused, with the reason."""
 
     finding: Finding
@@ -37,12 +37,12 @@ class Denied(msgspec.Struct, frozen=True):
     reason: str
 
     @property
-    def spot(self) -> Spot:
+    def check_in_file(self) -> CheckInFile:
         """The code of its check and the file."""
         return self.finding.code, self.path
 
 
-class Done(msgspec.Struct, frozen=True):
+class PassResult(msgspec.Struct, frozen=True):
     """The result of a pass: new bytes by path, their edits, the applied fixes, those to retry (`waiting`), and those
     refused."""
 
@@ -50,7 +50,7 @@ class Done(msgspec.Struct, frozen=True):
     edits: dict[str, tuple[Edit, ...]]
     made: list[Proposal]
     waiting: list[Proposal]
-    denied: list[Denied]
+    denied: list[RefusedFix]
 
     @property
     def effective(self) -> list[Proposal]:
@@ -59,19 +59,19 @@ class Done(msgspec.Struct, frozen=True):
 
 
 def proposals(
-    findings: Iterable[Finding], unsafe: bool, documents: Documents, planned: Planned, unwilling: Unwilling
-) -> tuple[list[Proposal], list[Denied]]:
+    findings: Iterable[Finding], unsafe: bool, documents: Documents, planned: Planner, refusal_reason: RefusalReason
+) -> tuple[list[Proposal], list[RefusedFix]]:
     """The proposals of findings in order of application, and the refused ones. Equal proposals of one check are
     merged."""
     found: list[Proposal] = []
-    denied: list[Denied] = []
+    denied: list[RefusedFix] = []
     seen: set[tuple[object, ...]] = set()
 
     def text_of(path: str) -> Text:
         return documents(path).text
 
     for one in findings:
-        for change, edits, applicability in _wanted(one, unsafe):
+        for change, edits, applicability in _permitted(one, unsafe):
             key = (one.code, edits, change and (change.applicability, *map(_key, change.steps)))
             if key in seen:
                 continue
@@ -79,36 +79,36 @@ def proposals(
             path, place = _place(one, change)
             try:
                 plan = _plan(change, edits, text_of, planned)
-                reason = unwilling(one, path, place, plan)
+                reason = refusal_reason(one, path, place, plan)
                 if reason:
                     raise FixRefused(reason)
             except FixRefused as refused:
-                denied.append(Denied(one, path, place, change, refused.reason))
+                denied.append(RefusedFix(one, path, place, change, refused.reason))
                 continue
             if plan.edits or plan.imports:
                 found.append(Proposal(one, applicability, path, place, change, plan))
     return sorted(found, key=Proposal.order), denied
 
 
-def made(proposed: Sequence[Proposal], documents: Documents, uniting: Uniting) -> Done:
+def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: ImportMerger) -> PassResult:
     """The result of applying all compatible proposals."""
 
     def text_of(path: str) -> Text:
         return documents(path).text
 
-    together, waiting, denied = _together(proposed, text_of, uniting)
+    together, waiting, denied = _together(proposed, text_of, merge_imports)
     data, broken = _applied(together.edits(), documents)
     if broken:
         suspects = [one for one in together.accepted if not one.paths.isdisjoint(broken)]
         kept = [one for one in together.accepted if one.paths.isdisjoint(broken)]
-        good, later, bad = _one_by_one(suspects, kept, documents, text_of, uniting)
+        good, later, bad = _one_by_one(suspects, kept, documents, text_of, merge_imports)
         waiting, denied = [*waiting, *later], [*denied, *bad]
-        together, _, _ = _together(good, text_of, uniting)
+        together, _, _ = _together(good, text_of, merge_imports)
         data, _ = _applied(together.edits(), documents)
-    return Done(data, together.edits(), together.accepted, waiting, denied)
+    return PassResult(data, together.edits(), together.accepted, waiting, denied)
 
 
-def _wanted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
+def _permitted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
     """The permitted fixes of a finding, or its exact edits where known."""
     allowed = ("safe", "unsafe") if unsafe else ("safe",)
     if one.fix.changes:
@@ -128,7 +128,7 @@ def _place(one: Finding, change: FixEdit | None) -> tuple[str, Span]:
     return next((step for step in steps if step in spots), spots[0])
 
 
-def _plan(change: FixEdit | None, edits: tuple[Edit, ...], text_of: Callable[[str], Text], planned: Planned) -> Plan:
+def _plan(change: FixEdit | None, edits: tuple[Edit, ...], text_of: Callable[[str], Text], planned: Planner) -> Plan:
     if change is None:
         for edit in edits:
             text_of(edit.path)
@@ -152,11 +152,11 @@ def _sheltered() -> Iterator[None]:
 
 
 def _together(
-    proposed: Iterable[Proposal], text_of: Callable[[str], Text], uniting: Uniting
-) -> tuple[Round, list[Proposal], list[Denied]]:
-    together = Round(text_of, uniting)
+    proposed: Iterable[Proposal], text_of: Callable[[str], Text], merge_imports: ImportMerger
+) -> tuple[CompatibleFixes, list[Proposal], list[RefusedFix]]:
+    together = CompatibleFixes(text_of, merge_imports)
     waiting: list[Proposal] = []
-    denied: list[Denied] = []
+    denied: list[RefusedFix] = []
     for one in proposed:
         try:
             with _sheltered():
@@ -192,18 +192,18 @@ def _one_by_one(
     kept: Sequence[Proposal],
     documents: Documents,
     text_of: Callable[[str], Text],
-    uniting: Uniting,
-) -> tuple[list[Proposal], list[Proposal], list[Denied]]:
+    merge_imports: ImportMerger,
+) -> tuple[list[Proposal], list[Proposal], list[RefusedFix]]:
     """The fixes of invalid files retried one by one: those that are compatible, those that work alone, and the refused
     ones."""
     good, later = list(kept), []
-    denied: list[Denied] = []
+    denied: list[RefusedFix] = []
     for one in suspects:
         related = [other for other in good if not other.paths.isdisjoint(one.paths)]
-        alone = _fault([one], one.paths, documents, text_of, uniting)
+        alone = _fault([one], one.paths, documents, text_of, merge_imports)
         if alone:
             denied.append(_denied(one, alone))
-        elif _fault([*related, one], one.paths, documents, text_of, uniting):
+        elif _fault([*related, one], one.paths, documents, text_of, merge_imports):
             later.append(one)
         else:
             good.append(one)
@@ -215,14 +215,14 @@ def _fault(
     paths: Iterable[str],
     documents: Documents,
     text_of: Callable[[str], Text],
-    uniting: Uniting,
+    merge_imports: ImportMerger,
 ) -> str:
     """What is wrong with the files after these fixes; empty if nothing."""
-    together, waiting, denied = _together(some, text_of, uniting)
+    together, waiting, denied = _together(some, text_of, merge_imports)
     edits = together.edits()
     _, broken = _applied({path: edits[path] for path in paths if path in edits}, documents)
     return next(iter(broken.values()), "") or ("overlap" if waiting or denied else "")
 
 
-def _denied(one: Proposal, reason: str) -> Denied:
-    return Denied(one.finding, one.path, one.place, one.change, reason)
+def _denied(one: Proposal, reason: str) -> RefusedFix:
+    return RefusedFix(one.finding, one.path, one.place, one.change, reason)

@@ -12,7 +12,7 @@ from npulint.findings import Edit
 from npulint.fix.model import FileChange, FixRefused
 from npulint.fix.source import SourceDocument
 from npulint.lazy_regex import lazy_compile
-from npulint.read.files import Loaded, load
+from npulint.read.files import LoadedFile, load
 
 _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency")
 """The kind that a file of several kinds is edited as, by precedence."""
@@ -76,17 +76,17 @@ class FixWorkspace:
         lines = self._origins.get(path)
         return line if lines is None or not 0 < line <= len(lines) else lines[line - 1]
 
-    def loaded(self) -> list[Loaded]:
+    def loaded(self) -> list[LoadedFile]:
         """The current files to evaluate, new ones included."""
         found = [
-            Loaded(item.file, self._now[item.file.path]) if item.file.path in self._now else item
+            LoadedFile(item.file, self._now[item.file.path]) if item.file.path in self._now else item
             for item in self._loaded
         ]
         for path in self._new():
             base = next((item.file.base for item in self._loaded), self._root)
             data = self._now[path]
             found += [
-                Loaded(SourceFile(path, kind, self._location(path), base, len(data)), data)
+                LoadedFile(SourceFile(path, kind, self._location(path), base, len(data)), data)
                 for kind in kinds_of(os.path.basename(path))
             ]
         return sorted(found, key=lambda item: (item.file.path, item.file.kind))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.findings import FixEdit
-from npulint.fix.edits import Proposal, Spot
-from npulint.fix.fix_pass import Denied, Done
+from npulint.fix.edits import CheckInFile, Proposal
+from npulint.fix.fix_pass import PassResult, RefusedFix
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.verify import carried, stretches
 
@@ -19,42 +19,46 @@ Verbs = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 class AppliedFix(msgspec.Struct, frozen=True):
     """An applied fix: check and steps, its current place, and how many equal proposals remained there."""
 
-    spot: Spot
+    check_in_file: CheckInFile
     steps: Verbs
     start: int
     end: int
     left: int
 
-    def recurs(self, proposed: Sequence[Proposal | Denied], desk: FixWorkspace) -> bool:
+    def recurs(self, proposed: Sequence[Proposal | RefusedFix], workspace: FixWorkspace) -> bool:
         """Whether an equal fix is proposed there again, even if refused."""
-        return _count(self.spot, self.steps, self.start, self.end, proposed, desk) > self.left
+        return _count(self.check_in_file, self.steps, self.start, self.end, proposed, workspace) > self.left
 
 
-def marked(done: Done, denied: Sequence[Denied], desk: FixWorkspace) -> list[AppliedFix]:
+def applied_fixes(done: PassResult, denied: Sequence[RefusedFix], workspace: FixWorkspace) -> list[AppliedFix]:
     """The fixes applied in a pass, to be checked after the next one; `denied` were refused before it."""
     found = []
-    changed = {path: stretches(desk.document(path).text.text, edits) for path, edits in done.edits.items()}
+    changed = {path: stretches(workspace.document(path).text.text, edits) for path, edits in done.edits.items()}
     for one in done.effective:
         if one.change is None or one.path not in changed:
             continue
-        start, end = desk.document(one.path).stretch(one.place)
+        start, end = workspace.document(one.path).stretch(one.place)
         steps = _steps(one.change)
-        left = _count(one.spot, steps, start, end, [*done.waiting, *done.denied, *denied], desk)
-        found.append(AppliedFix(one.spot, steps, *carried(changed[one.path], start, end), left))
+        left = _count(one.check_in_file, steps, start, end, [*done.waiting, *done.denied, *denied], workspace)
+        found.append(AppliedFix(one.check_in_file, steps, *carried(changed[one.path], start, end), left))
     return found
 
 
 def _count(
-    spot: Spot,
+    check_in_file: CheckInFile,
     steps: Verbs,
     start: int,
     end: int,
-    proposed: Sequence[Proposal | Denied],
-    desk: FixWorkspace,
+    proposed: Sequence[Proposal | RefusedFix],
+    workspace: FixWorkspace,
 ) -> int:
     """The number of proposals with the same check and steps in a range."""
-    alike = [one for one in proposed if one.spot == spot and one.change is not None and _steps(one.change) == steps]
-    places = [desk.document(one.path).stretch(one.place) for one in alike]
+    equal = [
+        one
+        for one in proposed
+        if one.check_in_file == check_in_file and one.change is not None and _steps(one.change) == steps
+    ]
+    places = [workspace.document(one.path).stretch(one.place) for one in equal]
     return sum(start <= first and last <= end for first, last in places)
 
 

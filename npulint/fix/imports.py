@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.data.names import star_exports
 from npulint.findings import Edit
-from npulint.fix.model import FixRefused, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Text
 from npulint.fix.python.sections import import_place, put
 from npulint.fix.python.statements import listed_names
 from npulint.fix.python.tree import Tree, parsed, tree_of
@@ -15,14 +15,14 @@ from npulint.fix.python.tree import Tree, parsed, tree_of
 _LIMIT = 120  # columns of a line that is not broken
 
 
-class _ImportRequest:
+class _ParsedImport:
     """A requested import: the statement, the name it binds, and the target of that name."""
 
-    def __init__(self, wish: Wish) -> None:
-        body = parsed(wish.statement).body
+    def __init__(self, one: ImportRequest) -> None:
+        body = parsed(one.statement).body
         if len(body) != 1 or not isinstance(body[0], ast.Import | ast.ImportFrom) or len(body[0].names) != 1:
             raise FixRefused("template")
-        self.after = wish.after
+        self.after = one.after
         self.statement = body[0]
         self.alias = body[0].names[0]
         self.module = (body[0].module or "") if isinstance(body[0], ast.ImportFrom) else ""
@@ -30,27 +30,27 @@ class _ImportRequest:
         self.written = self.alias.name + (f" as {self.alias.asname}" if self.alias.asname else "")
 
 
-def united(text: Text, wishes: Sequence[Wish]) -> tuple[Edit, ...]:
-    """The edits that add all missing imports of `wishes`. Raises `FixRefused` (``name-taken``) when a name is bound to
-    something else at module level."""
+def merged_imports(text: Text, requests: Sequence[ImportRequest]) -> tuple[Edit, ...]:
+    """The edits that add all missing imports of `requests`. Raises `FixRefused` (``name-taken``) when a name is bound
+    to something else at module level."""
     tree = tree_of(text)
-    leading = list(dict.fromkeys(wish.statement for wish in wishes if wish.first))
+    leading = list(dict.fromkeys(one.statement for one in requests if one.first))
     if leading:
         from npulint.fix.python.first import put_first
 
-        others = [wish for wish in wishes if not wish.first and wish.statement not in leading]
-        return (*put_first(tree, leading), *united(text, others))
+        others = [one for one in requests if not one.first and one.statement not in leading]
+        return (*put_first(tree, leading), *merged_imports(text, others))
     known = _Known(tree.module)
-    missing: list[_ImportRequest] = []
-    for request in map(_ImportRequest, dict.fromkeys(wishes)):
+    missing: list[_ParsedImport] = []
+    for request in map(_ParsedImport, dict.fromkeys(requests)):
         if known.has(request):
             continue
-        if any(not _alike(one, request.target) for one in known.targets.get(request.bound, set())):
+        if any(not _same_target(one, request.target) for one in known.targets.get(request.bound, set())):
             raise FixRefused("name-taken")
-        alike = [one for one in missing if one.bound == request.bound]
-        if any(one.target != request.target for one in alike):
+        same_name = [one for one in missing if one.bound == request.bound]
+        if any(one.target != request.target for one in same_name):
             raise FixRefused("name-taken")
-        if all(one.written != request.written for one in alike):
+        if all(one.written != request.written for one in same_name):
             missing.append(request)
     return _merged(tree, missing)
 
@@ -91,16 +91,16 @@ class _Known:
             self._stars |= {target for name, target in _bindings(node) if name == "*"}
             self._loaded |= {alias.name for alias in node.names if isinstance(node, ast.Import) and not alias.asname}
 
-    def has(self, request: _ImportRequest) -> bool:
+    def has(self, request: _ParsedImport) -> bool:
         """Whether an import exists already."""
         if request.module and not request.alias.asname and any(_gives(star, request) for star in self._stars):
             return True
         if isinstance(request.statement, ast.Import) and not request.alias.asname and "." in request.alias.name:
             return any(one == request.alias.name or one.startswith(f"{request.alias.name}.") for one in self._loaded)
-        return any(name == request.bound and _alike(target, request.target) for name, target in self._sure)
+        return any(name == request.bound and _same_target(target, request.target) for name, target in self._sure)
 
 
-def _alike(one: str, other: str) -> bool:
+def _same_target(one: str, other: str) -> bool:
     """Whether two dotted names are the same object; npu_bridge exports the same name from several modules."""
     if one == other:
         return True
@@ -108,7 +108,7 @@ def _alike(one: str, other: str) -> bool:
     return adapter and one.rpartition(".")[2] == other.rpartition(".")[2]
 
 
-def _gives(star: str, request: _ImportRequest) -> bool:
+def _gives(star: str, request: _ParsedImport) -> bool:
     """Whether a star import of a module provides the requested name, re-exports included."""
     return star == request.module or request.bound in star_exports(star)
 
@@ -141,11 +141,11 @@ def _bindings(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 # -- what is added --------------------------------------------------------------------------------
 
 
-def _merged(tree: Tree, missing: Sequence[_ImportRequest]) -> tuple[Edit, ...]:
+def _merged(tree: Tree, missing: Sequence[_ParsedImport]) -> tuple[Edit, ...]:
     """Edits that add names to existing statements from the same module, and new statements for the rest."""
     edits: list[Edit] = []
     places: dict[tuple[int, bool], list[str]] = {}
-    groups: dict[tuple[str, str], list[_ImportRequest]] = {}
+    groups: dict[tuple[str, str], list[_ParsedImport]] = {}
     for request in missing:
         groups.setdefault((request.module or request.written, "" if request.module else request.after), []).append(
             request
@@ -181,7 +181,7 @@ def _appended(tree: Tree, node: ast.ImportFrom, names: Sequence[str]) -> list[Ed
     return listed.changed(set(), names)
 
 
-def _statement(group: Sequence[_ImportRequest]) -> str:
+def _statement(group: Sequence[_ParsedImport]) -> str:
     if not group[0].module:
         return f"import {group[0].written}"
     names = [one.written for one in group]

@@ -10,9 +10,9 @@ from itertools import accumulate
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixStep
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.tree import Tree, tree_of
-from npulint.read.json_tree import Lines, Node, parse_json
+from npulint.read.json_tree import JsonNode, Lines, parse_json
 from npulint.read.mixlist import ACTIONS, LISTS
 
 FILE = "ops_info.json"
@@ -46,7 +46,7 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
         f"[\n            {json.dumps(operator)}\n        ]", f"[{json.dumps(operator)}]"
     )
     made = Edit(path, Span(), content + "\n")
-    return Plan((_named(tree, step.span), made), (Wish(text.path, "import os"),))
+    return Plan((_named(tree, step.span), made), (ImportRequest(text.path, "import os"),))
 
 
 # -- an existing list
@@ -93,7 +93,7 @@ def _listed(text: Text, operator: str, name: str) -> tuple[Edit, ...]:
     return (_item(text, added[1], json.dumps(operator)),)
 
 
-def _entries(root: Node) -> list[tuple[str, str, object]]:
+def _entries(root: JsonNode) -> list[tuple[str, str, object]]:
     """List, action and operator of all entries; raises `FixRefused` (``list``) for another structure."""
     found: list[tuple[str, str, object]] = []
     lists = root.value if isinstance(root.value, dict) else {}
@@ -121,7 +121,7 @@ def _indent(text: str, place: int) -> str | None:
     return text[start:place] if start and not text[start:place].strip() else None
 
 
-def _member(text: Text, node: Node, member: str) -> Edit:
+def _member(text: Text, node: JsonNode, member: str) -> Edit:
     """Insert the first member of an object, on its own line if the others are."""
     members = node.value if isinstance(node.value, dict) else {}
     if not members:
@@ -131,7 +131,7 @@ def _member(text: Text, node: Node, member: str) -> Edit:
     return _edit(text, first, first, f"{member}, " if indent is None else f"{member},\n{indent}")
 
 
-def _item(text: Text, node: Node, item: str) -> Edit:
+def _item(text: Text, node: JsonNode, item: str) -> Edit:
     """Append the last item of an array, on its own line if the others are."""
     items = node.value if isinstance(node.value, list) else []
     if not items:

@@ -17,7 +17,7 @@ class Text(msgspec.Struct, frozen=True):
     new: bool = False
 
 
-class Wish(msgspec.Struct, frozen=True):
+class ImportRequest(msgspec.Struct, frozen=True):
     """A requested import: a statement with one name, preferably after the first import of the package `after`, or, with
     `first`, before all others."""
 
@@ -31,7 +31,7 @@ class Plan(msgspec.Struct, frozen=True):
     """The edits of a fix, and the imports that it requests; imports are merged before they become edits."""
 
     edits: tuple[Edit, ...] = ()
-    imports: tuple[Wish, ...] = ()
+    imports: tuple[ImportRequest, ...] = ()
 
 
 class FixRefused(Exception):

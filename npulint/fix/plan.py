@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from npulint.findings import Edit, FixEdit, FixStep
 from npulint.fix.edits import coherent
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
 Texts = Callable[[str], Text]
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
@@ -16,14 +16,14 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
     """All edits and imports of a fix. Raises `FixRefused` when a step cannot be applied, steps conflict, or nothing is
     left to do."""
     edits: list[Edit] = []
-    wishes: list[Wish] = []
+    requests: list[ImportRequest] = []
     for steps in _together(change.steps):
         plan = _plan(steps, text_of)
         edits += plan.edits
-        wishes += plan.imports
-    if not edits and not wishes:
+        requests += plan.imports
+    if not edits and not requests:
         raise FixRefused("nothing")
-    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(wishes)))
+    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(requests)))
 
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
@@ -53,7 +53,8 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
 
         plans = [shell.plan(step, text) for step in steps]
         return Plan(
-            tuple(edit for one in plans for edit in one.edits), tuple(wish for one in plans for wish in one.imports)
+            tuple(edit for one in plans for edit in one.edits),
+            tuple(request for one in plans for request in one.imports),
         )
     if text.kind in ("dependency", "dockerfile"):
         from npulint.fix import lines

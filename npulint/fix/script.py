@@ -9,7 +9,7 @@ from npulint.findings import Edit
 from npulint.fix.model import FixRefused
 from npulint.read.json_tree import Lines
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.tokens import REDIRECTIONS, Operator, ShellLine, Word
+from npulint.read.shell.tokens import REDIRECTIONS, ShellLine, ShellOperator, Word
 
 OPENERS = frozenset(("then", "do", "else", "{", "("))
 TESTED = frozenset(("if", "while", "until", "elif", "!", "time"))  # the exit status or time of the next command is used
@@ -18,7 +18,7 @@ _HEADS = OPENERS | TESTED
 _NO_COMMANDS = frozenset(("for", "select", "case", "function", "[[", "fi", "done", "esac", "}", "eval"))
 _CLOSERS = frozenset(("fi", "else", "elif", "done", "}", ")", ";;", ";&", ";;&"))
 
-Token = Word | Operator
+Token = Word | ShellOperator
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -119,7 +119,7 @@ class Script:
         number = first - 1
         while number > 0 and self.written(number) == "\n":
             number -= 1
-        if number >= 0 and self.written(number) in JOINTS and isinstance(self.tokens[number], Operator):
+        if number >= 0 and self.written(number) in JOINTS and isinstance(self.tokens[number], ShellOperator):
             return self.written(number)
         return self.written(first - 1) if first else ""
 
@@ -130,14 +130,14 @@ class Script:
     def written(self, number: int) -> str:
         """The text of a token that is an operator or a word without quotes and expansions, else empty."""
         token = self.tokens[number]
-        return token.text if isinstance(token, Operator) else token.literal or ""
+        return token.text if isinstance(token, ShellOperator) else token.literal or ""
 
     def _words(self, first: int, last: int) -> list[Word]:
         """The words of a command, without redirections."""
         found: list[Word] = []
         redirected = False
         for token in self.tokens[first : last + 1]:
-            if isinstance(token, Operator):
+            if isinstance(token, ShellOperator):
                 redirected = True
                 if found and found[-1].end == token.start and (found[-1].literal or "").isdigit():
                     found.pop()

@@ -13,7 +13,7 @@ from npulint.facts.model import Span
 from npulint.findings import Edit
 from npulint.fix.model import FixRefused, Text
 from npulint.lazy_regex import lazy_compile
-from npulint.read.source import Source, decode
+from npulint.read.source import DecodedSource, decode
 
 _LINE = lazy_compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)", re.DOTALL)
 _MARKS = (
@@ -31,7 +31,7 @@ class SourceDocument:
 
     def __init__(self, path: str, kind: str, data: bytes, new: bool = False) -> None:
         source = decode(data, path, kind == "python")
-        if not isinstance(source, Source):
+        if not isinstance(source, DecodedSource):
             raise FixRefused("encoding")
         self.data = data
         self.text = Text(path, kind, source.text, new)
@@ -79,7 +79,7 @@ class SourceDocument:
             done = offsets[end]
         data = b"".join([*pieces, self.data[done:]])
         again = decode(data, self.text.path, self.text.kind == "python")
-        if not isinstance(again, Source) or again.text != edited_text(self.text.text, edits):
+        if not isinstance(again, DecodedSource) or again.text != edited_text(self.text.text, edits):
             raise FixRefused("encoding")
         return data
 

@@ -171,14 +171,14 @@ def _shell(before: str, after: str, edits: Sequence[Edit]) -> str:
 def _words(script: str, edited: Sequence[tuple[int, int]]) -> list[str]:
     """The words and operators on lines without edits."""
     from npulint.read.shell.lex import Lexer
-    from npulint.read.shell.tokens import Operator, Word
+    from npulint.read.shell.tokens import ShellOperator, Word
 
     lines = [
         (script.rfind("\n", 0, start) + 1, end if (at := script.find("\n", end)) < 0 else at) for start, end in edited
     ]
     found, place = [], 0
     for token in Lexer(script, remember=False).tokens():
-        if not isinstance(token, (Word, Operator)):  # skip tokens that are neither words nor operators
+        if not isinstance(token, (Word, ShellOperator)):  # skip tokens that are neither words nor operators
             continue
         end = token.end if isinstance(token, Word) else token.start + len(token.text)
         while place < len(lines) and lines[place][1] < token.start:

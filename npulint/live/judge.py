@@ -27,7 +27,7 @@ from npulint.live.result import LiveResult
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
-from npulint.postprocess.select import unknown, wanted
+from npulint.postprocess.select import selected, unknown
 from npulint.result_cache import configured_op_list
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
@@ -159,15 +159,15 @@ def _with_places(findings: Sequence[Finding], program: Program, message: str) ->
 
 def _of_graphs(catalogue: Catalogue, settings: Settings) -> Catalogue:
     """A catalogue of the selected graph checks. Raises `ConfigError` for unknown checks."""
-    selected = (*settings.select, *settings.extend_select)
+    words = (*settings.select, *settings.extend_select)
     problems = [
         say(settings.language(), "unknown.check", word=word)
-        for word, _ in unknown(selected, [*catalogue.checks, *ENGINE_RULES])
+        for word, _ in unknown(words, [*catalogue.checks, *ENGINE_RULES])
     ]
     if problems:
         raise ConfigError(problems)
     selection = (settings.select, settings.extend_select, settings.ignore)
-    checks = tuple(_for_live_use(one) for one in catalogue.checks if one.family == GRAPH and wanted(one, *selection))
+    checks = tuple(_for_live_use(one) for one in catalogue.checks if one.family == GRAPH and selected(one, *selection))
     return msgspec.structs.replace(catalogue, checks=checks)
 
 

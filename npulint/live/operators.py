@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.assemble.graph.tensorflow.where import PlacedOperator
 from npulint.assemble.graph.torch.operators import TorchOperator
-from npulint.assemble.graph.torch.syncs import HostSync
+from npulint.assemble.graph.torch.syncs import GraphSync
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact
 
@@ -55,7 +55,7 @@ def operators(program: Program) -> list[Operator]:
 
 def syncs(program: Program) -> list[Sync]:
     """The places where a recorded step makes the host wait, most frequent first."""
-    facts = [fact for fact in program.index.of_kind("graph_sync") if isinstance(fact, HostSync)]
+    facts = [fact for fact in program.index.of_kind("graph_sync") if isinstance(fact, GraphSync)]
     rows = [Sync(fact.name, fact.count, *_place(fact, program)) for fact in facts]
     return sorted(rows, key=lambda one: (-one.count, one.name, one.path, one.line))
 

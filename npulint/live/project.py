@@ -14,7 +14,7 @@ from npulint.cache import open_cache
 from npulint.discover.files import discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.paths import local, shown
-from npulint.discover.projects import Roots
+from npulint.discover.projects import ProjectRoots
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import FileFacts
 from npulint.project_runner import facts_of
@@ -105,7 +105,7 @@ def _root(near: str) -> str:
     place = local(near).replace(os.sep, "/")
     folder = place if os.path.isdir(place) else os.path.dirname(place) or "."
     outside = folder.startswith(("/", "..")) or ":" in folder
-    found = Roots().root(folder, _home() if outside else ".")
+    found = ProjectRoots().root(folder, _home() if outside else ".")
     return found if found and not (outside and found == _home()) else ""
 
 

@@ -99,8 +99,8 @@ class Checks:
 
     def _targeted(self, target: Mapping[str, str] | None, release: str) -> dict[str, str]:
         """The target with the PyTorch version that the test, else the pytest configuration sets."""
-        wanted = release or (target or {}).get("torch", "") or self._release
-        return {**(target or {}), **({"torch": wanted} if wanted else {})}
+        torch_release = release or (target or {}).get("torch", "") or self._release
+        return {**(target or {}), **({"torch": torch_release} if torch_release else {})}
 
     def check(self, test: str, result: LiveResult, fail_on: str, allow: Iterable[str], traced: bool = True) -> None:
         """Record the result of a test, and fail the test for new findings, with a traceback if `traced`."""

@@ -49,7 +49,7 @@ def compared_with(
 
     fresh = settings.write_baseline and not os.path.lexists(path)
     entries = [] if fresh else load_baseline(path, settings.language())
-    place = Place(os.path.dirname(path), lines)
+    place = EntryBuilder(os.path.dirname(path), lines)
     unread = {file.path for file in files if any(problem.fatal for problem in file.problems)}
     seen = {place.path(file.path) for file in files}
     repeated = {unstamped(place.path(file.path)) for file in files if file.kind == "artifact"}
@@ -67,7 +67,7 @@ def compare(
     path: str,
     entries: Sequence[Entry],
     findings: Sequence[Finding],
-    place: Place,
+    place: EntryBuilder,
     judged: Callable[[Entry], bool],
     context_only: Collection[str] = (),
 ) -> Compared:
@@ -90,7 +90,7 @@ def compare(
         [one for had, one in zip(known, findings, strict=True) if had],
         Baseline(
             path,
-            active=united(entry for had, entry in zip(known, now, strict=True) if had),
+            active=merged_entries(entry for had, entry in zip(known, now, strict=True) if had),
             stale=[entry for entry in evaluated if entry.key in grown],
             fixed=[entry for entry in evaluated if entry.key not in grown],
             not_evaluated=[
@@ -101,7 +101,7 @@ def compare(
     )
 
 
-def united(entries: Iterable[Entry]) -> list[Entry]:
+def merged_entries(entries: Iterable[Entry]) -> list[Entry]:
     """Entries with equal ones merged and counted."""
     unique: dict[tuple[str, str, str], Entry] = {}
     for entry in entries:
@@ -113,7 +113,7 @@ def united(entries: Iterable[Entry]) -> list[Entry]:
     return list(unique.values())
 
 
-class Place:
+class EntryBuilder:
     """Converts findings to entries. `folder` is that of the baseline file."""
 
     def __init__(self, folder: str, lines: LineProvider) -> None:
@@ -208,7 +208,7 @@ class _Budget:
         return [msgspec.structs.replace(entry, count=rest) for entry, rest in self._rest.items() if rest > 0]
 
 
-def _moved(now: Entry, budget: _Budget, place: Place, run: bool) -> Iterator[Entry]:
+def _moved(now: Entry, budget: _Budget, place: EntryBuilder, run: bool) -> Iterator[Entry]:
     """The entries that may have matched a finding before it moved, likeliest first; with `run`, also in artifacts of
     other runs."""
     candidates = [e for e in budget.like(now) if e.places >= now.places]

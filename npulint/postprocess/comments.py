@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from npulint.facts.model import Comment, FileFacts, Span
-from npulint.findings import Edit, Finding, Fix, Silenced
+from npulint.findings import Edit, Finding, Fix, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.engine import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, finding
 from npulint.postprocess.select import Identity
@@ -58,7 +58,7 @@ class Suppressed(msgspec.Struct, frozen=True):
     """The remaining findings, the suppressed ones, and complaints about the comments."""
 
     kept: list[Finding]
-    silenced: list[Silenced]
+    suppressed: list[SuppressedFinding]
     complaints: list[Finding]
 
 
@@ -80,12 +80,12 @@ def suppress(
     statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
     kept: list[Finding] = []
-    silenced: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
     for one in findings:
         by = _silencers(one, directives.get(one.path, ()), statements.get(one.path, ()))
         used.update((one.path, position, name) for position, name in by)
         if by:
-            silenced.append(Silenced(one, "comment", directives[one.path][by[0][0]].reason))
+            suppressed.append(SuppressedFinding(one, "comment", directives[one.path][by[0][0]].reason))
         else:
             kept.append(one)
     judge = _Judge(rules, active, lines, lang)
@@ -96,7 +96,7 @@ def suppress(
             if where == path:
                 of_path.setdefault(position, set()).add(name)
         complaints += judge.complaints(path, commented[path], directives[path], of_path)
-    return Suppressed(kept, silenced, complaints)
+    return Suppressed(kept, suppressed, complaints)
 
 
 def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Identity, Span | None], bool]:
@@ -221,7 +221,7 @@ class _Judge:
         self, path: str, kind: str, directives: Sequence[Directive], useless: Sequence[Sequence[str]]
     ) -> dict[int, tuple[Edit, ...]]:
         """The edits that remove unused names from comments, by index of the directive."""
-        from npulint.postprocess.removal import Listed, removals  # rarely needed
+        from npulint.postprocess.removal import DirectiveNames, removals  # rarely needed
 
         by_comment: dict[Comment, list[int]] = {}
         for position, directive in enumerate(directives):
@@ -229,7 +229,7 @@ class _Judge:
         found: dict[int, tuple[Edit, ...]] = {}
         for comment, positions in by_comment.items():
             if any(useless[position] for position in positions):
-                listed = [Listed(directives[p].start, directives[p].listed, useless[p]) for p in positions]
+                listed = [DirectiveNames(directives[p].start, directives[p].listed, useless[p]) for p in positions]
                 edits = removals(path, kind, self._lines(path), comment, listed)
                 found.update(zip(positions, edits, strict=True))
         return found
@@ -238,8 +238,8 @@ class _Judge:
         message = say(self._lang, "unused.message", name=name)
         why, fix = say(self._lang, "unused.why"), say(self._lang, "unused.fix")
         complaint = finding(UNUSED_SUPPRESSION, path, span, message, why, fix)
-        mending = Fix(fix, "safe" if edits else "manual", edits)
-        return msgspec.structs.replace(complaint, fix=mending)
+        removal = Fix(fix, "safe" if edits else "manual", edits)
+        return msgspec.structs.replace(complaint, fix=removal)
 
     def _unknown(self, path: str, span: Span, name: str) -> Finding:
         hint = did_you_mean(closest_match(name, self._spelled), self._lang)

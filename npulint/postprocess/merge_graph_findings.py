@@ -15,7 +15,7 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.facts.model import Span
-from npulint.findings import CONFIDENCES, SEVERITIES, Finding, Related, Silenced
+from npulint.findings import CONFIDENCES, SEVERITIES, Finding, Related, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.source_lines import LineProvider
 from npulint.texts import say
@@ -47,7 +47,7 @@ def united_graphs(
         key = _same_problem_key(one)
         groups.setdefault((*key, before[one.path, key]), []).append(one)
         before[one.path, key] += not in_source(one)
-    heads = {id(_gravest(group)): group for group in groups.values()}
+    heads = {id(_most_severe(group)): group for group in groups.values()}
     left = [one for one in findings if not of_graph(one) or id(one) in heads]
 
     def whole(one: Finding) -> Finding:
@@ -65,7 +65,7 @@ def _same_problem_key(one: Finding) -> tuple[object, ...]:
     return one.code, posixpath.dirname(one.path), one.subject, one.message
 
 
-def _gravest(group: Sequence[Finding]) -> Finding:
+def _most_severe(group: Sequence[Finding]) -> Finding:
     def rank(one: Finding) -> tuple[int, int, bool]:
         return SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.span.line > 1
 
@@ -89,34 +89,37 @@ def widened(one: Finding, lines: LineProvider) -> Finding:
 
 
 def merge_graph_findings(
-    kept: Sequence[Finding], silenced: Sequence[Silenced], catalogue: Catalogue, lang: str
-) -> tuple[list[Finding], list[Silenced]]:
+    kept: Sequence[Finding], suppressed: Sequence[SuppressedFinding], catalogue: Catalogue, lang: str
+) -> tuple[list[Finding], list[SuppressedFinding]]:
     """The findings and suppressed findings with graph findings merged into source findings about the same line. The
     source finding stays, with the higher severity of both, and names the graphs. Only where it is a mere note, the
     graph finding may stay instead (see `_outdone`). A comment that suppresses the source finding also suppresses the
     graph finding."""
     graphs = [one for one in kept if in_source(one)]
     if not graphs:
-        return list(kept), list(silenced)
+        return list(kept), list(suppressed)
     pairs = GraphSourcePairs(catalogue)
-    near = _by_path([*kept, *(one.finding for one in silenced)], {one.path for one in graphs})
-    suppressed = {id(one.finding): one for one in silenced}
+    near = _by_path([*kept, *(one.finding for one in suppressed)], {one.path for one in graphs})
+    by_finding = {id(one.finding): one for one in suppressed}
     covered: dict[int, list[Finding]] = {}
-    more: list[Silenced] = []
+    more: list[SuppressedFinding] = []
     gone: set[int] = set()
     for graph in graphs:
         source = pairs.counterpart(graph, near.get(graph.path, ()))
         if source is None:
             continue
         gone.add(id(graph))
-        if id(source) in suppressed:
-            more.append(Silenced(graph, "comment", suppressed[id(source)].reason))
+        if id(source) in by_finding:
+            more.append(SuppressedFinding(graph, "comment", by_finding[id(source)].reason))
         else:
             covered.setdefault(id(source), []).append(graph)
     outdone = {id(one) for one in kept if id(one) in covered and _outdone(one, covered[id(one)], graphs)}
     gone = (gone | outdone) - {id(graph) for one in outdone for graph in covered[one]}
     left = [one for one in kept if id(one) not in gone]
-    return [_confirmed(one, covered[id(one)], lang) if id(one) in covered else one for one in left], [*silenced, *more]
+    return [_confirmed(one, covered[id(one)], lang) if id(one) in covered else one for one in left], [
+        *suppressed,
+        *more,
+    ]
 
 
 def _outdone(source: Finding, graphs: Sequence[Finding], whole: Sequence[Finding]) -> bool:
@@ -213,12 +216,12 @@ class GraphSourcePairs:
     def counterpart(self, graph: Finding, sources: Iterable[Finding]) -> Finding | None:
         """The source finding at the same line that reports the same problem: by operator name first, then in the order
         of `joins`; None without one."""
-        line, wanted = graph.span.line, _operator(graph.subject)
+        line, operator = graph.span.line, _operator(graph.subject)
         near = [one for one in sources if one.span.line <= line <= max(one.span.line, one.span.end_line)]
 
         def strange(one: Finding) -> int:
             words = _mentioned(one.message)
-            return 0 if wanted in words else 1 if any(word.startswith(wanted) for word in words) else 2
+            return 0 if operator in words else 1 if any(word.startswith(operator) for word in words) else 2
 
         same = [one for one in near if self.same(graph, one)]
         joins = self._joins.get(graph.code, ())

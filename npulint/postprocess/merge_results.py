@@ -32,14 +32,14 @@ def merge_results(checked: RunResult, compared: RunResult, catalogue: Catalogue)
     """The `checked` result with the findings of comparison checks from `compared`."""
     codes = {check.code for check in catalogue.checks if check.family == COMPARE}
     more = [one for one in compared.findings if one.code in codes]
-    silenced = [one for one in compared.suppressed if one.finding.code in codes]
+    suppressed = [one for one in compared.suppressed if one.finding.code in codes]
     return msgspec.structs.replace(
         checked,
         programs=[_answered(program, compared.comparison) for program in checked.programs],
         findings=sorted([*checked.findings, *more], key=lambda one: (one.path, one.span, one.code)),
         summary=_summed(checked.summary, compared.summary),
         notices=list(dict.fromkeys([*checked.notices, *compared.notices])),
-        suppressed=[*checked.suppressed, *silenced],
+        suppressed=[*checked.suppressed, *suppressed],
         baseline=_baseline(checked.baseline, compared.baseline, codes),
         comparison=compared.comparison,
     )

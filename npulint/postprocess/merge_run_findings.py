@@ -16,7 +16,15 @@ import msgspec
 from npulint.catalogue.check import Catalogue
 from npulint.data.op_apis import api_words, apis_of, plain
 from npulint.facts.model import Span
-from npulint.findings import CONFIDENCES, SEVERITIES, ArtifactLocation, Finding, MatchCandidate, Related, Silenced
+from npulint.findings import (
+    CONFIDENCES,
+    SEVERITIES,
+    ArtifactLocation,
+    Finding,
+    MatchCandidate,
+    Related,
+    SuppressedFinding,
+)
 from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.merge_graph_findings import of_graph, widened
 from npulint.source_lines import LineProvider
@@ -115,16 +123,16 @@ def _at_its_line(one: Finding, shown: ArtifactLocation, lines: LineProvider) -> 
 
 
 def merge_run_findings(
-    kept: Sequence[Finding], silenced: Sequence[Silenced], lang: str
-) -> tuple[list[Finding], list[Silenced]]:
+    kept: Sequence[Finding], suppressed: Sequence[SuppressedFinding], lang: str
+) -> tuple[list[Finding], list[SuppressedFinding]]:
     """The findings and suppressed findings with run findings merged (see above). If comments suppress all matching
     source findings, the run finding is suppressed too."""
-    live, suppressed_places = _by_place(kept), _by_place(one.finding for one in silenced)
-    reasons = {id(one.finding): one.reason for one in silenced}
+    live, suppressed_places = _by_place(kept), _by_place(one.finding for one in suppressed)
+    reasons = {id(one.finding): one.reason for one in suppressed}
     covered: dict[int, list[Finding]] = {}
     named: dict[int, list[Finding]] = {}
     gone: set[int] = set()
-    more: list[Silenced] = []
+    more: list[SuppressedFinding] = []
     for run in filter(of_run, kept):
         fitting, dropped = _fitting(run.artifact_location, live, suppressed_places)
         if len(fitting) == 1 and not _several(run):
@@ -133,7 +141,7 @@ def merge_run_findings(
         elif fitting:
             named[id(run)] = fitting
         elif dropped and not _several(run):
-            more.append(Silenced(run, "comment", reasons[id(dropped[0])]))
+            more.append(SuppressedFinding(run, "comment", reasons[id(dropped[0])]))
             gone.add(id(run))
     found = []
     for one in kept:
@@ -143,7 +151,7 @@ def merge_run_findings(
             found.append(_explained(one, named[id(one)], lang))
         elif id(one) not in gone:
             found.append(one)
-    return found, [*silenced, *more]
+    return found, [*suppressed, *more]
 
 
 def _several(run: Finding) -> bool:
@@ -186,7 +194,7 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     places = [place for one in runs for place in _evidence(one, source, lang, one is runs[0])]
     known = {(place.path, place.span.line) for place in places}
     others = [place for place in source.related if (place.path, place.span.line) not in known]
-    message = say(lang, "joined.measured", source=source.message, run=runs[0].message)
+    message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
     return msgspec.structs.replace(
         source,
         severity=severity,
@@ -202,11 +210,11 @@ def _evidence(run: Finding, source: Finding, lang: str, covered: bool) -> Iterab
     shown = run.artifact_location
     if shown is None:
         return
-    said = "" if covered else say(lang, "joined.said", message=run.message)
-    message = say(lang, "joined.confirms", name=run.name, said=said)
+    detail = "" if covered else say(lang, "merged.message", message=run.message)
+    message = say(lang, "merged.confirms", name=run.name, detail=detail)
     yield Related(shown.path, shown.span, message)
     if run.path != shown.path and not _holds(source, run.path, run.span.line):
-        yield Related(run.path, run.span, say(lang, "joined.line"))
+        yield Related(run.path, run.span, say(lang, "merged.line"))
     for place in run.related:
         if (place.path, place.span) != (shown.path, shown.span) and not _holds(source, place.path, place.span.line):
             yield place
@@ -219,5 +227,5 @@ def _explained(run: Finding, sources: Sequence[Finding], lang: str) -> Finding:
     row = [one for one in related if run.artifact_location is not None and one.path == run.artifact_location.path]
     rest = [one for one in related if one not in row]
     places = (covered[place] for place in sorted(covered) if place != (run.path, run.span.line))
-    more = (Related(one.path, one.span, say(lang, "joined.told", name=one.name)) for one in places)
+    more = (Related(one.path, one.span, say(lang, "merged.cause", name=one.name)) for one in places)
     return msgspec.structs.replace(run, related=(*row, *more, *rest))

@@ -11,11 +11,11 @@ from npulint.texts import known, say
 
 def lists_used(graphs: Iterable[GraphSummary], lang: str) -> str:
     """The operator lists used for TensorFlow graphs, without duplicates."""
-    lists = {_told(graph, lang) for graph in graphs if graph.framework == "tensorflow"}
+    lists = {_list_name(graph, lang) for graph in graphs if graph.framework == "tensorflow"}
     return say(lang, "list.and").join(sorted(lists))
 
 
-def _told(graph: GraphSummary, lang: str) -> str:
+def _list_name(graph: GraphSummary, lang: str) -> str:
     if not graph.listed:
         key = "graphs.list.recorded.of" if graph.release else "graphs.list.recorded"
         return say(lang, key, release=graph.release)

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, ChecklistItem, Evidence, Finding, Fix, ProgramSummary, Silenced
+from npulint.findings import CONFIDENCES, ChecklistItem, Evidence, Finding, Fix, ProgramSummary, SuppressedFinding
 from npulint.postprocess.baseline import compared_with
 from npulint.postprocess.comments import suppress
 from npulint.postprocess.engine import of_problems
@@ -88,7 +88,7 @@ def apply_comments(data: RunData, context: RunContext) -> RunData:
         data.findings, data.raw.files, context.rules, context.selection.includes, context.lines, context.lang
     )
     complaints = [one for one in left.complaints if context.selection.includes(one)]
-    return changed(data, findings=left.kept, silenced=left.silenced, complaints=complaints)
+    return changed(data, findings=left.kept, suppressed=left.suppressed, complaints=complaints)
 
 
 def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
@@ -97,8 +97,8 @@ def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
         return data
     from npulint.postprocess.merge_graph_findings import gathered, merge_graph_findings
 
-    kept, silenced = merge_graph_findings(data.findings, data.silenced, context.catalogue, context.lang)
-    return changed(data, findings=gathered(kept), silenced=silenced)
+    kept, suppressed = merge_graph_findings(data.findings, data.suppressed, context.catalogue, context.lang)
+    return changed(data, findings=gathered(kept), suppressed=suppressed)
 
 
 def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
@@ -107,13 +107,13 @@ def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
         return data
     from npulint.postprocess.merge_run_findings import merge_run_findings
 
-    findings, silenced = merge_run_findings(data.findings, data.silenced, context.lang)
-    return changed(data, findings=findings, silenced=silenced)
+    findings, suppressed = merge_run_findings(data.findings, data.suppressed, context.lang)
+    return changed(data, findings=findings, suppressed=suppressed)
 
 
 def decide_checklists(data: RunData, context: RunContext) -> RunData:
     """Decide readiness items; suppressed findings and deselected checks fail none."""
-    quiet = {finding_key(one.finding) for one in data.silenced} - {finding_key(one) for one in data.findings}
+    quiet = {finding_key(one.finding) for one in data.suppressed} - {finding_key(one) for one in data.findings}
 
     def reports(place: Evidence) -> bool:
         return place.code in context.codes and (place.code, place.path, place.span) not in quiet
@@ -132,7 +132,7 @@ def apply_baseline(data: RunData, context: RunContext) -> RunData:
     """Remove findings that the baseline accepts. Raises `ConfigError` for an unreadable baseline."""
     codes, context_only = context.codes, context.scope.context_only
     compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, context_only)
-    known = [Silenced(one, "baseline") for one in compared.known]
+    known = [SuppressedFinding(one, "baseline") for one in compared.known]
     return changed(data, findings=compared.new, known=known, baseline=compared.baseline)
 
 
@@ -142,7 +142,7 @@ def limit_to_scope(data: RunData, context: RunContext) -> RunData:
     return changed(
         data,
         findings=[one for one in data.findings if scope.in_scope(one)],
-        silenced=[one for one in data.silenced if scope.in_scope(one.finding)],
+        suppressed=[one for one in data.suppressed if scope.in_scope(one.finding)],
         known=[one for one in data.known if scope.in_scope(one.finding)],
         elsewhere=sum(_visible(one, settings) and not scope.in_scope(one) for one in data.findings),
     )

@@ -11,15 +11,15 @@ import msgspec
 
 from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Baseline, Finding, GraphSummary, ProgramSummary, Silenced
+from npulint.findings import Baseline, Finding, GraphSummary, ProgramSummary, SuppressedFinding
 from npulint.postprocess.engine import ENGINE_RULES
-from npulint.postprocess.scope import Scope
+from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity, Selection
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 from npulint.source_lines import LineProvider
 
-EVERYTHING = Scope()
+EVERYTHING = ReportScope()
 
 
 class RawResults(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
     settings: Settings
     catalogue: Catalogue
     lines: LineProvider
-    scope: Scope = EVERYTHING
+    scope: ReportScope = EVERYTHING
     comparing: bool = False
     started: float = 0.0
 
@@ -88,7 +88,7 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
 class RunData(msgspec.Struct, frozen=True, kw_only=True):
     """The state of postprocessing; each pass returns a new record. `raw` is the unchanged input. `findings` are those
     still to be reported, `complaints` are about suppression comments, `unread` are files (or parts) that could not be
-    read. `silenced` are suppressed by comments, `known` by the `baseline`. `hidden` counts findings below the
+    read. `suppressed` are suppressed by comments, `known` by the `baseline`. `hidden` counts findings below the
     thresholds, `elsewhere` those out of scope. `notices` are warnings about the run itself."""
 
     raw: RawResults
@@ -96,8 +96,8 @@ class RunData(msgspec.Struct, frozen=True, kw_only=True):
     programs: list[ProgramSummary]
     unread: list[Problem] = []
     complaints: list[Finding] = []
-    silenced: list[Silenced] = []
-    known: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
+    known: list[SuppressedFinding] = []
     baseline: Baseline | None = None
     hidden: int = 0
     elsewhere: int = 0

@@ -16,7 +16,7 @@ _PIECE = lazy_compile(r"(?<!\S)#+(?!\d)")  # ``#12`` is an issue number in the r
 _NAME = lazy_compile(r"[^,\s]+")
 
 
-class Listed(msgspec.Struct, frozen=True):
+class DirectiveNames(msgspec.Struct, frozen=True):
     """A directive in a comment: its offset, the offsets of its list of names, and the unused names."""
 
     start: int
@@ -25,7 +25,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def removals(
-    path: str, kind: str, lines: Sequence[str], comment: Comment, directives: Sequence[Listed]
+    path: str, kind: str, lines: Sequence[str], comment: Comment, directives: Sequence[DirectiveNames]
 ) -> list[tuple[Edit, ...]]:
     """The edits that remove the unused names of each directive of a comment; directives removed together share an edit.
     Empty where the text may not be a comment."""
@@ -59,7 +59,7 @@ def applied(lines: Sequence[str], edit: Edit) -> list[str]:
     return [*lines[: span.line - 1], *(before + edit.text + behind).split("\n"), *lines[span.end_line :]]
 
 
-def _rest(comment: Comment, one: Listed) -> str:
+def _rest(comment: Comment, one: DirectiveNames) -> str:
     """The list of a directive without unused names and their separators."""
     text = comment.text[slice(*one.names)]
     names = list(_NAME.finditer(text))
@@ -119,14 +119,14 @@ def _words(lines: Sequence[str]) -> list[str]:
     """The words and operators of a shell script, and everything from a line with a here-document to the next
     command."""
     from npulint.read.shell.lex import Lexer
-    from npulint.read.shell.tokens import Operator, Word
+    from npulint.read.shell.tokens import ShellOperator, Word
 
     text = "\n".join(lines)
     found = ["\n"]
     announced = False
     handed = -1
     for token in Lexer(text, remember=False).tokens():
-        if not isinstance(token, (Word, Operator)):
+        if not isinstance(token, (Word, ShellOperator)):
             continue
         if handed >= 0:
             found.append(text[handed : token.start])

@@ -13,7 +13,7 @@ FindingKey: TypeAlias = tuple[str, str, Span]
 """The key of a finding: code, path and span."""
 
 
-class Scope(msgspec.Struct, frozen=True):
+class ReportScope(msgspec.Struct, frozen=True):
     """`context_only` files are read only because the named files depend on them. `caused` are findings in them that a
     change of the named files caused."""
 

@@ -42,7 +42,7 @@ def specificity(selector: str, rule: Identity) -> int:
     return 1 if word == _ALL else 0
 
 
-def wanted(rule: Identity, select: Sequence[str], extend_select: Sequence[str], ignore: Sequence[str]) -> bool:
+def selected(rule: Identity, select: Sequence[str], extend_select: Sequence[str], ignore: Sequence[str]) -> bool:
     """Whether the check is selected. Without `select` all are; the more specific of selecting and ignoring words
     decides, `ignore` if equal."""
     chosen = max((specificity(word, rule) for word in (*select, *extend_select)), default=0)
@@ -63,7 +63,7 @@ class Selection:
         """Whether the check (or the check of a finding) is selected."""
         answer = self._known.get(rule.code)
         if answer is None:
-            answer = self._known[rule.code] = wanted(rule, *self._words)
+            answer = self._known[rule.code] = selected(rule, *self._words)
         return answer
 
 

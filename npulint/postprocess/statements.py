@@ -33,14 +33,14 @@ def long_commands(lines: Sequence[str]) -> list[tuple[int, int]]:
     from bisect import bisect_right
 
     from npulint.read.shell.lex import Lexer
-    from npulint.read.shell.tokens import Operator, Word
+    from npulint.read.shell.tokens import ShellOperator, Word
 
     text = "\n".join(lines)
     starts = [0, *(offset + 1 for offset, char in enumerate(text) if char == "\n")]
     found: list[tuple[int, int]] = []
     first = last = -1
     for token in (*Lexer(text, remember=False).tokens(), None):
-        if isinstance(token, Word) or (isinstance(token, Operator) and token.text != "\n"):
+        if isinstance(token, Word) or (isinstance(token, ShellOperator) and token.text != "\n"):
             first = token.start if first < 0 else first
             last = token.end - 1 if isinstance(token, Word) else token.start
             continue

@@ -52,9 +52,9 @@ def _paired(facts: list[Fact]) -> list[Fact]:
     torch = next((fact for fact in packages if fact.name == "torch"), None)
     for fact in packages:
         if fact.name == "torch-npu" and torch is not None:
-            ours, wanted = release(fact.version), release(torch.version)
+            adapter, framework = release(fact.version), release(torch.version)
             fact.torch = torch.version
-            fact.pairs = flag(ours == wanted if ours and wanted else None)
+            fact.pairs = flag(adapter == framework if adapter and framework else None)
     return facts
 
 
@@ -113,8 +113,8 @@ def _toml(text: str) -> Iterator[Found]:
             if found:
                 yield *found, _offset(text, item)
     for table in _named_tables(document):
-        for name, wanted in table.items():
-            version = wanted if isinstance(wanted, str) else _table(wanted).get("version", "")
+        for name, entry in table.items():
+            version = entry if isinstance(entry, str) else _table(entry).get("version", "")
             if name != "python" and isinstance(version, str):
                 yield canonical(name), "" if version == "*" else version, _offset(text, name)
 
@@ -187,8 +187,8 @@ def _setup_cfg(text: str) -> Iterator[Found]:
         elif line[:1] not in (" ", "\t", "#", ";", ""):
             match = _CFG_KEY.match(stripped)
             key, item = (match.group("key"), match.group("value")) if match else ("", "")
-        wanted = (section == "options" and key in _SETUP_KEYWORDS) or section == "options.extras_require"
-        found = requirement(item) if wanted and item and not item.startswith(("#", ";")) else None
+        listed = (section == "options" and key in _SETUP_KEYWORDS) or section == "options.extras_require"
+        found = requirement(item) if listed and item and not item.startswith(("#", ";")) else None
         if found:
             yield *found, offset + line.rindex(item)
         offset += len(line) + 1
@@ -201,14 +201,14 @@ def _conda(text: str) -> Iterator[Found]:
         if line[:1].isalpha():
             inside, pip_indent = line.startswith("dependencies:"), -1
         elif inside and item:
-            wanted = item.group("item").strip().strip("'\"")
+            entry = item.group("item").strip().strip("'\"")
             indent = len(item.group("indent"))
-            if wanted in ("pip:", "pip :"):
+            if entry in ("pip:", "pip :"):
                 pip_indent = indent
             else:
                 if indent <= pip_indent:
                     pip_indent = -1
-                found = requirement(wanted) if pip_indent >= 0 else conda_requirement(wanted)
+                found = requirement(entry) if pip_indent >= 0 else conda_requirement(entry)
                 if found and found[0] != "python":
-                    yield *found, offset + line.index(wanted)
+                    yield *found, offset + line.index(entry)
         offset += len(line) + 1

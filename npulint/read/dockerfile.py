@@ -87,11 +87,11 @@ def _of_last_stage(facts: list[Fact]) -> list[Fact]:
     these."""
     images = [fact for fact in facts if isinstance(fact, BaseImage)]
     kept: list[Fact] = []
-    wanted = images[-1].name if images else ""
+    stage = images[-1].name if images else ""
     for image in reversed(images):
-        if not kept or image.stage == wanted:
+        if not kept or image.stage == stage:
             kept.append(image)
-            wanted = image.name
+            stage = image.name
     return [fact for fact in facts if not isinstance(fact, BaseImage) or fact in kept]
 
 

@@ -9,12 +9,12 @@ import msgspec
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
-from npulint.read.source import Source, comments, decode, read_bytes
+from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class LoadedFile(msgspec.Struct, frozen=True):
     """A source file with its bytes, or the problem that prevented reading. For a graph only its structure is loaded,
     for a run artifact its `facts`; `data` is then a digest input."""
 
@@ -25,19 +25,19 @@ class Loaded(msgspec.Struct, frozen=True):
     facts: list[Fact] | None = None
 
 
-def load(file: SourceFile, content: bytes | None = None) -> Loaded:
+def load(file: SourceFile, content: bytes | None = None) -> LoadedFile:
     """Load a file, or use `content` instead (standard input, unsaved editor text)."""
     if file.kind == "graph":
         return _graph(file, content)
     if file.kind == "artifact":
         return _artifact(file, content)
     if content is not None:
-        return Loaded(file, content)
+        return LoadedFile(file, content)
     data = read_bytes(file.location, file.path, LIMIT)
-    return Loaded(file, problem=data) if isinstance(data, Problem) else Loaded(file, data)
+    return LoadedFile(file, problem=data) if isinstance(data, Problem) else LoadedFile(file, data)
 
 
-def read(loaded: Loaded, whole: bool = False) -> FileFacts:
+def read(loaded: LoadedFile, whole: bool = False) -> FileFacts:
     """The facts of a loaded file; never raises for its content. `whole`: include functions that use no framework."""
     file = loaded.file
     if loaded.problem is not None:
@@ -62,25 +62,25 @@ def read(loaded: Loaded, whole: bool = False) -> FileFacts:
     return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
 
 
-def _graph(file: SourceFile, content: bytes | None) -> Loaded:
+def _graph(file: SourceFile, content: bytes | None) -> LoadedFile:
     from npulint.read.graph import read_graph
 
     graph = read_graph(file.location, file.path, content)
     if isinstance(graph, Problem):
-        return Loaded(file, problem=graph)
-    return Loaded(file, msgspec.msgpack.encode(graph), graph=graph)
+        return LoadedFile(file, problem=graph)
+    return LoadedFile(file, msgspec.msgpack.encode(graph), graph=graph)
 
 
-def _artifact(file: SourceFile, content: bytes | None) -> Loaded:
+def _artifact(file: SourceFile, content: bytes | None) -> LoadedFile:
     from npulint.read.artifacts import read_artifact
 
     facts = read_artifact(file.location, file.path, content)
     if isinstance(facts, Problem):
-        return Loaded(file, problem=facts)
-    return Loaded(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
+        return LoadedFile(file, problem=facts)
+    return LoadedFile(file, msgspec.msgpack.encode([(fact.kind, fact) for fact in facts]), facts=facts)
 
 
-def _python(source: Source, path: str, whole: bool = False) -> FileFacts:
+def _python(source: DecodedSource, path: str, whole: bool = False) -> FileFacts:
     from npulint.read.python import read_python
 
     code, problems = read_python(source.text, path, whole)
@@ -89,7 +89,7 @@ def _python(source: Source, path: str, whole: bool = False) -> FileFacts:
     return FileFacts(path, "python", code, problems=problems)
 
 
-def _notebook(source: Source, path: str) -> FileFacts:
+def _notebook(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.notebook import at_file_lines, read_notebook
     from npulint.read.python import read_python
 
@@ -98,7 +98,7 @@ def _notebook(source: Source, path: str) -> FileFacts:
     return FileFacts(path, "notebook", at_file_lines(code, notebook.lines), problems=[*notebook.problems, *problems])
 
 
-def _shell(source: Source, path: str) -> FileFacts:
+def _shell(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.launcher_facts import ShellProblem
     from npulint.read.shell.facts import read_script
 
@@ -108,19 +108,19 @@ def _shell(source: Source, path: str) -> FileFacts:
     return FileFacts(path, "shell", facts=facts, problems=problems)
 
 
-def _mixlist(source: Source, path: str) -> FileFacts:
+def _mixlist(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.mixlist import read_mixlist
 
     return FileFacts(path, "mixlist", facts=read_mixlist(source.text, path))
 
 
-def _dependency(source: Source, path: str) -> FileFacts:
+def _dependency(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.dependency import read_dependency
 
     return FileFacts(path, "dependency", facts=read_dependency(source.text, path))
 
 
-def _configuration(source: Source, path: str) -> FileFacts:
+def _configuration(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.configuration import read_configuration
 
     return read_configuration(source, path)
@@ -134,7 +134,7 @@ def _cuda(data: bytes, path: str) -> FileFacts:
     return FileFacts(path, "cuda", facts=read_cuda(text, path), comments=comments(text.replace("//", "# "), False))
 
 
-_READERS: dict[str, Callable[[Source, str], FileFacts]] = {
+_READERS: dict[str, Callable[[DecodedSource, str], FileFacts]] = {
     "python": _python,
     "notebook": _notebook,
     "shell": _shell,

@@ -26,7 +26,7 @@ _TOKEN = lazy_compile(
 )
 
 
-class Node(msgspec.Struct):
+class JsonNode(msgspec.Struct):
     """A value. `value` is a dict of key to (key node, value node), a list of nodes, or a scalar."""
 
     value: object
@@ -61,13 +61,13 @@ class Lines:
 class _Open(msgspec.Struct):
     """An unfinished container; `key` waits for its value, `ready` says that a value may follow."""
 
-    node: Node
-    key: Node | None = None
+    node: JsonNode
+    key: JsonNode | None = None
     ready: bool = True
     comma: bool = False
 
 
-def parse_json(text: str) -> tuple[Node | None, list[Fault]]:
+def parse_json(text: str) -> tuple[JsonNode | None, list[Fault]]:
     """The tree of `text`, as far as it is valid, and its faults.
 
     Comments and missing or doubled commas are tolerated and reported; nesting beyond 200 levels ends the parsing. Never
@@ -80,9 +80,9 @@ class _Parser:
         self._text = text
         self._faults: list[Fault] = []
         self._open: list[_Open] = []
-        self._root: Node | None = None
+        self._root: JsonNode | None = None
 
-    def parse(self) -> tuple[Node | None, list[Fault]]:
+    def parse(self) -> tuple[JsonNode | None, list[Fault]]:
         for match in _TOKEN.finditer(self._text):
             kind = match.lastgroup
             if kind is None:
@@ -106,7 +106,7 @@ class _Parser:
 
     def _mark(self, mark: str, at: int) -> None:
         if mark in "{[":
-            node = Node({} if mark == "{" else [], at, at + 1)
+            node = JsonNode({} if mark == "{" else [], at, at + 1)
             self._place(node)
             self._open.append(_Open(node))
         elif mark in "}]":
@@ -141,9 +141,9 @@ class _Parser:
             value = text.strip("\"'")
         if isinstance(value, str) and not value.isascii():
             value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone surrogates
-        self._place(Node(value, start, end))
+        self._place(JsonNode(value, start, end))
 
-    def _place(self, node: Node) -> None:
+    def _place(self, node: JsonNode) -> None:
         if not self._open:
             if self._root is None:
                 self._root = node

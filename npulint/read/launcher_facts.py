@@ -13,7 +13,7 @@ from npulint.lazy_regex import lazy_compile
 
 Via = Literal["shell", "dockerfile"]
 
-NONE = "-"  # stands in messages where there is nothing to name
+NONE = "-"  # in messages, for nothing
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 

@@ -8,7 +8,7 @@ from npulint.data.ops import known_op, near_op
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.read.json_tree import Fault, Lines, Node, parse_json
+from npulint.read.json_tree import Fault, JsonNode, Lines, parse_json
 
 LISTS = ("black-list", "white-list")
 Action = Literal["to-add", "to-remove"]
@@ -77,7 +77,7 @@ class _Reader:
         self.entries: list[MixlistEntry] = []
         self.problems: list[MixlistProblem] = []
 
-    def _problem(self, name: ProblemName, node: Node | Fault, detail: str) -> None:
+    def _problem(self, name: ProblemName, node: JsonNode | Fault, detail: str) -> None:
         self.problems.append(MixlistProblem(name, self._path, self._lines.span(node.start, node.end), detail))
 
     def faults(self, faults: list[Fault]) -> None:
@@ -87,7 +87,7 @@ class _Reader:
             detail = self._text[fault.start : fault.end][:60]
             self._problem(_REASONS.get(what, "invalid-json"), fault, detail)
 
-    def root(self, node: Node) -> None:
+    def root(self, node: JsonNode) -> None:
         if not isinstance(node.value, dict):
             self._problem("wrong-shape", node, "top level")
             return
@@ -99,7 +99,7 @@ class _Reader:
             elif name in LISTS:
                 self._problem("wrong-shape", value, name)
 
-    def _list(self, name: str, actions: dict[str, tuple[Node, Node]]) -> None:
+    def _list(self, name: str, actions: dict[str, tuple[JsonNode, JsonNode]]) -> None:
         for written, (key, value) in actions.items():
             action = next((one for one in ACTIONS if one == written), None)
             if action is None:

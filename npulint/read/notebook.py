@@ -13,7 +13,7 @@ import msgspec
 from npulint.facts.code import Block, Call, Code
 from npulint.facts.model import Problem, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.json_tree import Lines, Node, parse_json
+from npulint.read.json_tree import JsonNode, Lines, parse_json
 
 _PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))
 _MAGIC = lazy_compile(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
@@ -57,18 +57,18 @@ def read_notebook(raw: str, path: str) -> Notebook:
     return Notebook("\n".join(text) + "\n" if text else "", lines, problems)
 
 
-def _member(node: Node | None, name: str) -> Node | None:
+def _member(node: JsonNode | None, name: str) -> JsonNode | None:
     if node is None or not isinstance(node.value, dict):
         return None
     pair = node.value.get(name)
     return pair[1] if pair else None
 
 
-def _items(node: Node | None) -> list[Node]:
+def _items(node: JsonNode | None) -> list[JsonNode]:
     return node.value if node is not None and isinstance(node.value, list) else []
 
 
-def _cells(root: Node) -> list[Node] | None:
+def _cells(root: JsonNode) -> list[JsonNode] | None:
     """The code cells, or None if the file is no notebook."""
     holders = [root, *_items(_member(root, "worksheets"))]
     found = [_member(holder, "cells") for holder in holders]
@@ -77,18 +77,18 @@ def _cells(root: Node) -> list[Node] | None:
     return [cell for cells in found for cell in _items(cells) if _text(_member(cell, "cell_type")) == "code"]
 
 
-def _text(node: Node | None) -> str:
+def _text(node: JsonNode | None) -> str:
     return node.value if node is not None and isinstance(node.value, str) else ""
 
 
-def _is_python(root: Node) -> bool:
+def _is_python(root: JsonNode) -> bool:
     metadata = _member(root, "metadata")
     language = _text(_member(_member(metadata, "kernelspec"), "language"))
     language = language or _text(_member(_member(metadata, "language_info"), "name"))
     return "python" in (language or "python").lower()
 
 
-def _source(cell: Node, places: Lines) -> tuple[list[str], list[int]]:
+def _source(cell: JsonNode, places: Lines) -> tuple[list[str], list[int]]:
     """The lines of a cell and their lines in the file; a JSON string with several lines has one place."""
     node = _member(cell, "source") or _member(cell, "input")
     if node is None:

@@ -30,7 +30,7 @@ _WORD = lazy_compile(r"npulint:|noqa", re.IGNORECASE)
 _SHELL_COMMENT = lazy_compile(r"(?:^|(?<=\s))#(.*)")
 
 
-class Source(msgspec.Struct, frozen=True):
+class DecodedSource(msgspec.Struct, frozen=True):
     """A decoded file. `text` has ``\\n`` line ends only; `encoding`, `bom` and `newline` (``\\n``, ``\\r\\n``, ``\\r``,
     or empty if mixed) describe the bytes. `problems` are not fatal."""
 
@@ -53,7 +53,7 @@ def read_bytes(location: str, path: str, limit: int) -> bytes | Problem:
         return Problem(path, "unreadable", getattr(error, "strerror", None) or "")
 
 
-def decode(data: bytes, path: str, python: bool = True) -> Source | Problem:
+def decode(data: bytes, path: str, python: bool = True) -> DecodedSource | Problem:
     """The text of `data`. Other kinds than Python may also be UTF-16 with a byte order mark.
 
     Returns a fatal `Problem` (reason ``encoding``) for UTF-16 Python, NUL bytes, an unknown or wrong cookie, and bytes
@@ -74,7 +74,7 @@ def decode(data: bytes, path: str, python: bool = True) -> Source | Problem:
     return _undeclared(body, bom, path)
 
 
-def _wide(data: bytes, encoding: str, path: str, python: bool) -> Source | Problem:
+def _wide(data: bytes, encoding: str, path: str, python: bool) -> DecodedSource | Problem:
     if python:
         return _problem(path, data, 0, encoding.upper())
     try:
@@ -105,7 +105,7 @@ def _cookie(body: bytes) -> str | None:
     return match.group(1).decode("ascii", "replace") if match else None
 
 
-def _declared(body: bytes, cookie: str, path: str) -> Source | Problem:
+def _declared(body: bytes, cookie: str, path: str) -> DecodedSource | Problem:
     name = cookie.replace("_", "-").lower()
     if name == "utf-8" or name.startswith("utf-8-"):
         return _undeclared(body, False, path)
@@ -127,7 +127,7 @@ def _declared(body: bytes, cookie: str, path: str) -> Source | Problem:
     return msgspec.structs.replace(fallback, problems=(problem,))
 
 
-def _undeclared(body: bytes, bom: bool, path: str) -> Source | Problem:
+def _undeclared(body: bytes, bom: bool, path: str) -> DecodedSource | Problem:
     try:
         return _source(body.decode("utf-8"), "utf-8", bom)
     except UnicodeDecodeError as error:
@@ -139,23 +139,23 @@ def _undeclared(body: bytes, bom: bool, path: str) -> Source | Problem:
     return msgspec.structs.replace(fallback, problems=(hint,))
 
 
-def _try(body: bytes, encoding: str) -> Source | None:
+def _try(body: bytes, encoding: str) -> DecodedSource | None:
     try:
         return _source(body.decode(encoding), encoding, False)
     except UnicodeDecodeError:
         return None
 
 
-def _source(text: str, encoding: str, bom: bool) -> Source:
+def _source(text: str, encoding: str, bom: bool) -> DecodedSource:
     if "\r" not in text:
-        return Source(text, encoding, bom)
+        return DecodedSource(text, encoding, bom)
     pairs, returns, feeds = text.count("\r\n"), text.count("\r"), text.count("\n")
     newline = ""
     if pairs == returns == feeds:
         newline = "\r\n"
     elif not feeds:
         newline = "\r"
-    return Source(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, bom, newline)
+    return DecodedSource(text.replace("\r\n", "\n").replace("\r", "\n"), encoding, bom, newline)
 
 
 def _problem(path: str, data: bytes, offset: int, detail: str, fatal: bool = True) -> Problem:

@@ -29,7 +29,7 @@ _VENDORS = lazy_compile(r"[^=\n]*=([^=\n]*)")
 _OP = lazy_compile(r"[A-Za-z_][A-Za-z0-9_.>]{0,255}")
 
 
-class Listed(msgspec.Struct, frozen=True):
+class OperatorLists(msgspec.Struct, frozen=True):
     """The merged lists; `ops` is None if there is no readable list. `problems` explain why."""
 
     ops: SupportedOps | None = None
@@ -44,19 +44,19 @@ class Listed(msgspec.Struct, frozen=True):
         return blake2b("\0\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def listed(places: Sequence[str]) -> Listed:
+def listed(places: Sequence[str]) -> OperatorLists:
     """The operators in the merged lists of `places`. The first is the folder of an installation's operator package or a
     list itself, the others are merged over it. Never raises for their contents."""
     if not places:
-        return Listed()
+        return OperatorLists()
     own, *further = places
     base = own if os.path.isfile(own) else _first(_packages(own), _OWN)
     if not base:
-        return Listed(problems=(Problem(_named(own), "missing"),))
+        return OperatorLists(problems=(Problem(_named(own), "missing"),))
     try:
         known = _entries(base)
     except _BrokenError as error:
-        return Listed(problems=(error.problem,))
+        return OperatorLists(problems=(error.problem,))
     problems = []
     for path in [*_lists_of(further), *([] if base == own else _vendor_lists(own))]:
         try:
@@ -66,7 +66,7 @@ def listed(places: Sequence[str]) -> Listed:
     ops = frozenset(name for name, gray in known.items() if gray is not None)
     gray = frozenset(name for name, gray in known.items() if gray)
     release = "" if base == own else _release(own)
-    return Listed(SupportedOps(ops=ops, gray=gray, source=_named(base), release=release), tuple(problems))
+    return OperatorLists(SupportedOps(ops=ops, gray=gray, source=_named(base), release=release), tuple(problems))
 
 
 class _BrokenError(Exception):
@@ -152,4 +152,4 @@ def _named(path: str) -> str:
     return path.replace(os.sep, "/").encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-__all__ = ["NAME", "Listed", "listed"]
+__all__ = ["NAME", "OperatorLists", "listed"]

@@ -11,7 +11,7 @@ from npulint.findings import Edit
 from npulint.source_lines import LineProvider
 
 
-class Block(msgspec.Struct, frozen=True):
+class ChangedLines(msgspec.Struct, frozen=True):
     """Lines of `path` from `line` on: `old` ones are removed, `new` ones added. One of the two may be empty."""
 
     path: str
@@ -20,7 +20,7 @@ class Block(msgspec.Struct, frozen=True):
     new: Sequence[str]
 
 
-def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[Block]:
+def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[ChangedLines]:
     """The changed lines of edits; adjacent edits form one block."""
     groups: list[list[Edit]] = []
     for edit in sorted(edits, key=lambda edit: (edit.path, edit.span)):
@@ -32,7 +32,7 @@ def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[Block]:
     return [block for group in groups if (block := _block(group, lines)) is not None]
 
 
-def _block(group: Sequence[Edit], lines: LineProvider) -> Block | None:
+def _block(group: Sequence[Edit], lines: LineProvider) -> ChangedLines | None:
     path, first, end = group[0].path, group[0].span.line, max(edit.span.end_line for edit in group)
     source = lines(path)
     if not 0 < first <= end <= max(len(source), 1) + 1:
@@ -44,7 +44,7 @@ def _block(group: Sequence[Edit], lines: LineProvider) -> Block | None:
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
-    return Block(path, first + same, old[same:], new[same:])
+    return ChangedLines(path, first + same, old[same:], new[same:])
 
 
 def _edited(old: Sequence[str], group: Sequence[Edit], first: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.findings import Finding
-from npulint.report.changed import Block, blocks
+from npulint.report.changed import ChangedLines, blocks
 from npulint.report.terminal import Paint, cells, cut, escape_control_chars
 from npulint.report.view import ReportView
 from npulint.texts import count, say
@@ -27,7 +27,7 @@ def change(finding: Finding, view: ReportView, paint: Paint, gutter: int) -> lis
     return [lead, *rows]
 
 
-def _rows(block: Block, here: str, view: ReportView, paint: Paint, gutter: int) -> list[str]:
+def _rows(block: ChangedLines, here: str, view: ReportView, paint: Paint, gutter: int) -> list[str]:
     """The lines of a block; added ones have no line number."""
     room = max(20, (view.width or _WIDTH) - gutter - 5)
     rows = [] if block.path == here else [f"{' ' * gutter} {paint('blue', ':::')} {escape_control_chars(block.path)}"]

@@ -37,8 +37,8 @@ def render(result: RunResult, view: ReportView) -> str:
         lines.append(command("endgroup", ""))
     rest = len(findings) - len(chosen)
     if rest:
-        told = count(view.lang, "github.rest", rest, total=len(findings), limit=PER_SEVERITY)
-        lines.append(command("notice", told, title="npulint"))
+        notice = count(view.lang, "github.rest", rest, total=len(findings), limit=PER_SEVERITY)
+        lines.append(command("notice", notice, title="npulint"))
     report = text.render(result, view)
     word = _word(report.encode("utf-8", "surrogatepass"))
     return "".join(f"{line}\n" for line in (*lines, command("stop-commands", word))) + f"{report}::{word}::\n"
@@ -126,7 +126,7 @@ def _file(path: str, folder: str) -> str:
 
 def _message(finding: Finding, lang: str) -> str:
     lines = [finding.message]
-    lines += [f"{say(lang, key)}: {told}" for key, told in (("why", finding.why), ("fix", finding.fix.text)) if told]
+    lines += [f"{say(lang, key)}: {text}" for key, text in (("why", finding.why), ("fix", finding.fix.text)) if text]
     body = "\n".join(escape_control_chars(" ".join(line.split())) for line in lines)
     url = escape_control_chars(finding.url)
     room = LONGEST - _units(url) - 1

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from npulint.findings import GraphSummary, RunResult
-from npulint.report.document.model import Note, Place, Table
+from npulint.report.document.model import Note, PlaceCell, Table
 from npulint.report.terminal import Paint, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView, fields_of
 from npulint.texts import count, say
@@ -43,11 +43,11 @@ def placed(graph: GraphSummary, lang: str) -> str:
     if graph.framework == "torch" and graph.release and parts:
         assumed = say(lang, "aside", text=say(lang, "target.assumed")) if graph.assumed else ""
         parts.append(say(lang, "graphs.release", release=graph.release) + assumed)
-    told = say(lang, "list.and").join(parts)
-    return say(lang, "graphs.step", text=told) if told and graph.framework == "tensorflow" else told
+    sentence = say(lang, "list.and").join(parts)
+    return say(lang, "graphs.step", text=sentence) if sentence and graph.framework == "tensorflow" else sentence
 
 
-class Alike(msgspec.Struct, frozen=True):
+class EqualGraphs(msgspec.Struct, frozen=True):
     """A graph and the number of graphs in its folder with the same figures (checkpoints of one training)."""
 
     graph: GraphSummary
@@ -55,16 +55,16 @@ class Alike(msgspec.Struct, frozen=True):
 
     def note(self, lang: str) -> str:
         """The number of equal graphs in words; empty for none."""
-        return count(lang, "graphs.alike", self.more) if self.more else ""
+        return count(lang, "graphs.identical", self.more) if self.more else ""
 
 
-def alike(graphs: Sequence[GraphSummary]) -> list[Alike]:
+def equal_graphs(graphs: Sequence[GraphSummary]) -> list[EqualGraphs]:
     """The first of each set of equal graphs."""
     groups: dict[tuple[object, ...], list[GraphSummary]] = {}
     for one in graphs:
         figures = (one.nodes, one.functions, one.trains, one.clusters, one.left, *sorted(one.counts.items()))
         groups.setdefault((posixpath.dirname(one.path), one.framework, *figures), []).append(one)
-    return [Alike(group[0], len(group) - 1) for group in groups.values()]
+    return [EqualGraphs(group[0], len(group) - 1) for group in groups.values()]
 
 
 def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
@@ -72,12 +72,12 @@ def table(graphs: Sequence[GraphSummary], lang: str) -> Table:
     heads = [say(lang, f"graphs.html.{word}") for word in ("place", "what", "size", "runs")]
     rows = [
         (
-            (Place(one.graph.path), Note(one.note(lang))),
+            (PlaceCell(one.graph.path), Note(one.note(lang))),
             kind(one.graph, lang),
             size(one.graph, lang),
             placed(one.graph, lang),
         )
-        for one in alike(graphs)
+        for one in equal_graphs(graphs)
     ]
     return Table(say(lang, "graphs.title"), heads, rows, more="graphs.more")
 
@@ -88,12 +88,12 @@ def block(result: RunResult, view: ReportView) -> list[str]:
         return []
     lang = view.lang
     lines = [Paint(view.color)("bold", say(lang, "graphs.title"))]
-    found = alike(result.graphs)
+    found = equal_graphs(result.graphs)
     for one in found[:_SHOWN]:
         graph, note = one.graph, one.note(lang)
         about = say(lang, "list.and").join((kind(graph, lang), size(graph, lang)))
         lines.append(f"  {leading(graph.path)}{say(lang, 'aside', text=note) if note else ''}")
-        lines += [f"    {line}" for told in (about, placed(graph, lang)) for line in _wrapped(told, view)]
+        lines += [f"    {line}" for text in (about, placed(graph, lang)) for line in _wrapped(text, view)]
     if len(found) > _SHOWN:
         lines.append(f"  {count(lang, 'graphs.more', len(found) - _SHOWN)}")
     return lines
@@ -105,7 +105,7 @@ def _wrapped(text: str, view: ReportView) -> Sequence[str]:
 
 def graph_record(graph: GraphSummary) -> dict[str, Any]:
     """A graph as a JSON object. `operators` is the path of the operator list of an installation, else None."""
-    told = fields_of(graph, "path form framework version trains nodes functions counts release assumed")
+    record = fields_of(graph, "path form framework version trains nodes functions counts release assumed")
     if graph.framework == "tensorflow":
-        told |= {"clusters": graph.clusters, "left_on_host": graph.left, "operators": graph.listed}
-    return told
+        record |= {"clusters": graph.clusters, "left_on_host": graph.left, "operators": graph.listed}
+    return record

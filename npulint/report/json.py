@@ -125,12 +125,12 @@ def _item(item: ChecklistItem) -> dict[str, Any]:
 
 
 def _fix(fix: Fix) -> dict[str, Any]:
-    told = fields_of(fix, "text applicability")
+    record = fields_of(fix, "text applicability")
     if fix.edits:
-        told["edits"] = [
+        record["edits"] = [
             {"path": edit.path, **msgspec.structs.asdict(edit.span), "text": edit.text} for edit in fix.edits
         ]
-    return told
+    return record
 
 
 def finding_record(finding: Finding) -> dict[str, Any]:

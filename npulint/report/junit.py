@@ -20,7 +20,7 @@ from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult
 from npulint.report.json import summary_record
 from npulint.report.summary import reason
-from npulint.report.view import ReportView, visible, visible_silenced
+from npulint.report.view import ReportView, visible, visible_suppressed
 from npulint.report.xmltext import DECLARATION, element, escaped
 from npulint.settings import RANK
 from npulint.texts import say
@@ -50,18 +50,18 @@ def render(result: RunResult, view: ReportView) -> str:
 def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
     """All cases with their paths; those of one file by line, suppressed ones last."""
     unread = {problem.path: problem for problem in reversed(result.unreadable) if problem.fatal}
-    told: set[str] = set()
+    reported: set[str] = set()
     for finding in visible(result, view):
         problem = unread.get(finding.path) if finding.topic == "parse" else None
         if problem is None:
             yield finding.path, _finding_case(finding, view)
         else:
-            told.add(finding.path)
+            reported.add(finding.path)
             yield finding.path, Case(finding.name, "errors", _outcome("error", finding, view))
-    for path in sorted(set(unread) - told):
+    for path in sorted(set(unread) - reported):
         yield path, _unread_case(unread[path], view)
-    for one in visible_silenced(result, view):
-        why = say(view.lang, f"silenced.{one.by}")
+    for one in visible_suppressed(result, view):
+        why = say(view.lang, f"suppressed.{one.by}")
         if one.reason:
             why = say(view.lang, "problem.detail", text=why, detail=one.reason)
         yield one.finding.path, Case(one.finding.name, "skipped", _outcome("skipped", one.finding, view, why))
@@ -70,8 +70,8 @@ def _cases(result: RunResult, view: ReportView) -> Iterator[tuple[str, Case]]:
 def _finding_case(finding: Finding, view: ReportView) -> Case:
     if RANK[finding.severity] >= RANK[view.fail_on]:
         return Case(finding.name, "failures", _outcome("failure", finding, view))
-    story = element("system-out", {}, escaped(_story(finding, view)), "      ")
-    return Case(finding.name, "passed", story)
+    details = element("system-out", {}, escaped(_details(finding, view)), "      ")
+    return Case(finding.name, "passed", details)
 
 
 def _unread_case(problem: Problem, view: ReportView) -> Case:
@@ -83,10 +83,10 @@ def _unread_case(problem: Problem, view: ReportView) -> Case:
 
 def _outcome(tag: str, finding: Finding, view: ReportView, message: str = "") -> str:
     attributes: dict[str, str | int] = {"type": finding.name, "message": message or finding.message}
-    return element(tag, attributes, escaped(_story(finding, view)), "      ")
+    return element(tag, attributes, escaped(_details(finding, view)), "      ")
 
 
-def _story(finding: Finding, view: ReportView) -> str:
+def _details(finding: Finding, view: ReportView) -> str:
     """A finding as in the text report, without source."""
     span, lang = finding.span, view.lang
     severity = say(lang, f"severity.{finding.severity}")
@@ -105,9 +105,9 @@ def _story(finding: Finding, view: ReportView) -> str:
 def _run(result: RunResult, view: ReportView) -> str:
     summary = summary_record(result, visible(result, view), view)
     counts = {key: value for key, value in summary.items() if isinstance(value, int)}
-    told: dict[str, str | int] = {"version": __version__}
-    told.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
-    rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in told.items()]
+    values: dict[str, str | int] = {"version": __version__}
+    values.update({f"target.{key}": text for key, text in result.target.items()}, **counts)
+    rows = [element("property", {"name": key, "value": value}, indent="      ") for key, value in values.items()]
     properties = element("properties", {}, "".join(rows), "    ")
     return _suite("npulint", "npulint", [Case("check", "passed")], properties)
 

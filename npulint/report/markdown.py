@@ -9,7 +9,7 @@ import msgspec
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.lazy_regex import lazy_compile
 from npulint.report.document.markdown import Writer, fitting, size
-from npulint.report.document.model import Code, Prose, Status, Table
+from npulint.report.document.model import CodeCell, Prose, Status, Table
 from npulint.report.markup import code, link, prose
 from npulint.report.readiness import lists, place_of, tally
 from npulint.report.summary import closing, first_steps
@@ -70,7 +70,7 @@ def _program(program: ProgramSummary, lang: str) -> str:
         (
             Prose(item.title),
             Status(item.status, say(lang, f"status.{item.status}")),
-            (Code(place_of(item)), Code("" if item.evidence is None else item.evidence.check)),
+            (CodeCell(place_of(item)), CodeCell("" if item.evidence is None else item.evidence.check)),
             Prose(item.look),
         )
         for item in program.checklist
@@ -100,7 +100,7 @@ def _advice(findings: Sequence[Finding], lang: str, room: int) -> str:
     """The advice for each check, in the recommended order."""
     steps = [step.first for step in first_steps(findings, len(findings)) if step.first.fix.text]
     rows = fitting((f"- {link(code(one.name), one.url)}: {prose(_line(one.fix.text))}" for one in steps), room)
-    return "\n".join([f"## {say(lang, 'markdown.mend')}", "", *rows]) if rows else ""
+    return "\n".join([f"## {say(lang, 'markdown.fix')}", "", *rows]) if rows else ""
 
 
 def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:
@@ -110,8 +110,8 @@ def _findings(findings: Sequence[Finding], lang: str, room: int) -> str:
     rows = [
         (
             say(lang, f"severity.{one.severity}"),
-            (Code(one.name, one.url), one.code),
-            Code(f"{one.path}:{one.span.line}"),
+            (CodeCell(one.name, one.url), one.code),
+            CodeCell(f"{one.path}:{one.span.line}"),
             Prose(_line(one.message)),
         )
         for one in findings

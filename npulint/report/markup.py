@@ -20,13 +20,13 @@ def prose(text: str, *, cell: bool = False) -> str:
     if len(parts) % 2 == 0:  # the last backtick is unpaired
         parts[-2:] = ["`".join(parts[-2:])]
     last = len(parts) - 1
-    told = []
+    pieces = []
     for place, part in enumerate(parts):
         if place % 2:
-            told.append(code(part, cell=cell))
+            pieces.append(code(part, cell=cell))
         else:
-            told.append(_escaped(part) or (_APART if 0 < place < last else ""))
-    return "".join(told)
+            pieces.append(_escaped(part) or (_APART if 0 < place < last else ""))
+    return "".join(pieces)
 
 
 def code(text: str, *, cell: bool = False) -> str:

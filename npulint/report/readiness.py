@@ -69,8 +69,8 @@ def _block(program: ProgramSummary, view: ReportView) -> list[str]:
     for item in program.checklist:
         word, title = words[item.status], escape_control_chars(item.title)
         marked = paint(_COLOR[item.status], word) + " " * (first - cells(word))
-        told = "  ".join(filter(None, (place_of(item), _check(item))))
-        lines.append(f"  {marked}  {title}{' ' * (second - cells(title))}  {paint('dim', told)}".rstrip())
+        details = "  ".join(filter(None, (place_of(item), _check(item))))
+        lines.append(f"  {marked}  {title}{' ' * (second - cells(title))}  {paint('dim', details)}".rstrip())
         lines += _look(item, view, first + 4)
     return lines
 

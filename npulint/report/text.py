@@ -87,8 +87,8 @@ class _Writer:
         lines.append(_arrow(frames, "-->", finding.path, finding.span))
         lines += frames.around(finding.path, finding.span, color)
         for place in related:
-            told = f"{_arrow(frames, ':::', place.path, place.span)}  {escape_control_chars(place.message)}".rstrip()
-            lines += [told, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
+            wrapped = f"{_arrow(frames, ':::', place.path, place.span)}  {escape_control_chars(place.message)}".rstrip()
+            lines += [wrapped, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
         rest = len(finding.related) - len(related)
         if rest > 0:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
@@ -182,8 +182,8 @@ class _Writer:
         lines = [self._paint("bold", title)] if todo else []
         room = max(0, self._view.width - 5)
         for number, (what, where) in enumerate(todo, 1):
-            told = wrap(escape_control_chars(" ".join(what.split())), room)
-            lines += [f"  {number}. {told[0]}", *(f"     {line}" for line in told[1:])]
+            wrapped = wrap(escape_control_chars(" ".join(what.split())), room)
+            lines += [f"  {number}. {wrapped[0]}", *(f"     {line}" for line in wrapped[1:])]
             lines += [f"     {self._paint('dim', line)}" for line in (wrap(where, room) if where else ())]
         return lines
 

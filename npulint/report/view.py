@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import msgspec
 
-from npulint.findings import Finding, RunResult, Silenced
+from npulint.findings import Finding, RunResult, SuppressedFinding
 from npulint.settings import MACHINE_FORMATS, RANK
 from npulint.source_lines import LineProvider
 
@@ -104,7 +104,7 @@ def visible(result: RunResult, view: ReportView) -> list[Finding]:
     return [finding for finding in result.findings if RANK[finding.severity] >= lowest]
 
 
-def visible_silenced(result: RunResult, view: ReportView) -> list[Silenced]:
+def visible_suppressed(result: RunResult, view: ReportView) -> list[SuppressedFinding]:
     """The suppressed findings that the view would otherwise show."""
     lowest = RANK[view.shown_from]
     return [one for one in result.suppressed if RANK[one.finding.severity] >= lowest]

@@ -20,7 +20,7 @@ from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
 from npulint.server.fixes import all_safe, offers
 from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
-from npulint.server.positions import Places, line_end
+from npulint.server.positions import TextPositions, line_end
 from npulint.texts import say
 
 FIX_ALL = "source.fixAll.npulint"
@@ -28,7 +28,7 @@ SHOW_PAGE = "npulint.showPage"
 _TITLE = 80  # maximum characters of a fix title
 
 
-class File(msgspec.Struct, frozen=True):
+class EditableFile(msgspec.Struct, frozen=True):
     """An editable file: its URI, the document version (None: not open), its text."""
 
     uri: str
@@ -37,7 +37,7 @@ class File(msgspec.Struct, frozen=True):
     lines: Sequence[str]
 
 
-Files = Callable[[str], File]
+Files = Callable[[str], EditableFile]
 
 
 class Proposer(msgspec.Struct, frozen=True):
@@ -104,7 +104,7 @@ class Proposer(msgspec.Struct, frozen=True):
 
     def _text_edits(self, path: str, edits: Sequence[Edit]) -> list[TextEdit]:
         file = self.files(path)
-        places, end = Places(file.lines, self.encoding), line_end(file.text)
+        places, end = TextPositions(file.lines, self.encoding), line_end(file.text)
         ordered = sorted(edits, key=lambda edit: edit.span)
         return [TextEdit(places.range(one.span), one.text.replace("\n", end)) for one in ordered]
 

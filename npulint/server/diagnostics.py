@@ -18,7 +18,7 @@ from lsprotocol.types import (
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.server.positions import Places
+from npulint.server.positions import TextPositions
 
 SOURCE = "npulint"
 _SEVERITY = {
@@ -30,7 +30,7 @@ _FADED = "unused-suppression"
 _OUTDATED = "deprecated_api"
 _RELATED = 20  # related locations per finding; editors show all of them
 
-Sight = Callable[[str], tuple[str, Places, Sequence[str]]]
+Sight = Callable[[str], tuple[str, TextPositions, Sequence[str]]]
 """From an absolute path to URI, positions and lines."""
 
 

@@ -52,7 +52,7 @@ class DocumentStore:
         self._changes: dict[str, EditorDocument | Notebook | None] = {}
         self._touched: list[str] = []
         self._configured = False
-        self._wanted = False
+        self._requested = False
         self._around = False
         self._apart: dict[str, list[Finding]] = {}
         self._running: asyncio.Task[None] | None = None
@@ -83,9 +83,9 @@ class DocumentStore:
         self.locale = locale
         self._configured = False
         self._apart = {}
-        self.look_around()
+        self.check_workspace()
 
-    def look_around(self) -> None:
+    def check_workspace(self) -> None:
         """Check all projects of the workspace, if the scope requires it."""
         self._around = self.client.scope == "workspace"
         self.soon(0)
@@ -142,7 +142,7 @@ class DocumentStore:
 
     async def settled(self) -> None:
         """Wait until no run is pending."""
-        while self._wanted or self._running is not None:
+        while self._requested or self._running is not None:
             await self._next()
 
     async def _next(self) -> None:
@@ -156,7 +156,7 @@ class DocumentStore:
     def soon(self, seconds: float) -> None:
         """Schedule a run after `seconds`; a later call replaces this one. If a run is in progress, start right after
         it."""
-        self._wanted = True
+        self._requested = True
         for timer in (self._timer, self._idle):
             if timer is not None:
                 timer.cancel()
@@ -175,9 +175,9 @@ class DocumentStore:
 
     async def _run(self) -> None:
         try:
-            while self._wanted or self._around:
-                if self._wanted:
-                    self._wanted = False
+            while self._requested or self._around:
+                if self._requested:
+                    self._requested = False
                     await self._once()
                 else:
                     await self._everything()
@@ -231,7 +231,7 @@ class DocumentStore:
         failures: list[str] = []
         problems = self.answer.problems
         for number, path in enumerate(paths):
-            if self._wanted:
+            if self._requested:
                 return
             self._progress(number, len(paths))
             one = await self._answer(partial(self._engine.check, [path]))

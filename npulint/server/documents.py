@@ -9,7 +9,7 @@ import msgspec
 from lsprotocol.types import TextDocumentContentChangePartial, TextDocumentContentChangeWholeDocument
 
 from npulint.discover.safe_open import read_regular
-from npulint.read.source import Source, decode
+from npulint.read.source import DecodedSource, decode
 from npulint.server.positions import replaced, split
 
 _LIMIT = 20_000_000  # bytes
@@ -78,15 +78,15 @@ def unsaved(path: str, text: str) -> bytes | None:
     except (UnicodeEncodeError, LookupError):
         return marked
     back = decode(data, path, path.endswith(".py"))
-    return data if isinstance(back, Source) and back.text == _plain(text) else marked
+    return data if isinstance(back, DecodedSource) and back.text == _plain(text) else marked
 
 
-def _stored(path: str) -> Source | None:
+def _stored(path: str) -> DecodedSource | None:
     try:
         found = decode(read_regular(path, _LIMIT), path, path.endswith(".py"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, Source) else None
+    return found if isinstance(found, DecodedSource) else None
 
 
 def _plain(text: str) -> str:

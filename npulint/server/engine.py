@@ -123,7 +123,7 @@ class Engine:
             if home is not None and not home.leaves_out(path):
                 answer.settings[path] = home.settings
                 if path not in answer.near:
-                    self._ask(home, path, answer)
+                    self._evaluate(home, path, answer)
         found = [one for some in (*self._problems.values(), *self._refusals.values()) for one in some]
         answer.problems = list(dict.fromkeys(found))
         return answer
@@ -138,7 +138,7 @@ class Engine:
             data = read_head(path, JSON_LIMIT)
         return is_mixlist(data) if kinds else bool(kinds_by_content(data))
 
-    def _ask(self, home: _Home, path: str, answer: EngineAnswer) -> None:
+    def _evaluate(self, home: _Home, path: str, answer: EngineAnswer) -> None:
         try:
             checked = home.session.check(path)
         except NpulintError as error:

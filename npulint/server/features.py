@@ -70,12 +70,12 @@ async def initialized(ls: Server, params: lsp.InitializedParams) -> None:
             await ls.client_register_capability_async(lsp.RegistrationParams(registrations=registrations))
         except REFUSED as error:  # the client may refuse
             ls.log(lsp.MessageType.Warning, str(error))
-    if await _ask_settings(ls):
+    if await _request_settings(ls):
         ls.reconfigure()
     window = ls.capabilities.window
-    if ls.desk.client.scope == "workspace" and window is not None and window.work_done_progress:
+    if ls.store.client.scope == "workspace" and window is not None and window.work_done_progress:
         await ls.bar.begin(say(ls.lang, "server.progress"))
-        ls.desk.look_around()
+        ls.store.check_workspace()
 
 
 def _registrations(ls: Server) -> list[lsp.Registration]:
@@ -88,12 +88,12 @@ def _registrations(ls: Server) -> list[lsp.Registration]:
             options = lsp.DidChangeWatchedFilesRegistrationOptions(watchers=watchers)
             found.append(lsp.Registration("npulint-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options))
         if settings is not None and settings.dynamic_registration:
-            wanted = lsp.DidChangeConfigurationRegistrationOptions(section="npulint")
-            found.append(lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, wanted))
+            registration = lsp.DidChangeConfigurationRegistrationOptions(section="npulint")
+            found.append(lsp.Registration("npulint-settings", lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, registration))
     return found
 
 
-async def _ask_settings(ls: Server) -> bool:
+async def _request_settings(ls: Server) -> bool:
     """Request the client's settings; returns whether it has any for npulint."""
     workspace = ls.capabilities.workspace
     if workspace is None or not workspace.configuration:
@@ -106,7 +106,7 @@ async def _ask_settings(ls: Server) -> bool:
         return False
     if not answer or not isinstance(answer[0], dict) or not answer[0]:
         return False
-    ls.given = answer[0]
+    ls.client_settings = answer[0]
     return True
 
 
@@ -115,21 +115,21 @@ def did_open(ls: Server, params: lsp.DidOpenTextDocumentParams) -> None:
     item = params.text_document
     path = path_of(item.uri)
     if path is not None:
-        ls.desk.open(EditorDocument(item.uri, ls.desk.path(path), item.version, item.text, ls.encoding))
+        ls.store.open(EditorDocument(item.uri, ls.store.path(path), item.version, item.text, ls.encoding))
 
 
 def did_change(ls: Server, params: lsp.DidChangeTextDocumentParams) -> None:
-    document = ls.desk.documents.get(params.text_document.uri)
+    document = ls.store.documents.get(params.text_document.uri)
     if isinstance(document, EditorDocument):
         document.change(params.text_document.version, params.content_changes)
-        ls.desk.changed(document)
+        ls.store.changed(document)
 
 
 def did_save(ls: Server, params: lsp.DidSaveTextDocumentParams) -> None:
     path = path_of(params.text_document.uri)
-    document = ls.desk.documents.get(params.text_document.uri)
+    document = ls.store.documents.get(params.text_document.uri)
     if document is not None:
-        ls.desk.saved(document)
+        ls.store.saved(document)
     if path is not None and _configures(path, ls):
         ls.reconfigure()
 
@@ -137,44 +137,44 @@ def did_save(ls: Server, params: lsp.DidSaveTextDocumentParams) -> None:
 def did_close(ls: Server, params: lsp.DidCloseTextDocumentParams) -> None:
     """Close a document; the next run decides what is still shown of it."""
     uri = params.text_document.uri
-    ls.desk.close(uri)
+    ls.store.close(uri)
     ls.pulled.pop(uri, None)
-    ls.board.forget(uri)
+    ls.publisher.forget(uri)
 
 
 def notebook_did_open(ls: Server, params: lsp.DidOpenNotebookDocumentParams) -> None:
     book = params.notebook_document
     path = path_of(book.uri)
     if path is not None:
-        ls.desk.open(Notebook(book.uri, ls.desk.path(path), book.cells, params.cell_text_documents, ls.encoding))
+        ls.store.open(Notebook(book.uri, ls.store.path(path), book.cells, params.cell_text_documents, ls.encoding))
 
 
 def notebook_did_change(ls: Server, params: lsp.DidChangeNotebookDocumentParams) -> None:
-    book = ls.desk.documents.get(params.notebook_document.uri)
+    book = ls.store.documents.get(params.notebook_document.uri)
     if isinstance(book, Notebook):
         for gone in book.change(params.change):
-            ls.board.forget(gone)
-        ls.desk.changed(book)
+            ls.publisher.forget(gone)
+        ls.store.changed(book)
 
 
 def notebook_did_save(ls: Server, params: lsp.DidSaveNotebookDocumentParams) -> None:
-    book = ls.desk.documents.get(params.notebook_document.uri)
+    book = ls.store.documents.get(params.notebook_document.uri)
     if book is not None:
-        ls.desk.saved(book)
+        ls.store.saved(book)
 
 
 def notebook_did_close(ls: Server, params: lsp.DidCloseNotebookDocumentParams) -> None:
-    book = ls.desk.documents.get(params.notebook_document.uri)
-    ls.desk.close(params.notebook_document.uri)
+    book = ls.store.documents.get(params.notebook_document.uri)
+    ls.store.close(params.notebook_document.uri)
     for address in book.addresses if isinstance(book, Notebook) else ():
-        ls.board.forget(address)
+        ls.publisher.forget(address)
 
 
 async def did_change_configuration(ls: Server, params: lsp.DidChangeConfigurationParams) -> None:
     if isinstance(params.settings, dict) and params.settings:
-        ls.given = params.settings
+        ls.client_settings = params.settings
     else:
-        await _ask_settings(ls)
+        await _request_settings(ls)
     ls.reconfigure()
 
 
@@ -188,16 +188,16 @@ def did_change_watched_files(ls: Server, params: lsp.DidChangeWatchedFilesParams
     gone = [path_of(event.uri) for event in params.changes if event.type == lsp.FileChangeType.Deleted]
     if any(_configures(path, ls) for path in paths):
         ls.reconfigure()
-    counting = [ls.desk.path(path) for path in paths if path in gone or _counts(path)]
+    counting = [ls.store.path(path) for path in paths if path in gone or _counts(path)]
     if counting:
-        ls.desk.touched(counting)
+        ls.store.touched(counting)
 
 
 def _configures(path: str, ls: Server) -> bool:
     """Whether a file affects how others are checked: configuration, ignore files, or a check of the user."""
     if os.path.basename(path) in _CONFIGURING:
         return True
-    folders = {os.path.abspath(one) for settings in ls.desk.answer.settings.values() for one in settings.checks}
+    folders = {os.path.abspath(one) for settings in ls.store.answer.settings.values() for one in settings.checks}
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 

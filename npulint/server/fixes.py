@@ -26,10 +26,10 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
     kinds = {change.applicability for change in fix.changes} or ({fix.applicability} if fix.edits else set())
     if not kinds:
         return []
-    from npulint.fix.code_actions import Files, edits_of
+    from npulint.fix.code_actions import DecodedFiles, edits_of
     from npulint.fix.model import FixRefused
 
-    files = Files(_bytes(text_of))
+    files = DecodedFiles(_bytes(text_of))
     found: list[Offer] = []
     for word in ("safe", "unsafe"):
         if word in kinds:
@@ -42,12 +42,12 @@ def offers(finding: Finding, text_of: TextOf) -> list[Offer]:
 
 def all_safe(findings: Sequence[Finding], text_of: TextOf) -> Sequence[Edit]:
     """All safe, compatible fixes of the findings of one file, without those that change other files."""
-    mending = [one for one in findings if one.fix.edits or one.fix.changes]
-    if not mending:
+    fixable = [one for one in findings if one.fix.edits or one.fix.changes]
+    if not fixable:
         return ()
-    from npulint.fix.code_actions import Files, safe_edits
+    from npulint.fix.code_actions import DecodedFiles, safe_edits
 
-    return safe_edits(mending, Files(_bytes(text_of), only=mending[0].path))
+    return safe_edits(fixable, DecodedFiles(_bytes(text_of), only=fixable[0].path))
 
 
 def _bytes(text_of: TextOf) -> Callable[[str], bytes | None]:

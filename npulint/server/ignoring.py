@@ -22,7 +22,7 @@ from npulint.postprocess.comments import suppress
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.removal import applied
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.tokens import Operator, Word
+from npulint.read.shell.tokens import ShellOperator, Word
 from npulint.read.source import comments
 
 _OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -205,6 +205,6 @@ def _shell_tokens(text: str) -> list[str]:
     for token in Lexer(text, remember=False).tokens():
         if isinstance(token, Word):
             found.append(text[token.start : token.end])
-        elif isinstance(token, Operator) and not (token.text == "\n" and found[-1:] in ([], ["\n"])):
+        elif isinstance(token, ShellOperator) and not (token.text == "\n" and found[-1:] in ([], ["\n"])):
             found.append(token.text)
     return found if found[-1:] != ["\n"] else found[:-1]

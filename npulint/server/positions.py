@@ -36,20 +36,20 @@ def units(text: str, encoding: str) -> int:
     return len(text.encode(codec, "surrogatepass")) // width
 
 
-def points(line: str, wanted: int, encoding: str) -> int:
-    """The number of code points in the first `wanted` units of a line, without a split one; at most the length of the
+def points(line: str, limit: int, encoding: str) -> int:
+    """The number of code points in the first `limit` units of a line, without a split one; at most the length of the
     line."""
     if line.isascii() or encoding == "utf-32":
-        return min(wanted, len(line))
+        return min(limit, len(line))
     taken = 0
     for number, char in enumerate(line):
         taken += units(char, encoding)
-        if taken > wanted:
+        if taken > limit:
             return number
     return len(line)
 
 
-class Places:
+class TextPositions:
     """The positions in one text, for `encoding` ``utf-8``, ``utf-16`` or ``utf-32``."""
 
     def __init__(self, lines: Sequence[str], encoding: str = "utf-16") -> None:
@@ -97,7 +97,7 @@ def replaced(text: str, lsp_range: Range, new: str, encoding: str) -> str:
     return text[:start] + new + text[end:]
 
 
-def agreed(wanted: Sequence[PositionEncodingKind | str] | None) -> str:
-    """The position encoding for a client that supports the `wanted` ones, by its preference."""
-    names = [kind.value if isinstance(kind, PositionEncodingKind) else kind for kind in wanted or ()]
+def agreed(offered: Sequence[PositionEncodingKind | str] | None) -> str:
+    """The position encoding for a client that supports the `offered` ones, by its preference."""
+    names = [kind.value if isinstance(kind, PositionEncodingKind) else kind for kind in offered or ()]
     return next((name for name in names if name in _WIDTH), "utf-16")

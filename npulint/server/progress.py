@@ -16,7 +16,7 @@ REFUSED = (JsonRpcException, OSError)
 _TOKEN = "npulint/workspace"
 
 
-class Bar:
+class ProgressBar:
     """A work done progress, shown once per server."""
 
     def __init__(self, server: LanguageServer) -> None:

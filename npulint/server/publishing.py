@@ -33,11 +33,11 @@ def shown_elsewhere(
     return chosen
 
 
-class Board:
+class DiagnosticsPublisher:
     """The published diagnostics by URI, so that only changes are sent."""
 
-    def __init__(self, tell: Callable[[str, int | None, list[object]], None]) -> None:
-        self._tell = tell
+    def __init__(self, send: Callable[[str, int | None, list[object]], None]) -> None:
+        self._send = send
         self._published: dict[str, tuple[int | None, list[object]]] = {}
 
     def show(self, uri: str, version: int | None, diagnostics: Iterable[object]) -> None:
@@ -52,14 +52,14 @@ class Board:
             self._published[uri] = (version, some)
         else:
             self._published.pop(uri, None)
-        self._tell(uri, version, some)
+        self._send(uri, version, some)
 
     def forget(self, uri: str) -> None:
         """Clear the diagnostics of a closed document and forget its version."""
         if uri in self._published:
             shown = self._published.pop(uri)[1]
             if shown:
-                self._tell(uri, None, [])
+                self._send(uri, None, [])
 
     def only(self, uris: Collection[str]) -> None:
         """Clear the diagnostics of all other URIs."""

@@ -15,12 +15,12 @@ from lsprotocol import types as lsp
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
-from npulint.server.actions import FIX_ALL, File, Proposer, meets
+from npulint.server.actions import FIX_ALL, EditableFile, Proposer, meets
 from npulint.server.document_store import StoredResult
 from npulint.server.hover import as_markdown, named_at, plain
 from npulint.server.notebooks import Notebook
-from npulint.server.positions import Places
-from npulint.server.screen import Shown
+from npulint.server.positions import TextPositions
+from npulint.server.screen import PublishedDiagnostics
 from npulint.server.server import Server, identity
 from npulint.server.uris import uri_of
 
@@ -28,7 +28,7 @@ from npulint.server.uris import uri_of
 async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
     """The diagnostics of one document for its current text."""
     uri = params.text_document.uri
-    result = await ls.desk.current(_holder(ls, uri))
+    result = await ls.store.current(_holder(ls, uri))
     item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
     if item is None:
         return lsp.RelatedFullDocumentDiagnosticReport(items=[])
@@ -41,23 +41,23 @@ async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) 
 
 def _holder(ls: Server, uri: str) -> str:
     """The open document or notebook that a URI belongs to."""
-    books = [book for book in ls.desk.documents.values() if isinstance(book, Notebook)]
+    books = [book for book in ls.store.documents.values() if isinstance(book, Notebook)]
     return next((book.uri for book in books if uri in book.addresses), uri)
 
 
 async def workspace_diagnostic(ls: Server, params: lsp.WorkspaceDiagnosticParams) -> lsp.WorkspaceDiagnosticReport:
     """All diagnostics to show. From now on those of other files are no longer pushed."""
     ls.pulls_workspace = True
-    ls.board.only(())
-    await ls.desk.settled()
+    ls.publisher.only(())
+    await ls.store.settled()
     screen = ls.screen()
     known = {one.uri: one.value for one in params.previous_result_ids}
     items = {item.uri: item for item in (*screen.elsewhere(), *screen.opened())}
-    gone = [Shown(uri, None, []) for uri in known if uri not in items]
+    gone = [PublishedDiagnostics(uri, None, []) for uri in known if uri not in items]
     return lsp.WorkspaceDiagnosticReport(items=[_report(item, known) for item in (*items.values(), *gone)])
 
 
-def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
+def _report(item: PublishedDiagnostics, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnosticReport:
     name = identity(item)
     if known.get(item.uri) == name:
         return lsp.WorkspaceUnchangedDocumentDiagnosticReport(uri=item.uri, result_id=name, version=item.version)
@@ -69,23 +69,23 @@ def _report(item: Shown, known: dict[str, str]) -> lsp.WorkspaceDocumentDiagnost
 async def code_action(ls: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction | lsp.Command]:
     """The code actions for the findings in a range; empty if the text has changed since."""
     uri = params.text_document.uri
-    result = await ls.desk.current(uri)
-    if result is None or ls.desk.stale(uri):
+    result = await ls.store.current(uri)
+    if result is None or ls.store.stale(uri):
         return []
     proposer = _proposer(ls, result)
     found: list[lsp.CodeAction | lsp.Command] = []
-    if _wanted(lsp.CodeActionKind.QuickFix, params.context.only):
+    if _is_requested(lsp.CodeActionKind.QuickFix, params.context.only):
         requested = _requested(ls, result, params)
         shown = ls.screen().diagnostics(requested)
         for finding, diagnostic in zip(requested, shown, strict=True):  # in a thread: long files take time
             found += await asyncio.to_thread(proposer.for_finding, finding, diagnostic)
-    if _wanted(FIX_ALL, params.context.only):
+    if _is_requested(FIX_ALL, params.context.only):
         everything = await asyncio.to_thread(proposer.fix_all, result.findings)
         found += [everything] if everything is not None else []
     return found
 
 
-def _wanted(kind: str, only: Sequence[str] | None) -> bool:
+def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
     kind = getattr(kind, "value", kind)
     words = [getattr(word, "value", word) for word in only or ()]
     return not words or any(kind == word or kind.startswith(f"{word}.") for word in words)
@@ -95,7 +95,7 @@ def _requested(ls: Server, result: StoredResult, params: lsp.CodeActionParams) -
     """The findings in the range, and those of the diagnostics in the request."""
     data = [shown.data for shown in params.context.diagnostics]
     named = {one.get("fingerprint") for one in data if isinstance(one, dict)}
-    span = Places(result.seen.lines, ls.encoding).span(params.range)
+    span = TextPositions(result.seen.lines, ls.encoding).span(params.range)
     return [f for f in result.findings if meets(f.span, span) or (f.fingerprint and f.fingerprint in named)]
 
 
@@ -103,16 +103,16 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
     workspace = ls.capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     versioned = edits is not None and bool(edits.document_changes)
-    settings = ls.desk.answer.settings.get(result.seen.path)
+    settings = ls.store.answer.settings.get(result.seen.path)
     screen = ls.screen()
-    by_path = {one.seen.path: one for one in ls.desk.results.values()}
+    by_path = {one.seen.path: one for one in ls.store.results.values()}
 
-    def file(path: str) -> File:
+    def file(path: str) -> EditableFile:
         known = by_path.get(os.path.abspath(path))
         if known is not None:
-            return File(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
+            return EditableFile(known.seen.uri, known.seen.version, known.seen.text, known.seen.lines)
         lines = screen.sight(os.path.abspath(path))[2]
-        return File(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
+        return EditableFile(uri_of(os.path.abspath(path)), None, "\n".join(lines), lines)
 
     return Proposer(file, ls.encoding, versioned, settings.language() if settings else ls.lang)
 
@@ -120,13 +120,13 @@ def _proposer(ls: Server, result: StoredResult) -> Proposer:
 async def hover(ls: Server, params: lsp.HoverParams) -> lsp.Hover | None:
     """The documentation of a check that a comment names, or the findings at the position."""
     uri = params.text_document.uri
-    result = await ls.desk.current(uri)
+    result = await ls.store.current(uri)
     if result is None or result.seen.cells:
         return None
-    places = Places(result.seen.lines, ls.encoding)
+    places = TextPositions(result.seen.lines, ls.encoding)
     line, column = places.place(params.position)
     named = named_at(result.seen.lines[line - 1], column)
-    settings = ls.desk.answer.settings.get(result.seen.path)
+    settings = ls.store.answer.settings.get(result.seen.path)
     lang = settings.language() if settings else ls.lang
     if named is not None:
         page = await asyncio.to_thread(ls.page, named[0])

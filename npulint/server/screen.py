@@ -13,13 +13,13 @@ from npulint.findings import Finding
 from npulint.server.configuration import ConfigProblem
 from npulint.server.diagnostics import SOURCE, Abilities, diagnostic
 from npulint.server.document_store import DocumentStore, StoredResult
-from npulint.server.positions import Places
+from npulint.server.positions import TextPositions
 from npulint.server.publishing import shown_elsewhere
 from npulint.server.uris import uri_of
 from npulint.source_lines import FileLines, cell_line
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PublishedDiagnostics(msgspec.Struct, frozen=True):
     """The diagnostics of one URI. `version` is that of the document, None when it is not open."""
 
     uri: str
@@ -30,48 +30,48 @@ class Shown(msgspec.Struct, frozen=True):
 class Screen:
     """Converts the results of a document store for one client. Create one per run, because it caches lines."""
 
-    def __init__(self, desk: DocumentStore, encoding: str, can: Abilities) -> None:
-        self._desk = desk
+    def __init__(self, store: DocumentStore, encoding: str, can: Abilities) -> None:
+        self._store = store
         self._encoding = encoding
         self._can = can
         self._lines = FileLines()
-        self._open: dict[str, StoredResult] = {result.seen.path: result for result in desk.results.values()}
+        self._open: dict[str, StoredResult] = {result.seen.path: result for result in store.results.values()}
 
-    def opened(self) -> Iterator[Shown]:
+    def opened(self) -> Iterator[PublishedDiagnostics]:
         """The diagnostics of every open document with a result."""
-        for uri in self._desk.documents:
-            result = self._desk.results.get(uri)
+        for uri in self._store.documents:
+            result = self._store.results.get(uri)
             if result is not None:
                 yield from self.of(result)
 
-    def of(self, result: StoredResult) -> list[Shown]:
+    def of(self, result: StoredResult) -> list[PublishedDiagnostics]:
         """The diagnostics of one open document; of a notebook, of each cell."""
         if result.seen.cells:
             return self._cells(result)
         own = [self._problem(problem, result.seen.lines) for problem in self._problems().get(result.seen.path, ())]
-        return [Shown(result.seen.uri, result.seen.version, [*own, *self.diagnostics(result.findings)])]
+        return [PublishedDiagnostics(result.seen.uri, result.seen.version, [*own, *self.diagnostics(result.findings)])]
 
-    def elsewhere(self) -> Iterator[Shown]:
+    def elsewhere(self) -> Iterator[PublishedDiagnostics]:
         """The diagnostics of files that are not open, by path."""
-        desk, problems = self._desk, self._problems()
-        opened = {document.path for document in desk.documents.values()}
-        others = shown_elsewhere(desk.answer.findings, opened, desk.answer.near, desk.client.scope)
+        store, problems = self._store, self._problems()
+        opened = {document.path for document in store.documents.values()}
+        others = shown_elsewhere(store.answer.findings, opened, store.answer.near, store.client.scope)
         for path in sorted({*others, *problems} - opened):
             own = [self._problem(problem, self._lines(path)) for problem in problems.get(path, ())]
-            yield Shown(uri_of(path), None, [*own, *self.diagnostics(others.get(path, ()))])
+            yield PublishedDiagnostics(uri_of(path), None, [*own, *self.diagnostics(others.get(path, ()))])
 
     def diagnostics(self, findings: Sequence[Finding]) -> list[Diagnostic]:
         return [diagnostic(finding, self.sight, self._can) for finding in findings]
 
-    def sight(self, path: str) -> tuple[str, Places, Sequence[str]]:
+    def sight(self, path: str) -> tuple[str, TextPositions, Sequence[str]]:
         """URI, positions and lines of a file as checked."""
         path = os.path.abspath(path)
         result = self._open.get(path)
         lines = self._lines(path) if result is None else result.seen.lines
         uri = uri_of(path) if result is None else result.seen.uri
-        return uri, Places(lines, self._encoding), lines
+        return uri, TextPositions(lines, self._encoding), lines
 
-    def _cells(self, result: StoredResult) -> list[Shown]:
+    def _cells(self, result: StoredResult) -> list[PublishedDiagnostics]:
         seen = result.seen
         texts: dict[str, list[str]] = {}
         versions: dict[str, int] = {}
@@ -82,13 +82,13 @@ class Screen:
         for finding, shown in zip(result.findings, self.diagnostics(result.findings), strict=True):
             at = seen.cells.get(finding.span.line)
             if at is not None:
-                shown.range = Places(texts[at[0]], self._encoding).range(in_cell(finding.span, seen.cells))
+                shown.range = TextPositions(texts[at[0]], self._encoding).range(in_cell(finding.span, seen.cells))
                 found[at[0]].append(shown)
-        return [Shown(address, versions[address], found[address]) for address in texts]
+        return [PublishedDiagnostics(address, versions[address], found[address]) for address in texts]
 
     def _problems(self) -> dict[str, list[ConfigProblem]]:
         by_path: dict[str, list[ConfigProblem]] = {}
-        for problem in self._desk.answer.problems:
+        for problem in self._store.answer.problems:
             if problem.path:
                 by_path.setdefault(problem.path, []).append(problem)
         return by_path
@@ -97,7 +97,7 @@ class Screen:
         end = len(lines[problem.line - 1]) + 1 if 0 < problem.line <= len(lines) else 1
         span = Span(problem.line, problem.column, problem.line, max(end, problem.column))
         return Diagnostic(
-            range=Places(lines, self._encoding).range(span),
+            range=TextPositions(lines, self._encoding).range(span),
             message=problem.message,
             severity=DiagnosticSeverity.Error,
             code="configuration",

@@ -21,9 +21,9 @@ from npulint.server.diagnostics import Abilities
 from npulint.server.document_store import DocumentStore
 from npulint.server.engine import EngineAnswer
 from npulint.server.positions import agreed
-from npulint.server.progress import REFUSED, Bar
-from npulint.server.publishing import Board
-from npulint.server.screen import Screen, Shown
+from npulint.server.progress import REFUSED, ProgressBar
+from npulint.server.publishing import DiagnosticsPublisher
+from npulint.server.screen import PublishedDiagnostics, Screen
 from npulint.server.uris import path_of
 from npulint.settings import Settings
 from npulint.texts import say
@@ -79,25 +79,27 @@ class Server(LanguageServer):
         )
         self.environ = environ
         self.pages = pages
-        self.desk = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
-        self.board = Board(self._publish)
-        self.bar = Bar(self)
+        self.store = DocumentStore(environ, self._on_answer, lambda done, total: self.bar.report(done, total))
+        self.publisher = DiagnosticsPublisher(self._publish)
+        self.bar = ProgressBar(self)
         self.encoding = "utf-16"
         self.can = Abilities()
-        self.given: object = None
+        self.client_settings: object = None
         self.pulled: dict[str, str] = {}
         self.pulls_workspace = False
         self.pages_folder = ""
         self._refreshing: asyncio.Future[None] | None = None
-        self._told_by: tuple[Settings, Callable[[str], RulePage | None]] | None = None
-        self._said: set[str] = set()
+        self._pages: tuple[Settings, Callable[[str], RulePage | None]] | None = None
+        self._shown_texts: set[str] = set()
 
     @property
     def lang(self) -> str:
         """The language of the server's own messages."""
-        wanted = self.desk.client.words.get("lang")
-        spoken = {"NPULINT_LANG": self.desk.locale} if self.desk.locale else {}
-        return language({**spoken, **self.environ}, wanted[-1] if isinstance(wanted, list) and wanted else "auto")
+        setting = self.store.client.words.get("lang")
+        from_editor = {"NPULINT_LANG": self.store.locale} if self.store.locale else {}
+        return language(
+            {**from_editor, **self.environ}, setting[-1] if isinstance(setting, list) and setting else "auto"
+        )
 
     @property
     def capabilities(self) -> lsp.ClientCapabilities:
@@ -115,16 +117,16 @@ class Server(LanguageServer):
         general = params.capabilities.general
         self.encoding = agreed(general.position_encodings if general else None)
         self.can = _abilities(params.capabilities)
-        self.desk.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
-        self.given = params.initialization_options
+        self.store.locale = "zh" if (params.locale or "").lower().startswith("zh") else "en" if params.locale else ""
+        self.client_settings = params.initialization_options
 
     def reconfigure(self) -> None:
         """Read client settings and configuration files again."""
-        client = understood(self.given, self.lang)
-        self._said = set()
+        client = understood(self.client_settings, self.lang)
+        self._shown_texts = set()
         for problem in client.problems:
             self.say_once(lsp.MessageType.Warning, say(self.lang, "server.settings", text=problem))
-        self.desk.configure(self.folders(), client, self.desk.locale)
+        self.store.configure(self.folders(), client, self.store.locale)
 
     def folders(self) -> list[str]:
         """The absolute paths of local workspace folders."""
@@ -134,14 +136,14 @@ class Server(LanguageServer):
 
     def screen(self) -> Screen:
         """The current diagnostics."""
-        return Screen(self.desk, self.encoding, self.can)
+        return Screen(self.store, self.encoding, self.can)
 
     def page(self, word: str) -> RulePage | None:
         """The documentation of the check with this code or name, in the client's language."""
-        settings = next(iter(self.desk.answer.settings.values()), None) or Settings(lang=self.lang)
-        if self._told_by is None or self._told_by[0] != settings:
-            self._told_by = (settings, self.pages(settings))
-        pages = self._told_by[1]
+        settings = next(iter(self.store.answer.settings.values()), None) or Settings(lang=self.lang)
+        if self._pages is None or self._pages[0] != settings:
+            self._pages = (settings, self.pages(settings))
+        pages = self._pages[1]
         return pages(word) or pages(word.upper()) or pages(word.lower())
 
     def show(self) -> None:
@@ -151,17 +153,17 @@ class Server(LanguageServer):
         waiting: set[str] = set()
         if not self.pulls:
             items += screen.opened()
-            waiting = {uri for uri in self.desk.documents if uri not in self.desk.results}
-        self.board.only({item.uri for item in items} | waiting)
+            waiting = {uri for uri in self.store.documents if uri not in self.store.results}
+        self.publisher.only({item.uri for item in items} | waiting)
         for item in items:
-            self.board.show(item.uri, item.version, item.diagnostics)
+            self.publisher.show(item.uri, item.version, item.diagnostics)
         if self.pulls and self._outdated(screen):
             self._refreshing = asyncio.ensure_future(self._refresh())
 
     def say_once(self, kind: lsp.MessageType, text: str) -> None:
         """Show a message, unless it was shown since the settings were read."""
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._shown_texts:
+            self._shown_texts.add(text)
             self.window_show_message(lsp.ShowMessageParams(type=kind, message=text))
 
     def log(self, kind: lsp.MessageType, text: str) -> None:
@@ -174,8 +176,8 @@ class Server(LanguageServer):
 
     def _on_answer(self, answer: EngineAnswer) -> None:
         for notice in answer.notices:
-            if notice not in self._said:
-                self._said.add(notice)
+            if notice not in self._shown_texts:
+                self._shown_texts.add(notice)
                 self.log(lsp.MessageType.Warning, notice)
         for failure in answer.failures:
             self.log(lsp.MessageType.Error, failure)
@@ -212,7 +214,7 @@ class Server(LanguageServer):
                 self.log(lsp.MessageType.Warning, str(error))
 
 
-def identity(item: Shown) -> str:
+def identity(item: PublishedDiagnostics) -> str:
     """A result id: the version and a digest of the diagnostics."""
     return f"{item.version}:{blake2b(repr(item.diagnostics).encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 

@@ -13,13 +13,13 @@ from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, ProgramSummary, Silenced
+from npulint.findings import Finding, ProgramSummary, SuppressedFinding
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
-from npulint.postprocess.scope import Scope
+from npulint.postprocess.scope import ReportScope
 from npulint.project_runner import evaluate_project
 from npulint.session.knowledge import FactsSnapshot, FactStore, Version
-from npulint.session.sources import SessionProject, Sources
+from npulint.session.sources import SessionProject, WorkspaceSources
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
@@ -34,7 +34,7 @@ class Checked(msgspec.Struct, frozen=True):
 
     root: str
     findings: dict[str, list[Finding]]
-    silenced: list[Silenced] = []
+    suppressed: list[SuppressedFinding] = []
     unread: list[Problem] = []
     programs: list[ProgramSummary] = []
     notices: list[str] = []
@@ -49,7 +49,7 @@ class Session:
         """Load the catalogue. Raises `CatalogueError` for a broken check file."""
         self._settings = settings
         self._catalogue = _catalogue(settings)
-        self._sources = Sources(settings.paths, settings.discovery())
+        self._sources = WorkspaceSources(settings.paths, settings.discovery())
         self._knowledge = FactStore(settings.cache)
         self._outcomes: dict[tuple[str, str], _Evaluated] = {}
         self._answers: dict[tuple[str, str], _Answer] = {}
@@ -129,7 +129,7 @@ class Session:
             problems=project.problems,
         )
         result = finalize(
-            raw, RunContext(self._settings, self._catalogue, FileLines(buffers), Scope(project.context_only))
+            raw, RunContext(self._settings, self._catalogue, FileLines(buffers), ReportScope(project.context_only))
         )
         reported = {file.path for file in project.files if file.path not in project.context_only}
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(reported | {project.alone} - {""})}

@@ -13,7 +13,7 @@ from npulint.discover.file_filter import of_text
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
 from npulint.discover.paths import local, shown
-from npulint.discover.projects import Roots, base_of, group
+from npulint.discover.projects import ProjectRoots, base_of, group
 from npulint.facts.model import Problem
 
 
@@ -35,7 +35,7 @@ class SessionProject(msgspec.Struct, frozen=True):
         return bool(self.rests_on) and all(_changed(folder) == time for folder, time in self.rests_on.items())
 
 
-class Sources:
+class WorkspaceSources:
     """The files of a workspace. `buffers` are editor texts by absolute path."""
 
     def __init__(self, paths: Sequence[str], options: DiscoverOptions) -> None:
@@ -83,7 +83,7 @@ class Sources:
         for top in sorted(map(local, self._paths), key=len):
             if not place.startswith(os.path.join(os.path.abspath(top), "")):
                 continue
-            base, roots = base_of(top, folder=True), Roots()
+            base, roots = base_of(top, folder=True), ProjectRoots()
             root = roots.root(posixpath.dirname(name) or ".", base) or base
             found = discover(self._paths, self._options, self.buffers, os.path.abspath(root))
             files = group(_of_code(found.files)).get(root, [])

@@ -1,4 +1,4 @@
-"""Every sentence that npulint itself says, in English and Chinese. Checks carry their own texts.
+"""Every sentence of npulint's messages, in English and Chinese. The texts of checks are in their YAML files.
 
 They are in the JSON files of this folder: by key, the English and the Chinese sentence."""
 
@@ -18,20 +18,20 @@ FAMILIES: tuple[str, ...] = (
     "github",
     "graphs",
     "html",
-    "imaginary",
     "init",
-    "joined",
     "live",
+    "merged",
     "options",
     "page",
     "problem",
+    "recording",
     "runs",
     "server",
     "settings",
     "short",
     "word",
 )
-"""The first words of keys whose sentences are in a file of their own, which is read when one is said."""
+"""The first parts of keys whose sentences are in a separate file, which is read on first use."""
 
 
 def say(lang: str, key: str, /, **values: object) -> str:

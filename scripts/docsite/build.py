@@ -39,9 +39,9 @@ def build(out: Path, catalogue: Catalogue, address: str, retired: dict[str, str]
             (work / "mkdocs.yml").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
             running.append((lang, _mkdocs(work)))
         for lang, process in running:
-            said = process.communicate()[0]
+            output = process.communicate()[0]
             if process.returncode:
-                raise NpulintError(f"mkdocs ({lang}):\n{said}")
+                raise NpulintError(f"mkdocs ({lang}):\n{output}")
         for lang in LANGUAGES:
             shutil.rmtree(out / lang, ignore_errors=True)
             shutil.copytree(Path(folder) / lang / "site", out / lang)

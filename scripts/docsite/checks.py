@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import Catalogue, Check, Example, Reference, Text
+from npulint.catalogue.check import Catalogue, Check, CheckText, Example, Reference
 from npulint.catalogue.codes import distance
 from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
@@ -58,7 +58,7 @@ def rule_page(rule: Rule, catalogue: Catalogue, lang: str) -> str:
 def _engine_page(rule: EngineRule, catalogue: Catalogue, lang: str) -> str:
     """The page of a check that the engine makes."""
     files = _ENGINE_EXAMPLES[rule.name]
-    found = examples.said(files, {}, catalogue, rule.code, lang)
+    found = examples.findings_of(files, {}, catalogue, rule.code, lang)
     marked = [(one.path, one.span.line) for one in found]
     parts = [
         *_head(rule, title_of(rule, lang), pills(rule, lang), lang),
@@ -105,13 +105,13 @@ class SitePage(CheckPage):
         self.here = path_of(check.name)
         self.text = self._filled()
 
-    def _filled(self) -> Text:
+    def _filled(self) -> CheckText:
         """The texts as the first finding of the first bad example says them, its captures filled in."""
         bad = next((example for example in self.check.examples if example.bad), None)
-        found = examples.said(bad.files, bad.target, self.alone, self.check.code, self.lang) if bad else []
+        found = examples.findings_of(bad.files, bad.target, self.alone, self.check.code, self.lang) if bad else []
         if not found:
             return self.text
-        return Text(self.text.title, found[0].message, found[0].why, found[0].fix.text)
+        return CheckText(self.text.title, found[0].message, found[0].why, found[0].fix.text)
 
     def head(self) -> list[str]:
         check = self.check
@@ -142,7 +142,7 @@ class SitePage(CheckPage):
     def example(self, example: Example) -> str:
         parts = [examples.shown(example.files, example.target, example.expect, self.lang)]
         if example.bad:
-            found = examples.said(example.files, example.target, self.alone, self.check.code, self.lang)
+            found = examples.findings_of(example.files, example.target, self.alone, self.check.code, self.lang)
             parts.append(examples.reported(found, len(example.files) > 1, self.lang))
             parts += self.fix_diff(example)
         return "\n\n".join(parts)

@@ -16,18 +16,20 @@ _SAID = 3  # findings of one example that are shown
 Place = tuple[str, int]
 
 
-def said(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, code: str, lang: str) -> list[Finding]:
+def findings_of(
+    files: dict[str, str], target: dict[str, str], catalogue: Catalogue, code: str, lang: str
+) -> list[Finding]:
     """What the check with this code reports in the files."""
     return [one for one in judge(files, target, catalogue, lang) if one.code == code]
 
 
 def shown(files: Mapping[str, str], target: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:
-    """The files of one example, in tabs where there are several, and two programs beside each other; `marked` lines are
+    """The files of one example, in tabs where there are several, and two programs side by side; `marked` lines are
     highlighted."""
     parts = []
     if target:
-        given = ", ".join(f"`{name} {version}`" for name, version in target.items())
-        parts.append(say(lang, "target", target=given) + "\n{ .np-target }")
+        target_text = ", ".join(f"`{name} {version}`" for name, version in target.items())
+        parts.append(say(lang, "target", target=target_text) + "\n{ .np-target }")
     if two_sided(files):
         return "\n\n".join([*parts, _sides(files, marked, lang)])
     blocks = {name: _block(name, text, marked, len(files) == 1) for name, text in files.items()}

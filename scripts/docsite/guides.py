@@ -59,10 +59,10 @@ def _guide(path: Path, lang: str) -> str:
 
 
 def source(name: str, lang: str) -> Path:
-    """Where a guide lies: beside the other documents as ``name.md`` and ``name.zh.md``, or below the folder of its
+    """The path of a guide: next to the other documents as ``name.md`` and ``name.zh.md``, or below the folder of its
     language. What is there in English only is shown in English."""
-    beside, own = DOCS / f"{name}{'.zh' if lang == 'zh' else ''}.md", DOCS / lang / f"{name}.md"
-    return next((path for path in (beside, own) if path.exists()), DOCS / f"{name}.md")
+    shared, own = DOCS / f"{name}{'.zh' if lang == 'zh' else ''}.md", DOCS / lang / f"{name}.md"
+    return next((path for path in (shared, own) if path.exists()), DOCS / f"{name}.md")
 
 
 def filled(text: str, lang: str) -> str:
@@ -87,8 +87,8 @@ def readme_section(heading: str, lang: str) -> str:
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
     if found is None:
         raise KeyError(f"the README has no section {heading!r}")
-    told = [part for part in found[1].strip().split("\n\n") if not _ELSEWHERE.search(part)]
-    return "\n\n".join(told).replace("](docs/", "](")
+    paragraphs = [part for part in found[1].strip().split("\n\n") if not _ELSEWHERE.search(part)]
+    return "\n\n".join(paragraphs).replace("](docs/", "](")
 
 
 def title(name: str, lang: str) -> str:

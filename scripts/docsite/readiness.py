@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from npulint.catalogue.check import Catalogue, Check, Item
+from npulint.catalogue.check import Catalogue, Check, ItemDefinition
 from npulint.catalogue.page import word
 from scripts.docsite import examples
 from scripts.docsite.checks import path_of, title_of, topic_path
@@ -32,7 +32,7 @@ def readiness(catalogue: Catalogue, lang: str) -> dict[str, str]:
     return pages
 
 
-def _index(here: str, items: Sequence[Item], lang: str) -> str:
+def _index(here: str, items: Sequence[ItemDefinition], lang: str) -> str:
     header = [say(lang, "readiness.item"), say(lang, "readiness.look")]
     rows = []
     for item in items:
@@ -43,7 +43,7 @@ def _index(here: str, items: Sequence[Item], lang: str) -> str:
     return "\n\n".join([front(title=heading), f"# {heading}", about, table(header, rows)]) + "\n"
 
 
-def item_title(item: Item, lang: str) -> str:
+def item_title(item: ItemDefinition, lang: str) -> str:
     """The title of an item, as a heading begins."""
     title = item.text[lang].title
     return title[:1].upper() + title[1:]
@@ -54,7 +54,7 @@ def _list(index: str) -> str:
     return posixpath.dirname(index)
 
 
-def _page(item: Item, index: str, catalogue: Catalogue, lang: str) -> str:
+def _page(item: ItemDefinition, index: str, catalogue: Catalogue, lang: str) -> str:
     here, text = item_path(item.name, index), item.text[lang]
     parts = [
         front(title=item_title(item, lang), tags=[item.name]),
@@ -70,13 +70,13 @@ def _page(item: Item, index: str, catalogue: Catalogue, lang: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _decided(item: Item, lang: str) -> str:
+def _decided(item: ItemDefinition, lang: str) -> str:
     if item.otherwise == "passed":
         return say(lang, "readiness.decided.passed")
     return say(lang, f"readiness.decided.{'person' if item.passed is None else 'evidence'}")
 
 
-def _fails(item: Item, catalogue: Catalogue, here: str, lang: str) -> list[str]:
+def _fails(item: ItemDefinition, catalogue: Catalogue, here: str, lang: str) -> list[str]:
     fails, parts = item.fails, []
     if fails.topics:
         names = [f"- [{topic(lang, name)}]({link(here, topic_path(name))})" for name in _pages(fails.topics, catalogue)]
@@ -101,7 +101,7 @@ def _row(here: str, check: Check, lang: str) -> str:
     return f"- [{inline(title_of(check, lang))}]({link(here, path_of(check.name))}) `{check.code}`"
 
 
-def _examples(item: Item, listed: str, lang: str) -> list[str]:
+def _examples(item: ItemDefinition, listed: str, lang: str) -> list[str]:
     parts = []
     for answer in _ANSWERS:
         chosen = [example for example in item.examples if example.answer == answer]

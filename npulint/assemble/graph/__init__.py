@@ -1,1 +1,1 @@
-"""Graph files: each is a program of its own, asked only what is asked of graphs."""
+"""Graph files: each is a separate program, which only checks of the family ``graph`` see."""

@@ -14,8 +14,9 @@ Place = tuple[str, Span]
 
 
 class NodeSet(msgspec.Struct, frozen=True):
-    """Some nodes of a graph, at the place of the project's code that makes the first of them, or in the graph's file.
-    `first` is its name, `listed` holds the first names as Markdown, `places` are further places that make others."""
+    """Nodes of a graph, at the place in the project's code that creates the first of them, or in the graph's file.
+    `first` is the name of that node, `listed` the first names as Markdown, `places` are other places that create nodes
+    of the set."""
 
     path: str
     span: Span
@@ -33,12 +34,12 @@ class GraphFact(Fact, eq=False, dict=True):
 
     @property
     def path(self) -> str:
-        """The path of the code that makes the first node, or of the graph."""
+        """The path of the code that creates the first node, or of the graph."""
         return self.node_set.path
 
     @property
     def span(self) -> Span:
-        """Where the code, or the text of the graph, has the first node."""
+        """The place of the first node in the code, or in the text of the graph."""
         return self.node_set.span
 
     @attribute
@@ -48,7 +49,7 @@ class GraphFact(Fact, eq=False, dict=True):
 
     @attribute
     def nodes(self) -> str:
-        """The names of some nodes, for a sentence."""
+        """The names of the first nodes, for a sentence."""
         return self.node_set.listed
 
     @attribute
@@ -58,12 +59,12 @@ class GraphFact(Fact, eq=False, dict=True):
 
 
 class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
-    """What is true of a graph as a whole."""
+    """A fact about a graph as a whole."""
 
     framework: Literal["tensorflow", "torch"]
     """Its framework."""
     version: str
-    """The version of the framework that made it."""
+    """The version of the framework that created it."""
     trains: bool
     """Whether it belongs to training."""
     functions: int
@@ -71,4 +72,4 @@ class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
     size: int
     """How many operators it has."""
     release: str
-    """The release (of CANN, of PyTorch) that it was judged for; empty if that is not known."""
+    """The release (of CANN or PyTorch) that it was judged for; empty if unknown."""

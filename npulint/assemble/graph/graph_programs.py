@@ -1,4 +1,4 @@
-"""The programs that graph files are: the facts of the graph beside those of the code that belongs to it."""
+"""Graph files as programs: the facts of the graph together with those of the code that it comes from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from npulint.facts.model import Fact, FileFacts
 def graph_programs(
     files: Iterable[FileFacts], programs: Sequence[Program], context: Context, target: Target
 ) -> list[Program]:
-    """One program for each graph among the files of a project, whose other `programs` are known."""
+    """One program per graph file of a project; `programs` are the project's other programs."""
     return [_program(file.path, file.graph, programs, context, target) for file in files if file.graph is not None]
 
 
@@ -30,7 +30,8 @@ def _program(path: str, graph: Graph, programs: Sequence[Program], context: Cont
 
 
 def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
-    """What a graph says, as facts in the file at `path`, or at lines of the project's code that made it."""
+    """The facts of a graph, placed in the file at `path` or at the lines of the project's code that create the
+    nodes."""
     if graph.framework == "tensorflow":
         from npulint.assemble.graph.tensorflow import facts
     else:
@@ -39,7 +40,7 @@ def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> li
 
 
 def _fact(graph: Graph, facts: Sequence[Fact], near: Sequence[Program]) -> ProgramFact:
-    """The fact of the program that the graph most probably comes from, with what the graph itself says."""
+    """The fact of the program that a graph most probably comes from, with what the graph itself determines."""
     fact = fact_of(home_of(near))
     fact.graph = graph.form
     fact.framework = graph.framework

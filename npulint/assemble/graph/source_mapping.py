@@ -1,4 +1,4 @@
-"""From the source code that made a node, as the exporting machine spells it, to its place in the project."""
+"""From the stack frames recorded with a node (paths of another machine) to places in the project."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _INSTALLED = lazy_compile(r"/(?:site|dist)-packages/|/lib/python\d(?:\.\d+)?/|/(?:anaconda|miniconda)\d?/pkgs/|^<")
-_SURE = 2  # parts of a path that must agree when the folders above differ
+_SURE = 2  # minimum number of common path parts if the folders above differ
 
 
 def place_of(node: Node, context: Context, path: str) -> tuple[str, Span]:
-    """Where the project's own code makes a node: the innermost of its frames that lies in a file of the project.
-    The first line of the graph's file, `path`, when there is none."""
+    """The place in the project's code that creates a node: the innermost frame in a file of the project, else line 1 of
+    the graph's file `path`."""
     return next(iter(_places(node, context)), (path, Span()))
 
 
 def chain(node: Node, context: Context) -> list[tuple[str, Span]]:
-    """The places in the project that called the one that `place_of` tells, the nearest first."""
+    """The places in the project that call the one returned by `place_of`, innermost first."""
     return _places(node, context)[1:]
 
 
@@ -37,7 +37,7 @@ def _places(node: Node, context: Context) -> list[tuple[str, Span]]:
 
 
 class Files:
-    """The modules of a project by the names of their files."""
+    """The modules of a project by file name."""
 
     def __init__(self, project: Project) -> None:
         self._named: dict[str, list[tuple[list[str], Module]]] = {}
@@ -49,15 +49,15 @@ class Files:
             self._named.setdefault(parts[-1], []).append((parts[::-1], module))
 
     def of(self, frame: NodeFrame) -> Module | None:
-        """The module that a frame lies in: the one whose path agrees with the end of the frame's for the longest.
-        None for frames of installed packages, for lines that the file does not have, and if it is not certain."""
+        """The module of a frame: the one whose path has the longest common end with the frame's path. None for
+        installed packages, for lines that the file does not have, and if several modules match."""
         if frame not in self._known:
             self._known[frame] = self._of(frame)
         return self._known[frame]
 
     def likely(self, frame: NodeFrame) -> Module | None:
-        """The same where less is known of a frame (a traceback, a profile): a file of its name is meant if there is no
-        other, unless the frame names a function that does not hold the line there."""
+        """The same with less information (a traceback, a profile): the only file of that name matches, unless the frame
+        names a function that does not contain the line."""
         return self._of(frame, strict=frame.function[:1] not in ("", "<"))
 
     def _of(self, frame: NodeFrame, strict: bool = True) -> Module | None:
@@ -70,8 +70,8 @@ class Files:
         return likely[0] if len(likely) == 1 and self._has(likely[0], frame.line) else None
 
     def _nearest(self, spelled: str) -> tuple[tuple[int, bool], list[Module]]:
-        """The modules whose paths agree with the end of a spelled one for the longest: for how many parts, and whether
-        that is all of theirs."""
+        """The modules whose paths have the longest common end with `path`, the number of common parts, and whether that
+        is the whole module path."""
         parts = [part for part in spelled.split("/") if part not in ("", ".")][::-1]
         best, likely = (0, False), list[Module]()
         for own, module in self._named.get(parts[0], ()) if parts else ():
@@ -84,7 +84,7 @@ class Files:
         return best, likely
 
     def _has(self, module: Module, line: int) -> bool:
-        """Whether the file may have so many lines; what is left out of a light reading is not known."""
+        """Whether the file may have this many lines; unknown counts as yes when the file was only partly analysed."""
         if module.code.light:
             return line >= 1
         if module.path not in self._lengths:
@@ -93,7 +93,7 @@ class Files:
 
 
 def _shared(parts: list[str], own: list[str]) -> int:
-    """How many parts of two paths agree, counted from their ends, where both begin."""
+    """The number of equal parts at the end of two paths."""
     count = 0
     for one, other in zip(parts, own, strict=False):
         if one != other:
@@ -103,7 +103,7 @@ def _shared(parts: list[str], own: list[str]) -> int:
 
 
 def _holds(module: Module, frame: NodeFrame) -> bool:
-    """Whether the frame's line lies in a function of the frame's name."""
+    """Whether the line of the frame is inside a function of the frame's name."""
     name = frame.function.rpartition(".")[2]
     return any(
         block.kind == "function" and block.line <= frame.line <= block.end_line
@@ -113,7 +113,7 @@ def _holds(module: Module, frame: NodeFrame) -> bool:
 
 
 def _last_line(module: Module) -> int:
-    """The last line with a statement that was read."""
+    """The last line on which a recorded statement begins."""
     code = module.code
     ends = [block.end_line for block in code.blocks]
     ends += [one.end_line for part in (code.calls, code.assignments, code.torch_expressions) for one in part]

@@ -1,4 +1,4 @@
-"""What a graph is judged for."""
+"""The target environment of a graph."""
 
 from __future__ import annotations
 

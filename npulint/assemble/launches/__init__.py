@@ -1,1 +1,1 @@
-"""How scripts are started: by which launcher, on what device, with which values of their options."""
+"""How launchers start scripts: for which device, and with which option values."""

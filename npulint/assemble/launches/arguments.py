@@ -1,4 +1,4 @@
-"""What launchers pass for an option, as the script that they start sees it."""
+"""The values that launchers pass for an option, as the started script parses them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACTIONS = {"store_true": "true", "store_false": "false", "store": ""}
 
 
 class LaunchArguments:
-    """The starts of a project's scripts, by the modules that they come to."""
+    """The starts of a project's scripts by the modules that these scripts import."""
 
     def __init__(self, project: Project) -> None:
         self.launches = Launches(project)
@@ -30,7 +30,7 @@ class LaunchArguments:
         self._reaching: dict[str, frozenset[str]] = {}
 
     def reaching(self, path: str) -> frozenset[str]:
-        """The started scripts that import a module, directly or not, or that are it."""
+        """The started scripts that are the module or import it, directly or indirectly."""
         if not self.launches.by_entry:
             return frozenset()
         known = self._reaching.get(path)
@@ -46,9 +46,8 @@ class LaunchArguments:
         return known
 
     def starts(self, defined: str, used: str) -> list[Launch]:
-        """The starts in which an option that the module `defined` defines may be asked for in the module `used`:
-        those of scripts that come to both, as far as import statements tell. Where there are launchers for the NPU,
-        those for other devices do not count."""
+        """The starts in which code of the module `used` may read an option that the module `defined` defines: those of
+        scripts that import both. If some launchers are for the NPU, those for other devices are omitted."""
         first, second = self.reaching(defined), self.reaching(used)
         entries = (first & second) or first or second
         starts = [launch for entry in sorted(entries) for launch in self.launches.by_entry[entry]]
@@ -58,9 +57,9 @@ class LaunchArguments:
 
 
 def option_kind(written: str, call: Call) -> str:
-    """What an option's text becomes: int, float, text, flag (the words for true and false), nonempty (true for every
-    text but the empty one), true and false (of options that take no text), words (a function of the project makes
-    something of it), parameter (no option, but often set from one), or unknown. An option without a type is text."""
+    """How the parser converts an option's text: int, float, text, flag (words for true and false), nonempty (true for
+    every text except the empty one), true or false (options without a value), words (a function of the project converts
+    it), parameter (no option, but often set from one), or unknown. An option without a type is text."""
     if written.startswith("DEFINE_"):
         return _KINDS.get(written, "unknown")
     if written != "add_argument":
@@ -79,7 +78,7 @@ def option_kind(written: str, call: Call) -> str:
 
 
 def converted(text: str | None, kind: str) -> PossibleValues:
-    """The value that an option of `kind` has when a launcher passes `text` for it (None: computed)."""
+    """The value of an option of `kind` when a launcher passes `text` (None: computed)."""
     if text is None or kind == "unknown":
         return NOTHING
     if kind in ("true", "false"):

@@ -1,4 +1,4 @@
-"""What the command line of a script takes: who parses it, which options there are, and what becomes of others."""
+"""The command line of a script: its parser, its options, and how unknown options are handled."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _FLAG_RUNNERS = frozenset(("absl.app.run", "tensorflow.app.run", "tensorflow.com
 
 
 class CommandLine(msgspec.Struct, frozen=True, eq=False):
-    """The command line of one script. `by` is argparse, absl (strict: unknown options end the run), tolerant (the
-    runner of TensorFlow skips them) or unknown; `options` are those that its modules define, by the names that are
-    passed; `closed`: there are no others; `positionals`: it also takes words without a dash; `modules` are the paths of
-    what the script comes to."""
+    """The command line of one script. `by` is argparse, absl (strict: unknown options abort), tolerant (TensorFlow's
+    runner skips them) or unknown; `options` are those of its modules by option string; `closed`: there are no others;
+    `positionals`: it also takes positional arguments; `modules` are the paths of the modules that the script
+    imports."""
 
     by: str
     modules: frozenset[str]
@@ -45,7 +45,7 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
     positionals: bool
 
     def find(self, written: str) -> list[Option]:
-        """The options that a launcher means: also by the beginning of a name where that is enough."""
+        """The options that an option string of a launcher may mean: also by a prefix where the parser permits that."""
         found = self.options.get(written)
         if found is None and self.by == "argparse":
             longer = [name for name in self.options if name.startswith(written)]
@@ -53,7 +53,7 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
         return found or []
 
     def refuses(self, written: str) -> bool:
-        """Whether there is certainly no such option."""
+        """Whether the parser certainly has no such option."""
         if not self.closed or self.find(written):
             return False
         if self.by == "argparse":
@@ -62,7 +62,7 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
 
 
 def command_line(context: Context, entry: str) -> CommandLine:
-    """The command line of the script at `entry`, from all modules that its import statements come to."""
+    """The command line of the script at `entry`, from all modules that it imports."""
     modules = [scope_at(context, context.project.modules[path], 0) for path in _closure(context, entry)]
     paths = frozenset(module.path for module in modules)
     options: dict[str, list[Option]] = {}
@@ -109,7 +109,7 @@ def _definitions(module: Scope) -> list[CallSite]:
 
 
 def _closed_parser(modules: list[Scope]) -> bool:
-    """Whether one parser of argparse reads all of the command line, and all its options are seen."""
+    """Whether a single argparse parser reads the whole command line, and all its options are known."""
     if any(module.calls_named(*_OPEN) or _touches_arguments(module) for module in modules):
         return False
     named = ((module, index, name) for module in modules for index, name in enumerate(module.call_names))
@@ -128,7 +128,7 @@ def _closed_parser(modules: list[Scope]) -> bool:
 
 
 def _closed_flags(modules: list[Scope], options: dict[str, list[Option]]) -> bool:
-    """Whether all flags of absl are seen: no name of one is computed, and nothing else may define any."""
+    """Whether all absl flags are known: no flag has a computed name, and no other code can define flags."""
     if "undefok" in options or any(_touches_arguments(module) for module in modules):
         return False
     context = modules[0].context
@@ -152,7 +152,7 @@ def _flags_have_names(context: Context) -> bool:
 
 
 def _touches_arguments(module: Scope) -> bool:
-    """Whether code changes sys.argv."""
+    """Whether code modifies sys.argv."""
     if any(target.startswith(("sys.argv", "argv[")) for target in module.module.dotted):
         return True
     return any(call.written.startswith("sys.argv.") for call in module.all_calls)

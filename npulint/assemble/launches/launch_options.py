@@ -1,4 +1,4 @@
-"""Facts about the scripts of a project that launchers start, and about the options that they pass."""
+"""Facts about scripts that launchers start and the options that they pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from npulint.facts.model import Fact, Span
 from npulint.read.launcher_facts import NONE
 
 _CLOSE = 0.75
-_NOTHING = (None, "", "None", "0", "true", "True", "false", "False")  # "not given", or a switch
+_NOTHING = (None, "", "None", "0", "true", "True", "false", "False")  # not passed, or without a value
 
 
 @fact_kind("start")
@@ -79,11 +79,11 @@ class LaunchOption(Fact, dict=True):
     name: str
     span: Span
     value: str | None
-    """The text that is passed; of an option that stands alone true, None where it is computed."""
+    """The text that is passed; true for an option without a value, None if it is computed."""
     _options: ProjectOptions = NO_OPTIONS
 
     def complete(self, options: ProjectOptions) -> None:
-        """Takes over what the project sets, which is known when all facts are found."""
+        """Stores the options of the whole project, which are known only when all facts exist."""
         self._options = options
 
     @property
@@ -112,7 +112,7 @@ class LaunchOption(Fact, dict=True):
 
     @property
     def modules(self) -> frozenset[str]:
-        """The modules that the script comes to."""
+        """The modules that the script imports, directly or indirectly."""
         return self._line.modules
 
     # -- how it is passed --------------------------------------------------------------------------
@@ -134,14 +134,14 @@ class LaunchOption(Fact, dict=True):
 
     @attribute
     def by_caller(self) -> bool:
-        """Whether whoever starts the launcher may choose another value."""
+        """Whether the caller of the launcher may override the value."""
         return self.name in self._launch.fact.record.defaults
 
     # -- what the script makes of it ---------------------------------------------------------------
 
     @attribute
     def option(self) -> str:
-        """The name that the script uses for it."""
+        """The option as the script defines it."""
         return self._found[0].name if self._found else self.name
 
     @attribute
@@ -151,28 +151,28 @@ class LaunchOption(Fact, dict=True):
 
     @attribute
     def effect(self) -> Literal["aborts", "ignored", "unknown"]:
-        """What becomes of an option that the script does not have: it aborts, or ignores it."""
+        """The effect of an option that the script does not define: it aborts the script, or is ignored."""
         if self._line.by in ("argparse", "absl"):
             return "aborts"
         return "ignored" if self._line.by == "tolerant" else "unknown"
 
     @attribute
     def nearest(self) -> str:
-        """The option of the script that is probably meant, or ``-``."""
-        from difflib import get_close_matches  # only mistakes pay for it
+        """The option of the script that it is probably a misspelling of, or ``-``."""
+        from difflib import get_close_matches  # expensive, and only needed for wrong options
 
         close = [] if self._found else get_close_matches(self.name, list(self._line.options), 1, _CLOSE)
         return close[0] if close else NONE
 
     @attribute
     def fits(self) -> Flag:
-        """Whether the script's parser takes the value."""
+        """Whether the script's parser accepts the value."""
         answers = {self._fits(one) for one in self._found}
         return answers.pop() if len(answers) == 1 else "unknown"
 
     @attribute
     def allowed(self) -> str:
-        """What the parser would take, or ``-``."""
+        """The values that the parser accepts, or ``-``."""
         if not self._found:
             return NONE
         found = self._found[0]
@@ -183,13 +183,13 @@ class LaunchOption(Fact, dict=True):
 
     @attribute
     def detached(self) -> bool:
-        """Whether the value of a boolean flag of absl stands apart, where it is not taken."""
+        """Whether the value of a boolean absl flag is a separate argument, which absl does not read."""
         flags = bool(self._found) and all(one.kind == "flag" for one in self._found)
         return flags and self._is_apart and self._line.by in ("absl", "tolerant")
 
     @attribute
     def default(self) -> str:
-        """The default that the option has in the script, where it is written down, or ``-``."""
+        """The literal default of the option in the script, or ``-``."""
         values = [dict(one.call.keywords).get("default") for one in self._found]
         values += [one.value for one in self._found]
         written = next((value for value in values if isinstance(value, Const)), None)
@@ -198,7 +198,7 @@ class LaunchOption(Fact, dict=True):
     def _fits(self, option: Option) -> Flag:
         text, alone = self.value, self._is_alone
         if self._line.by == "unknown" or (not text and not alone):
-            return "unknown"  # an empty text waits for what the caller gives
+            return "unknown"  # an empty text is a placeholder for a value from the caller
         if option.kind in ("true", "false"):
             if alone:
                 return "yes"
@@ -214,7 +214,7 @@ class LaunchOption(Fact, dict=True):
 
     @attribute
     def feeds(self) -> str:
-        """The names of the adapter settings that it decides, separated by spaces, or ``-``."""
+        """The names of the adapter settings that it determines, separated by spaces, or ``-``."""
         return " ".join(sorted({setting.name for setting in self._options.taking(self)})) or NONE
 
     @attribute
@@ -224,7 +224,7 @@ class LaunchOption(Fact, dict=True):
 
     @attribute
     def legal(self) -> str:
-        """What that setting accepts, or ``-``."""
+        """The values that this setting accepts, or ``-``."""
         return self._refusal[1]
 
     @cached_property
@@ -238,7 +238,7 @@ class LaunchOption(Fact, dict=True):
 
 
 def launch_options(context: Context) -> dict[str, list[Fact]]:
-    """By started script, a `Start` for each start, and a `LaunchOption` for each option that is passed."""
+    """For each started script, a `Start` per start and a `LaunchOption` per passed option."""
     found = {}
     for entry, launches in context.options.passed.launches.by_entry.items():
         facts: list[Fact] = []
@@ -260,7 +260,7 @@ def _passed(context: Context, launch: Launch) -> list[LaunchOption]:
 
 
 def _choices(option: Option) -> list[str]:
-    """The values that an option may have, as texts; none where that is not known."""
+    """The possible values of an option as texts; none if they are unknown."""
     keywords = dict(option.call.keywords)
     listed = keywords.get("choices", keywords.get("enum_values"))
     if listed is None and isinstance(option.call.callee, Ref) and option.call.callee.name.endswith("DEFINE_enum"):

@@ -1,4 +1,4 @@
-"""Options: argparse, tf.flags, absl and HParams definitions of a project, with their values."""
+"""The command line options that a project defines with argparse, tf.flags, absl or HParams, with their values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ HOLDERS = lazy_compile(
 )
 
 
-_MOST = 4  # definitions of one option that are looked at
+_MOST = 4  # evaluated definitions per option
 _DEFINING = frozenset(("add_argument", "mark_flag_as_required", "mark_flags_as_required", "HParams"))
 
 
 class Option:
-    """One option: its name, its definition's place and its default value; `flags` are the names by which it is passed,
-    `kind` is what becomes of the text (see `npulint.assemble.launches.arguments.option_kind`)."""
+    """One option: name, place of its definition, and default value; `flags` are its option strings, `kind` is how its
+    text is converted (see `npulint.assemble.launches.arguments.option_kind`)."""
 
     def __init__(
         self, name: str, module: Module, call: Call, default: Value, kind: str, flags: tuple[str, ...]
@@ -36,8 +36,8 @@ class Option:
 
 
 class Options:
-    """The options of a project by name, and by module and name. Where launchers start a script, what they pass
-    counts, not the default."""
+    """The options of a project by name, and by module and name. If launchers start a script, the values that they pass
+    count instead of the defaults."""
 
     def __init__(self, names: Names) -> None:
         self.table: dict[str, list[Option]] = {}
@@ -51,8 +51,9 @@ class Options:
                     self._define(names, module, index, call, module.callee_name(index))
 
     def launched(self, name: str, module: Module) -> list[str | None]:
-        """What the launchers pass for an option that `module` asks for (None: computed). Where no launcher of its
-        own passes it, what others pass to the project's other scripts: they show how such a script is started."""
+        """The values that launchers pass for an option that `module` reads (None: computed). If no launcher of the
+        scripts that import the module passes it, the values passed to the project's other scripts: they show how such a
+        script is started."""
         own = [
             launch.options[flag]
             for option in self.near(name, module)
@@ -99,8 +100,8 @@ class Options:
         else:
             return
         names = tuple([flag.lstrip("-").replace("-", "_") for flag in flags if flag.startswith("-")])
-        given = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
-        default: Value = keywords.get("default", UNKNOWN if given else Const(None))
+        required = keywords.get("required") == Const(True) or not any(f.startswith("-") for f in flags)
+        default: Value = keywords.get("default", UNKNOWN if required else Const(None))
         action = keywords.get("action")
         if isinstance(action, Const) and "default" not in keywords:
             if action.value == "store_true":
@@ -116,14 +117,16 @@ class Options:
         self.by_module.setdefault(module.path, {}).setdefault(name, []).append(option)
 
     def meant(self, module: Module, dotted: str) -> list[Option]:
-        """The options that ``FLAGS.x``, ``args.x`` and the like may mean in `module`; none for other names."""
+        """The value of ``FLAGS.x``, ``args.x`` and the like in `module`; None if it is no option. It counts as exact,
+        because it applies unless the caller overrides it."""
         holder, _, name = dotted.rpartition(".")
         if name not in self.table or not holder or not HOLDERS.search(holder):
             return []
         return self.near(name, module)[:_MOST]
 
     def near(self, name: str, module: Module) -> list[Option]:
-        """The options of that name that `module` may mean: its own, else those that a script brings along with it."""
+        """The options of that name that `module` may mean: its own, else those of modules that are imported together
+        with it."""
         options = self.table.get(name, [])
         if len(options) == 1:
             return options
@@ -134,8 +137,7 @@ class Options:
         return [o for o in options if not scripts.isdisjoint(self.passed.reaching(o.module.path))] or options
 
     def launched_values(self, option: Option, module: Module) -> tuple[list[PossibleValues], bool]:
-        """The values that launchers pass for an option that `module` asks for, and whether its default counts as well:
-        one of them passes nothing, or there is none."""
+        """The passed values; also the default if a launcher does not pass the option, or if there is no launcher."""
         parts: dict[tuple[str, str | None], PossibleValues] = {}
         starts = self.passed.starts(option.module.path, module.path)
         left_out = not starts or option.kind == "parameter"
@@ -149,8 +151,8 @@ class Options:
 
 
 def given(option: Option, launch: Launch, flag: str, text: str | None) -> PossibleValues:
-    """The value that an option has in a start that passes `text` by the name `flag`. What a boolean option of absl
-    takes is only what an equals sign binds to it."""
+    """The value of an option in a start that passes `text` with the option string `flag`. A boolean absl option only
+    takes a value after an equals sign."""
     if option.kind != "flag":
         return converted(text, option.kind)
     if flag != option.name:

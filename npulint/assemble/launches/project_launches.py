@@ -1,4 +1,4 @@
-"""Which scripts of a project its launchers start, and what they pass to them."""
+"""Which scripts of a project its launchers start, and with which options."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _GPU_COMMANDS = frozenset(("nvidia-smi", "nvidia-docker", "nvprof", "nsys", "hor
 
 
 class Launch(msgspec.Struct, frozen=True, eq=False):
-    """One start of the module at `entry`. `sure`: no other script of that name can be meant. `options` are the values
-    by name as they are written, None where they are computed; `target` is the device that the launcher is for: npu,
-    gpu (also a TPU), unknown, or other (unknown, while others start the same for the NPU)."""
+    """One start of the module at `entry`. `sure`: it is the only script of that name. `options` are the literal values
+    by option name, None for computed values; `target` is the device that the launcher is for: npu, gpu (also a TPU),
+    unknown, or other (unknown, while other launchers start the same script for the NPU)."""
 
     fact: LaunchFact
     entry: str
@@ -62,15 +62,16 @@ class Launches:
 
     def _add(self, fact: LaunchFact, target: Target) -> None:
         entries = self.entries(fact)
-        given = {
+        texts = {
             name.lstrip("-").replace("-", "_"): None if text and "$" in text else text
             for name, text in fact.record.options.items()
         }
         for entry in entries:
-            self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, given, target))
+            self.by_entry[entry].append(Launch(fact, entry, len(entries) == 1, texts, target))
 
     def entries(self, fact: LaunchFact) -> list[str]:
-        """The modules that a launch may start: one where its folder tells, else all that have the script's name."""
+        """The modules that a launch may start: the one at the path if its folder is known, else all with the script's
+        name."""
         script = fact.record.script or fact.name
         if posixpath.basename(script) not in self._by_base:
             return []
@@ -96,7 +97,7 @@ def _beside_npu(launch: Launch) -> Launch:
 
 
 def _target(file: FileFacts) -> Target:
-    """The device that a launcher is for: what it sets and starts tells, then its path."""
+    """The device that a launcher is for, according to what it sets and starts, else to its path."""
     if _NPU_PATH.search(posixpath.basename(file.path)):
         return "npu"
     other = False
@@ -115,8 +116,8 @@ def _target(file: FileFacts) -> Target:
 
 
 def _from_start(path: str) -> str:
-    """A path from where its launcher was started, which is what is computed at its beginning more often than not;
-    empty where more of it is."""
+    """A path relative to the launcher's working directory, which a computed prefix usually is; empty if more than the
+    prefix is computed."""
     head, star, rest = path.rpartition("*")
     if not star:
         return path.lstrip("/")

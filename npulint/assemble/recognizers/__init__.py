@@ -1,4 +1,4 @@
-"""Recognisers: syntax facts become domain facts, once, whatever dialect they are written in."""
+"""Recognizers: from syntax facts to the facts that checks query, whatever API or dialect the code uses."""
 
 from npulint.assemble.recognizers.run import recognise
 

@@ -1,4 +1,4 @@
-"""The registry of recognisers: functions and fact classes that say which calls they want."""
+"""The registry of recognizers: functions and fact classes with the calls that they handle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _R = TypeVar("_R", bound=Callable[..., Any])
 
 
 class CallRecognizer(msgspec.Struct, frozen=True):
-    """Makes facts of the calls of some canonical names: of `names`, or of those that `matching` accepts."""
+    """Creates facts from calls. `wants` returns whether it handles the calls of a canonical name."""
 
     names: frozenset[str]
     matching: Callable[[str], bool] | None
@@ -22,17 +22,17 @@ class CallRecognizer(msgspec.Struct, frozen=True):
 
 
 ModuleRecognizer = Callable[[Scope], Iterable[Fact]]
-"""Makes facts of all that is no call in a module of the project, whose outermost scope it is handed."""
+"""From the outermost scope of a module to facts about code other than calls."""
 
 OF_CALLS: dict[str, list[CallRecognizer]] = {}
-"""The recognisers of calls by the module that declares them."""
+"""The call recognizers by the module that declares them."""
 OF_MODULES: dict[str, list[ModuleRecognizer]] = {}
-"""The recognisers of modules by the module that declares them."""
+"""The module recognizers by the module that declares them."""
 
 
 def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Callable[[_R], _R]:
-    """Registers a recogniser for the calls of some canonical names, or of all that `matching` accepts: a subclass of
-    `CallFact`, which becomes a fact of each such call, or a function that is handed the `CallSite` and gives facts."""
+    """Registers a recognizer for the calls of some canonical names, or of all that `matching` accepts. It is a subclass
+    of `CallFact`, which becomes a fact of each such call, or a function from the `CallSite` to facts."""
 
     def register(recognizer: _R) -> _R:
         make: Any = recognizer
@@ -44,6 +44,6 @@ def recognizes(*names: str, matching: Callable[[str], bool] | None = None) -> Ca
 
 
 def recognizes_in_modules(function: ModuleRecognizer) -> ModuleRecognizer:
-    """Registers a recogniser of facts that are no calls; it is handed the `Scope` of each module."""
+    """Registers a recognizer for code other than calls: a function from the `Scope` of each module to facts."""
     OF_MODULES.setdefault(function.__module__, []).append(function)
     return function

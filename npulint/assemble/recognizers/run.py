@@ -1,4 +1,4 @@
-"""Every recogniser over every call and every module of a project, in one sweep."""
+"""Runs every recognizer over the calls and modules of a project, in one pass."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npulint.assemble.cursors import CallSite, call_at, scope_at
 from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer, ModuleRecognizer
 from npulint.facts.model import Fact
 
-# By framework the imports that call for its recognisers; the package of each is named after it.
+# From framework (and recognizer package) to the imports that enable its recognizers.
 _ROOTS = {
     "tensorflow": frozenset(
         "tensorflow tensorflow_core tensorflow_estimator tensorlayer tflearn tensorpack tf_slim tf_keras keras horovod "
@@ -29,8 +29,8 @@ Maker = Callable[[CallSite], Iterable[Fact]]
 
 
 def recognise(context: Context) -> dict[str, list[Fact]]:
-    """Domain facts per path of a project. Only the recognisers of the frameworks that it imports are asked, and
-    which of them want a callee once per name."""
+    """The facts of a project by path. Only the recognizers of imported frameworks run, and which of them handle a
+    callee is decided once per name."""
     frameworks = _frameworks(context)
     of_modules = _of_modules(frameworks)
     known: dict[str, tuple[Maker, ...]] = {}
@@ -51,19 +51,20 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
 
 
 def _frameworks(context: Context) -> Frameworks:
-    """The packages of recognisers to ask: those of all Python code and of the frameworks that a project imports."""
+    """The recognizer packages to run: the one for all Python code and those of the frameworks that a project
+    imports."""
     roots = {
         record.module.partition(".")[0]
         for module in context.project.modules.values()
         for record in module.code.imports
         if not record.level
     }
-    return ("python", *(name for name, wanted in _ROOTS.items() if not roots.isdisjoint(wanted)))
+    return ("python", *(name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)))
 
 
 @cache
 def _modules(framework: str) -> tuple[ModuleType, ...]:
-    """The modules of recognisers of a framework, imported when a project first asks for them."""
+    """The recognizer modules of a framework, imported on first use."""
     package = import_module(f"npulint.assemble.recognizers.{framework}")
     found = pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
     return tuple([import_module(module.name) for module in found])
@@ -71,14 +72,14 @@ def _modules(framework: str) -> tuple[ModuleType, ...]:
 
 @cache
 def _of_calls(frameworks: Frameworks) -> tuple[CallRecognizer, ...]:
-    """The recognisers of calls of some packages, in the order of their modules."""
+    """The call recognizers of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
     return tuple([one for module in modules for one in OF_CALLS.get(module, ())])
 
 
 @cache
 def _of_modules(frameworks: Frameworks) -> tuple[ModuleRecognizer, ...]:
-    """The recognisers of modules of some packages, in the order of their modules."""
+    """The module recognizers of some packages, in the order of their modules."""
     modules = [module.__name__ for name in frameworks for module in _modules(name)]
     return tuple([one for module in modules for one in OF_MODULES.get(module, ())])
 
@@ -102,7 +103,7 @@ def _matching(frameworks: Frameworks) -> tuple[tuple[int, Callable[[str], bool],
 
 @lru_cache(maxsize=20_000)
 def _makers(name: str, frameworks: Frameworks) -> tuple[Maker, ...]:
-    """What makes facts of the calls of a canonical name."""
+    """The recognizers that handle the calls of a canonical name."""
     found = [(place, make) for place, matches, make in _matching(frameworks) if matches(name)]
     found += _by_name(frameworks).get(name, ())
     found.sort(key=lambda one: one[0])

@@ -6,14 +6,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol, cast
 
-from npulint.cli.completion.model import SHELLS, Verb, check_words, verbs
+from npulint.cli.completion.model import SHELLS, CommandSpec, check_words, verbs
 from npulint.cli.host import Host
 from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, choice
 
 
 class _Shell(Protocol):
-    def script(self, verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str: ...
+    def script(self, verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str: ...
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:

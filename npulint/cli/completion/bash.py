@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npulint import __version__
-from npulint.cli.completion.model import Value, Verb
+from npulint.cli.completion.model import CommandSpec, ValueHint
 from npulint.integrations import template
 
 
-def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+def script(verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str:
     """The complete script."""
     head = [
         f"# bash completion for npulint {__version__}",
@@ -31,12 +31,12 @@ def _function(name: str, rows: Iterable[tuple[str, str]], subject: str) -> list[
     return [f"{name}() {{", f'    case "{subject}" in', *arms, "    esac", "}"]
 
 
-def _values(verbs: tuple[Verb, ...]) -> Iterable[tuple[str, str]]:
+def _values(verbs: tuple[CommandSpec, ...]) -> Iterable[tuple[str, str]]:
     for verb in verbs:
         for name, value in [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]:
             if value.kind != "none":
-                yield f"{verb.name} {name}", _told(value)
+                yield f"{verb.name} {name}", _words(value)
 
 
-def _told(value: Value) -> str:
+def _words(value: ValueHint) -> str:
     return " ".join([value.kind, *value.words])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint import __version__
-from npulint.cli.completion.model import Flag, Value, Verb
+from npulint.cli.completion.model import CommandSpec, Flag, ValueHint
 from npulint.integrations import template
 
 
-def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+def script(verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str:
     """The complete script."""
     lines = [
         f"# fish completion for npulint {__version__}",
@@ -30,7 +30,7 @@ def _flag(flag: Flag) -> str:
     return " ".join(filter(None, [f"-l {flag.name.removeprefix('--')}", action, f"-d {_quoted(flag.help)}"]))
 
 
-def _action(value: Value) -> str:
+def _action(value: ValueHint) -> str:
     listed = " ".join(value.words)
     return {
         "words": f"-x -a '{listed}'",

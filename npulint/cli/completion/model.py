@@ -8,10 +8,10 @@ from npulint.cli.commands import COMMANDS, SHELLS, Command
 from npulint.options import Option
 from npulint.texts import say
 
-__all__ = ["SHELLS", "Flag", "Value", "Verb", "check_words", "verbs"]
+__all__ = ["SHELLS", "CommandSpec", "Flag", "ValueHint", "check_words", "verbs"]
 
 
-class Value(msgspec.Struct, frozen=True):
+class ValueHint(msgspec.Struct, frozen=True):
     """What follows a flag or command. Kinds: ``none`` (nothing), ``any`` (free text), ``words`` (one of them), ``list``
     (several of them, comma-separated), ``keys`` (one, then ``=`` and a text), ``reports`` (one, then ``=`` and a file),
     ``checks`` (check names, comma-separated), ``check`` (one), ``file`` and ``folder``."""
@@ -24,20 +24,20 @@ class Flag(msgspec.Struct, frozen=True):
     """An option with its dashes, the value that follows, and its help."""
 
     name: str
-    value: Value
+    value: ValueHint
     help: str
 
 
-class Verb(msgspec.Struct, frozen=True):
+class CommandSpec(msgspec.Struct, frozen=True):
     """A command, its flags, and the kind of its positional arguments."""
 
     name: str
     help: str
     flags: tuple[Flag, ...]
-    words: Value
+    words: ValueHint
 
 
-def verbs(lang: str) -> tuple[Verb, ...]:
+def verbs(lang: str) -> tuple[CommandSpec, ...]:
     """All commands, described in ``en`` or ``zh``."""
     return tuple(_verb(command, lang) for command in COMMANDS)
 
@@ -52,29 +52,29 @@ def check_words() -> tuple[str, ...]:
     return tuple(sorted({word for rule in rules for word in (rule.name, rule.code, rule.topic, rule.category)}))
 
 
-def _verb(command: Command, lang: str) -> Verb:
+def _verb(command: Command, lang: str) -> CommandSpec:
     flags = [Flag(option.flag, _of_option(option), option.help(lang)) for option in command.options]
-    flags.append(Flag("--help", Value(), say(lang, "help.help")))
-    return Verb(command.name, command.help(lang), tuple(flags), _of_words(command.words))
+    flags.append(Flag("--help", ValueHint(), say(lang, "help.help")))
+    return CommandSpec(command.name, command.help(lang), tuple(flags), _of_words(command.words))
 
 
-def _of_option(option: Option) -> Value:
+def _of_option(option: Option) -> ValueHint:
     if option.kind == "flag":
-        return Value()
+        return ValueHint()
     if option.kind == "choice":
-        return Value("words", option.choices)
+        return ValueHint("words", option.choices)
     if option.kind == "map":
-        return Value("keys", option.choices)
+        return ValueHint("keys", option.choices)
     if option.kind == "pairs":
-        return Value("reports", option.choices)
+        return ValueHint("reports", option.choices)
     if option.kind == "list" and option.choices:
-        return Value("list", option.choices)
-    return _of_words(option.metavar) if option.metavar else Value("any")
+        return ValueHint("list", option.choices)
+    return _of_words(option.metavar) if option.metavar else ValueHint("any")
 
 
-def _of_words(metavar: str) -> Value:
+def _of_words(metavar: str) -> ValueHint:
     if not metavar:
-        return Value()
+        return ValueHint()
     known = {
         "CHECKS": "checks",
         "CODE|NAME": "check",
@@ -83,5 +83,5 @@ def _of_words(metavar: str) -> Value:
         "REFERENCE MIGRATED": "file",
     }
     if metavar == "SHELL":
-        return Value("words", SHELLS)
-    return Value(known.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))
+        return ValueHint("words", SHELLS)
+    return ValueHint(known.get(metavar) or ("file" if metavar.rstrip("S") in ("FILE", "PATH") else "any"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint import __version__
-from npulint.cli.completion.model import Value, Verb
+from npulint.cli.completion.model import CommandSpec, ValueHint
 from npulint.integrations import template
 
 
-def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+def script(verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str:
     """The complete script. Where it returns nothing, PowerShell completes files itself."""
     lines = [
         f"# PowerShell completion for npulint {__version__}",
@@ -24,13 +24,13 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n\n" + template("completion.ps1")
 
 
-def _table(verb: Verb) -> list[str]:
+def _table(verb: CommandSpec) -> list[str]:
     rows = [("", verb.words), *((flag.name, flag.value) for flag in verb.flags)]
-    entries = [f"        {_quoted(name)} = {_quoted(_told(value))}" for name, value in rows]
+    entries = [f"        {_quoted(name)} = {_quoted(_entry(value))}" for name, value in rows]
     return [f"    {_quoted(verb.name)} = [ordered]@{{", *entries, "    }"]
 
 
-def _told(value: Value) -> str:
+def _entry(value: ValueHint) -> str:
     return "" if value.kind == "none" else " ".join([value.kind, *value.words])
 
 

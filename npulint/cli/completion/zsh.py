@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from npulint import __version__
-from npulint.cli.completion.model import Flag, Value, Verb
+from npulint.cli.completion.model import CommandSpec, Flag, ValueHint
 from npulint.integrations import template
 
 
-def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
+def script(verbs: tuple[CommandSpec, ...], checks: tuple[str, ...]) -> str:
     """The complete script."""
     lines = [
         "#compdef npulint",
@@ -36,7 +36,7 @@ def script(verbs: tuple[Verb, ...], checks: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n\n" + template("completion.zsh")
 
 
-def _arm(verb: Verb) -> list[str]:
+def _arm(verb: CommandSpec) -> list[str]:
     """The `_arguments` specification of one command."""
     specs = [_spec(flag) for flag in verb.flags]
     action = _action(verb.words)
@@ -54,7 +54,7 @@ def _spec(flag: Flag) -> str:
     return _quoted(f"*{flag.name}=[{text}]: :{_action(flag.value) or ' '}")
 
 
-def _action(value: Value) -> str:
+def _action(value: ValueHint) -> str:
     listed = " ".join(value.words)
     return {
         "words": f"({listed})",

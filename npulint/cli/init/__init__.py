@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from npulint.cli.host import Host
 from npulint.cli.init.create import create
-from npulint.cli.init.plan import PARTS, Piece, plan
+from npulint.cli.init.plan import PARTS, PlannedFile, plan
 from npulint.errors import ConfigError, NpulintError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.report.terminal import leading
@@ -53,7 +53,7 @@ def _requested(values: list[str] | bool | None, lang: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
+def _written(folder: str, piece: PlannedFile, host: Host, lang: str) -> PlannedFile | None:
     """The piece after writing it; None on failure."""
     if not piece.why:
         try:
@@ -69,7 +69,7 @@ def _written(folder: str, piece: Piece, host: Host, lang: str) -> Piece | None:
     return piece
 
 
-def _print_piece(piece: Piece, write: Callable[[str], None], lang: str) -> None:
+def _print_piece(piece: PlannedFile, write: Callable[[str], None], lang: str) -> None:
     """Print one line about a file and, where it exists already, the snippet to add."""
     if not piece.why:
         write(say(lang, "init.written", path=piece.path))
@@ -79,7 +79,7 @@ def _print_piece(piece: Piece, write: Callable[[str], None], lang: str) -> None:
         write(f"\n{piece.snippet.rstrip()}\n")
 
 
-def _patch(piece: Piece) -> str:
+def _patch(piece: PlannedFile) -> str:
     """A new file as a patch for ``git apply``."""
     lines = piece.text.splitlines()
     head = [f"diff --git a/{piece.path} b/{piece.path}", "new file mode 100644", "--- /dev/null"]
@@ -87,7 +87,7 @@ def _patch(piece: Piece) -> str:
     return "".join(f"{line}\n" for line in head + body)
 
 
-def _finish(folder: str, pieces: list[Piece], host: Host, lang: str) -> None:
+def _finish(folder: str, pieces: list[PlannedFile], host: Host, lang: str) -> None:
     """Print the next commands to run."""
     left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
     if left:

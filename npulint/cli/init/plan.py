@@ -13,7 +13,7 @@ from npulint.cli.init.settings import Pinned, configuration, look
 from npulint.config import CONFIG_NAME, has_section
 from npulint.integrations import template
 
-__all__ = ["PARTS", "Piece", "plan"]
+__all__ = ["PARTS", "PlannedFile", "plan"]
 
 _FILES = {
     "pre-commit": (".pre-commit-config.yaml", "pre-commit-config.yaml"),
@@ -30,7 +30,7 @@ _SIGNS = {
 _LIMIT = 1_000_000  # bytes of a file that are searched
 
 
-class Piece(msgspec.Struct, frozen=True):
+class PlannedFile(msgspec.Struct, frozen=True):
     """One file: its `path` below the folder, its `text`, and the `snippet` to add to an existing file. `why` it is not
     written: ``exists``, ``exists.add`` (add the snippet), ``exists.has`` (it mentions npulint), ``exists.section``
     (pyproject.toml configures npulint) or ``several`` (`count` projects lie below)."""
@@ -42,12 +42,12 @@ class Piece(msgspec.Struct, frozen=True):
     why: str = ""
     count: int = 0
 
-    def kept(self, why: str) -> Piece:
+    def kept(self, why: str) -> PlannedFile:
         """A copy that is not to be written, with the reason."""
         return msgspec.structs.replace(self, why=why, snippet=self.snippet if why == "exists.add" else "")
 
 
-def plan(folder: str, requested: Sequence[str], lang: str) -> list[Piece]:
+def plan(folder: str, requested: Sequence[str], lang: str) -> list[PlannedFile]:
     """The pieces for a folder in the order of `PARTS`: the `requested` ones, else the configuration and those that the
     files of the folder suggest."""
     parts = requested or ["config", *(part for part, signs in _SIGNS.items() if _any(folder, signs))]
@@ -57,7 +57,7 @@ def plan(folder: str, requested: Sequence[str], lang: str) -> list[Piece]:
             pieces.append(_config(folder, look(folder), bool(requested), lang))
         else:
             path, name = _FILES[part]
-            pieces.append(_settled(folder, Piece(part, path, template(name), _snippet(part, template(name)))))
+            pieces.append(_settled(folder, PlannedFile(part, path, template(name), _snippet(part, template(name)))))
     return pieces
 
 
@@ -65,8 +65,8 @@ def _any(folder: str, names: Sequence[str]) -> bool:
     return any(os.path.lexists(os.path.join(folder, name)) for name in names)
 
 
-def _config(folder: str, seen: Pinned, requested: bool, lang: str) -> Piece:
-    piece = Piece("config", CONFIG_NAME, configuration(seen, lang))
+def _config(folder: str, seen: Pinned, requested: bool, lang: str) -> PlannedFile:
+    piece = PlannedFile("config", CONFIG_NAME, configuration(seen, lang))
     if os.path.lexists(os.path.join(folder, CONFIG_NAME)):
         return piece.kept("exists")
     if has_section(os.path.join(folder, "pyproject.toml")):
@@ -76,7 +76,7 @@ def _config(folder: str, seen: Pinned, requested: bool, lang: str) -> Piece:
     return piece
 
 
-def _settled(folder: str, piece: Piece) -> Piece:
+def _settled(folder: str, piece: PlannedFile) -> PlannedFile:
     """The piece, marked as not to be written if its file exists."""
     place = os.path.join(folder, *piece.path.split("/"))
     if not os.path.lexists(place):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from npulint.findings import Edit, FixStep
-from npulint.fix.model import FixRefused, Plan, Text, Wish
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
 from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
@@ -27,24 +27,26 @@ def plan(step: FixStep, text: Text) -> Plan:
 def plan_all(steps: Sequence[FixStep], text: Text) -> Plan:
     """The plan of several steps in one file; those about arguments of one call are planned together."""
     edits: list[Edit] = []
-    wishes: list[Wish] = []
+    requests: list[ImportRequest] = []
     done: set[int] = set()
     for number, step in enumerate(steps):
         if step.verb == "import":
-            wishes.append(Wish(step.path, step.words["what"], step.words.get("after", ""), "place" in step.words))
+            requests.append(
+                ImportRequest(step.path, step.words["what"], step.words.get("after", ""), "place" in step.words)
+            )
             tree_of(text)
         elif step.verb in _ARGUMENTS:
             if number not in done:
-                alike = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
-                done.update(alike)
+                same_call = [n for n, one in enumerate(steps) if one.verb in _ARGUMENTS and one.span == step.span]
+                done.update(same_call)
                 tree = tree_of(text)
                 call = call_at(tree, tree.at(step.span))
-                edits += changed_arguments(tree, call, [steps[n] for n in alike])
+                edits += changed_arguments(tree, call, [steps[n] for n in same_call])
         else:
             edits += _edits(step, tree_of(text))
     if edits:
         _fit_in_strings(tree_of(text), edits)
-    return Plan(tuple(edits), tuple(wishes))
+    return Plan(tuple(edits), tuple(requests))
 
 
 def _fit_in_strings(tree: Tree, edits: Sequence[Edit]) -> None:

@@ -9,11 +9,11 @@ from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
-from npulint.fix.python.lists import Listed
+from npulint.fix.python.lists import ListElements
 from npulint.fix.python.templates import Templates, shares_parentheses
 from npulint.fix.python.tree import Range, Tree
 
-Given = ast.expr | ast.keyword
+CallArgument = ast.expr | ast.keyword
 
 
 def call_at(tree: Tree, node: ast.AST) -> ast.Call:
@@ -29,7 +29,7 @@ def call_at(tree: Tree, node: ast.AST) -> ast.Call:
 
 def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> list[Edit]:
     """The edits of ``argument`` and ``drop`` steps about one call."""
-    passed: list[Given] = sorted((*call.args, *call.keywords), key=tree.range)
+    passed: list[CallArgument] = sorted((*call.args, *call.keywords), key=tree.range)
     edits: list[Edit] = []
     dropped: set[int] = set()
     added: list[str] = []
@@ -54,7 +54,7 @@ def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> l
     return edits + _relisted(tree, call, passed, dropped, added)
 
 
-def _number(call: ast.Call, passed: Sequence[Given], name: str, position: int) -> int | None:
+def _number(call: ast.Call, passed: Sequence[CallArgument], name: str, position: int) -> int | None:
     """The index of the argument with this name or position; None when it is certainly not passed."""
     for number, one in enumerate(passed):
         if isinstance(one, ast.keyword) and one.arg == name:
@@ -70,7 +70,7 @@ def _number(call: ast.Call, passed: Sequence[Given], name: str, position: int) -
     return None
 
 
-def _movable(passed: Sequence[Given], dropped: set[int]) -> None:
+def _movable(passed: Sequence[CallArgument], dropped: set[int]) -> None:
     """Raise `FixRefused` where removing an argument would shift later positional ones."""
     if dropped:
         kept = [
@@ -80,7 +80,7 @@ def _movable(passed: Sequence[Given], dropped: set[int]) -> None:
             raise FixRefused("positional")
 
 
-def _rewritten(tree: Tree, call: ast.Call, passed: Sequence[Given], number: int, step: FixStep) -> list[Edit]:
+def _rewritten(tree: Tree, call: ast.Call, passed: Sequence[CallArgument], number: int, step: FixStep) -> list[Edit]:
     """The edits for a new value or name of an argument."""
     one = passed[number]
     edits: list[Edit] = []
@@ -109,7 +109,7 @@ def _rewritten(tree: Tree, call: ast.Call, passed: Sequence[Given], number: int,
 
 
 def _relisted(
-    tree: Tree, call: ast.Call, passed: Sequence[Given], dropped: set[int], added: Sequence[str]
+    tree: Tree, call: ast.Call, passed: Sequence[CallArgument], dropped: set[int], added: Sequence[str]
 ) -> list[Edit]:
     begin, end = tree.opening(call) + 1, tree.range(call)[1] - 1
     edits: list[Edit] = []
@@ -117,11 +117,11 @@ def _relisted(
         if dropped:
             return [tree.edit(begin, end, ", ".join(added))]
         return [tree.edit(begin, begin, "("), tree.edit(end, end, f"), {', '.join(added)}")]
-    listed = Listed(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
+    listed = ListElements(tree, tree.tokens(call), [_range(tree, one) for one in passed], begin, end)
     return edits + listed.changed(dropped, added)
 
 
-def _range(tree: Tree, one: Given) -> Range:
+def _range(tree: Tree, one: CallArgument) -> Range:
     """The range of an argument including its name and parentheses."""
     if isinstance(one, ast.keyword):
         return tree.range(one)[0], tree.outer(one.value)[1]

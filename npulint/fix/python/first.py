@@ -13,10 +13,10 @@ from npulint.fix.python.statements import without
 from npulint.fix.python.tree import Tree, parsed
 
 
-def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
+def put_first(tree: Tree, statements: Sequence[str]) -> tuple[Edit, ...]:
     """The edits that place import statements, in order, before all but standard library imports. Raises `FixRefused`
     where one of them exists elsewhere."""
-    known = [ast.dump(parsed(statement).body[0]) for statement in wanted]
+    known = [ast.dump(parsed(statement).body[0]) for statement in statements]
     leading = [one for one in tree.module.body if imports(one) and not _is_future(one)]
     existing = [ast.dump(one) for one in leading]
     if _in_time(leading, existing, known):
@@ -28,7 +28,7 @@ def put_first(tree: Tree, wanted: Sequence[str]) -> tuple[Edit, ...]:
     for statement, text in zip(leading[kept:], existing[kept:], strict=True):
         if text in known:
             edits += without(tree, statement)
-    lines = "\n".join(wanted[kept:])
+    lines = "\n".join(statements[kept:])
     if kept:
         place = tree.line_end(tree.range(leading[kept - 1])[1])
         return (*edits, tree.edit(place, place, "\n" + lines))

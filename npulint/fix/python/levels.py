@@ -62,7 +62,7 @@ def level(node: ast.expr, written: str) -> int:
     return _KINDS.get(kind, ATOM)
 
 
-_ASKED: dict[tuple[str, str], int] = {
+_LEVELS_BY_PARENT: dict[tuple[str, str], int] = {
     ("Compare", ""): BITOR,
     ("IfExp", ""): OR,
     ("IfExp", "orelse"): LAMBDA,
@@ -80,9 +80,9 @@ _ASKED: dict[tuple[str, str], int] = {
     ("While", "test"): WALRUS,
     ("Expression", ""): TUPLE,
 }
-_ASKED |= {(kind, ""): WALRUS for kind in ("List", "Tuple", "Set", "ListComp", "SetComp", "GeneratorExp")}
-_ASKED |= {(kind, "value"): TUPLE for kind in ("Expr", "Assign", "AugAssign", "AnnAssign", "Return")}
-_ASKED |= {(kind, "iter"): TUPLE for kind in ("For", "AsyncFor")}
+_LEVELS_BY_PARENT |= {(kind, ""): WALRUS for kind in ("List", "Tuple", "Set", "ListComp", "SetComp", "GeneratorExp")}
+_LEVELS_BY_PARENT |= {(kind, "value"): TUPLE for kind in ("Expr", "Assign", "AugAssign", "AnnAssign", "Return")}
+_LEVELS_BY_PARENT |= {(kind, "iter"): TUPLE for kind in ("For", "AsyncFor")}
 
 
 def required(parent: ast.AST, field: str, node: ast.AST) -> int:
@@ -99,7 +99,7 @@ def required(parent: ast.AST, field: str, node: ast.AST) -> int:
     if isinstance(parent, ast.Dict) and _unpacked(parent, node):
         return BITOR
     kind = type(parent).__name__
-    return _ASKED.get((kind, field), _ASKED.get((kind, ""), LAMBDA))
+    return _LEVELS_BY_PARENT.get((kind, field), _LEVELS_BY_PARENT.get((kind, ""), LAMBDA))
 
 
 def _unpacked(parent: ast.Dict, node: ast.AST) -> bool:

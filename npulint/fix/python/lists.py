@@ -11,7 +11,7 @@ from npulint.fix.python.tree import Range, Tree
 _LIMIT = 120  # maximum line length
 
 
-class Listed:
+class ListElements:
     """The elements of a list, with parentheses, between `begin` and `end` (inside the brackets)."""
 
     def __init__(self, tree: Tree, tokens: Lexed, elements: Sequence[Range], begin: int, end: int) -> None:

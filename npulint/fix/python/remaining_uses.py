@@ -20,8 +20,8 @@ def still_bound(text: Text, plan: Plan) -> None:
         after, used = _names(parsed(edited_text(text.text, plan.edits)))
     except FixRefused:
         raise FixRefused("broken") from None
-    for wish in plan.imports:
-        after |= _names(parsed(wish.statement))[0]
+    for request in plan.imports:
+        after |= _names(parsed(request.statement))[0]
     if (before - after) & used:
         raise FixRefused("still-used")
 

@@ -9,7 +9,7 @@ from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
 from npulint.fix.python.branches import turned_round
 from npulint.fix.python.leading_comments import comment_start
-from npulint.fix.python.lists import Listed
+from npulint.fix.python.lists import ListElements
 from npulint.fix.python.sections import behind_imports
 from npulint.fix.python.templates import Templates
 from npulint.fix.python.tree import Range, Tree
@@ -135,13 +135,13 @@ def _without_name(tree: Tree, statement: ast.Import | ast.ImportFrom, node: ast.
     return listed_names(tree, statement).changed(gone, ())
 
 
-def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> Listed:
+def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> ListElements:
     """The names of an import as an editable list."""
     ranges = [tree.range(alias) for alias in statement.names]
     begin, end = -1, tree.range(statement)[1]
     if tree.lexed.text(tree.lexed.before(ranges[0][0])) == "(":
         begin, end = tree.lexed.before(ranges[0][0])[1], end - 1
-    return Listed(tree, tree.lexed, ranges, begin, end)
+    return ListElements(tree, tree.lexed, ranges, begin, end)
 
 
 def without(tree: Tree, statement: ast.stmt) -> list[Edit]:

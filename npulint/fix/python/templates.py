@@ -16,7 +16,7 @@ _STOOD_IN = re.compile(r"\bstand_in_\d+_\b")
 _NO_ARGUMENTS = re.compile(r"\$arguments\s*,\s*|(?:,\s*)?\$arguments\b")
 
 
-class Part:
+class PlaceholderValue:
     """The value of a placeholder: its text, precedence, and range if it is a piece of source. `listed`: all arguments
     of a call."""
 
@@ -77,8 +77,8 @@ class Templates:
             raise FixRefused("template") from None
         return _replaced(source, self._texts(body, parts))
 
-    def _stood_in(self, template: str) -> tuple[str, dict[str, Part]]:
-        parts: dict[str, Part] = {}
+    def _stood_in(self, template: str) -> tuple[str, dict[str, PlaceholderValue]]:
+        parts: dict[str, PlaceholderValue] = {}
         template = self._quoted(template)
         if self._call is not None and not (self._call.args or self._call.keywords):
             template = _NO_ARGUMENTS.sub("", template)
@@ -102,10 +102,10 @@ class Templates:
                 return template.replace(own[0], max([*own, "'", '"'], key=near.count))
         return template
 
-    def _part(self, name: str, operand: str) -> Part:
+    def _part(self, name: str, operand: str) -> PlaceholderValue:
         if name == "module":
             known = module_name(self._tree, operand)
-            return Part(known, levels.ATOM)
+            return PlaceholderValue(known, levels.ATOM)
         if name == "old":
             return self._source(self._old) if self._old is not None else _refuse("no-expression")
         if name == "complement":
@@ -123,37 +123,37 @@ class Templates:
             return self._arguments(call)
         return self._source(_argument(call, operand))
 
-    def _source(self, node: ast.expr) -> Part:
+    def _source(self, node: ast.expr) -> PlaceholderValue:
         """An expression with its parentheses."""
         if shares_parentheses(self._tree, node):
             start, end = self._tree.range(node)
-            return Part(self._tree.source[start:end], levels.ATOM)
+            return PlaceholderValue(self._tree.source[start:end], levels.ATOM)
         start, end = self._tree.outer(node)
         text = self._tree.source[start:end]
         bare = (start, end) == self._tree.range(node)
-        return Part(text, levels.level(node, text) if bare else levels.ATOM, (start, end))
+        return PlaceholderValue(text, levels.level(node, text) if bare else levels.ATOM, (start, end))
 
-    def _complement(self) -> Part:
+    def _complement(self) -> PlaceholderValue:
         old = self._old
         if old is None:
             raise FixRefused("no-expression")
         if isinstance(old, ast.BinOp) and isinstance(old.op, ast.Sub) and _is_one(old.left):
             part = self._source(old.right)
-            return Part(part.text, part.level)
+            return PlaceholderValue(part.text, part.level)
         part = self._source(old)
         text = part.text if part.level > levels.SUM else f"({part.text})"
-        return Part(f"1 - {text}", levels.SUM)
+        return PlaceholderValue(f"1 - {text}", levels.SUM)
 
-    def _arguments(self, call: ast.Call) -> Part:
+    def _arguments(self, call: ast.Call) -> PlaceholderValue:
         """All arguments as written. The template has one name as stand-in for them."""
         start, end = self._tree.opening(call) + 1, self._tree.range(call)[1] - 1
         tokens = self._tree.tokens(call)
         last = tokens.before(end)
         if tokens.text(last) == "," and last[0] >= start and not tokens.comment_in(last[1], end):
             end = last[0] if "\n" not in self._tree.source[last[1] : end] else end
-        return Part(self._tree.source[start:end], levels.ATOM, listed=True)
+        return PlaceholderValue(self._tree.source[start:end], levels.ATOM, listed=True)
 
-    def _texts(self, body: ast.AST, parts: dict[str, Part]) -> dict[str, str]:
+    def _texts(self, body: ast.AST, parts: dict[str, PlaceholderValue]) -> dict[str, str]:
         """The replacement of each stand-in, parenthesized where necessary."""
         texts = {name: part.text for name, part in parts.items()}
         for parent in ast.walk(_rooted(body)):
@@ -167,7 +167,7 @@ class Templates:
                             texts[child.id] = f"({part.text})"
         return texts
 
-    def _around(self, source: str, texts: dict[str, str], parts: dict[str, Part]) -> tuple[str, str] | None:
+    def _around(self, source: str, texts: dict[str, str], parts: dict[str, PlaceholderValue]) -> tuple[str, str] | None:
         """The text before and after the old expression; None if it does not occur exactly once."""
         if self._old is None or shares_parentheses(self._tree, self._old):
             return None
@@ -190,7 +190,7 @@ def shares_parentheses(tree: Tree, node: ast.AST) -> bool:
     return tree.opening(parent) == tree.range(node)[0]
 
 
-def _refuse(reason: str) -> Part:
+def _refuse(reason: str) -> PlaceholderValue:
     raise FixRefused(reason)
 
 

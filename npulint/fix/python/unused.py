@@ -99,7 +99,7 @@ def looks_names_up(module: ast.Module) -> bool:
 
 
 def _is_kept(tree: Tree, statement: ast.stmt) -> bool:
-    """Whether a comment in the lines of a statement asks to keep it (``noqa``)."""
+    """Whether a comment in the lines of a statement prevents its removal (``noqa``)."""
     start, end = tree.range(statement)
     return _KEPT.search(tree.source[tree.line_start(start) : tree.line_end(end)]) is not None
 

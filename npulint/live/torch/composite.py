@@ -58,7 +58,7 @@ def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
                 return kernel(*args, **kwargs)
         if changes or (is_contiguous and args[0].is_contiguous(**_format(args, kwargs))):
             return op._op_dk(composite, *args, **kwargs)
-        return _Whole.apply(_Call(op, args, kwargs, kernels), *tensors)
+        return _CompositeFunction.apply(_Call(op, args, kwargs, kernels), *tensors)
 
     return differentiated
 
@@ -89,7 +89,7 @@ def _put(tensors: Any, left: Any) -> list[Any]:
     ]
 
 
-class _Whole(_Function):
+class _CompositeFunction(_Function):
     """A composite as one autograd function: its parts and their gradients run on the CPU."""
 
     @staticmethod
@@ -116,8 +116,8 @@ class _Whole(_Function):
         leaves = [one for one in ctx.held if one.requires_grad]
         ctx.call.kernels.recorder.add(ctx.call.name, [grad for _, grad in pairs])
         found = iter(_grads(pairs, leaves))
-        wanted = [next(found) if one.requires_grad else None for one in ctx.held]
-        return None, *(None if one is None else to_device(one) for one in wanted)
+        gradients = [next(found) if one.requires_grad else None for one in ctx.held]
+        return None, *(None if one is None else to_device(one) for one in gradients)
 
 
 def _grads(

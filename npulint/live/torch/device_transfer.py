@@ -25,7 +25,7 @@ CONTAINERS = (dict, list, set, defaultdict, OrderedDict, deque)
 Place = Callable[[torch.Tensor], torch.Tensor]
 
 
-class Moved:
+class MovedObjects:
     """Moved modules, optimizers and tensors until `back`. `place` copies a tensor without gradient to its own memory on
     the device. Python objects keep their identity: their contents are exchanged and exchanged back, so closures,
     optimizers and hooks see the moved contents, and the originals stay unchanged."""

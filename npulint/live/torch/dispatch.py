@@ -143,15 +143,15 @@ class Watching(_Mode):
         recorder = self.recorder
 
         def kernel(*args: Any, **kwargs: Any) -> Any:
-            if recorder.quiet or self.over or get_ident() != self._thread:
+            if recorder.paused or self.over or get_ident() != self._thread:
                 return op._op_dk(_composite, *args, **kwargs)
             site, phase = recorder.sites.here()
             first = _sequence()
-            recorder.quiet += 1
+            recorder.paused += 1
             try:
                 out = op._op_dk(_composite, *args, **kwargs)
             finally:
-                recorder.quiet -= 1
+                recorder.paused -= 1
             host = _on_host(out)
             self.accelerated = self.accelerated or not host
             recorder.put(name, out, site, phase, host=host)

@@ -9,7 +9,7 @@ class LiveError(RuntimeError):
     """A live check that is not possible; the text says why and what to do."""
 
     def __init__(self, reason: str, lang: str = "en", **values: object) -> None:
-        super().__init__(say(lang, f"imaginary.{reason}", **values))
+        super().__init__(say(lang, f"recording.{reason}", **values))
         self.reason = reason
         self.values = values
 

@@ -36,7 +36,7 @@ _CPU = torch.device("cpu")
 Kernel = Callable[..., Any]
 
 
-class Plan:
+class KernelPlan:
     """How to run one operator: the arguments it writes to, and what its results are."""
 
     __slots__ = (
@@ -94,8 +94,8 @@ def _result(returned: Any, spots: dict[frozenset[str], int], names: list[str]) -
 
 
 @cache
-def _plan(op: Any) -> Plan:
-    return Plan(op)
+def _plan(op: Any) -> KernelPlan:
+    return KernelPlan(op)
 
 
 class Kernels:
@@ -121,7 +121,7 @@ class Kernels:
 
         return kernel
 
-    def run(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run(self, plan: KernelPlan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The results of an operator for device tensors."""
         try:
             if plan.native is not None:
@@ -146,7 +146,7 @@ class Kernels:
             self.recorder.add(plan.name, ())
             raise
 
-    def _plain(self, plan: Plan, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _plain(self, plan: KernelPlan, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         key_args: KeyArgs = plan.read_key_args(args, kwargs) if plan.read_key_args is not None else ()
         if plan.device and kwargs.get("device") is not None and kwargs["device"].type == "cpu":
             key_args, lifted = TO_CPU, out
@@ -156,7 +156,7 @@ class Kernels:
         return lifted
 
     def _written(
-        self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], lowered: list[Any], named: dict[str, Any]
+        self, plan: KernelPlan, args: tuple[Any, ...], kwargs: dict[str, Any], lowered: list[Any], named: dict[str, Any]
     ) -> Any:
         out = plan.compute(*lowered, **named)
         key_args: KeyArgs = plan.read_key_args(args, kwargs) if plan.read_key_args is not None else ()

@@ -13,19 +13,19 @@ from typing import Any
 import torch
 
 from npulint.live.sources import is_own
-from npulint.live.torch.device_transfer import CONTAINERS, Moved
+from npulint.live.torch.device_transfer import CONTAINERS, MovedObjects
 
 _DEEPEST = 4
 _MOST = 1000
 _SCHEDULES = "torch.optim.lr_scheduler"
 
 
-def move_reached(function: Any, moved: Moved) -> None:
+def move_reached(function: Any, moved: MovedObjects) -> None:
     """Move what a function, method, partial or callable object references."""
     _visit(function, moved, set(), 0)
 
 
-def _visit(value: Any, moved: Moved, seen: set[int], depth: int) -> None:
+def _visit(value: Any, moved: MovedObjects, seen: set[int], depth: int) -> None:
     if id(value) in seen or depth > _DEEPEST:
         return
     seen.add(id(value))
@@ -42,7 +42,7 @@ def _visit(value: Any, moved: Moved, seen: set[int], depth: int) -> None:
             _visit(one, moved, seen, depth + 1)
 
 
-def _kept_generator(value: Any, moved: Moved) -> bool:
+def _kept_generator(value: Any, moved: MovedObjects) -> bool:
     """Whether `value` is a random generator; if so, its state is restored afterwards."""
     numpy: Any = getattr(sys.modules.get("numpy"), "random", None)
     if isinstance(value, random.Random):
@@ -58,7 +58,7 @@ def _kept_generator(value: Any, moved: Moved) -> bool:
     return True
 
 
-def _parts(value: Any, moved: Moved) -> Iterable[Any]:
+def _parts(value: Any, moved: MovedObjects) -> Iterable[Any]:
     """What a value references; state that a step may change is saved for restoring."""
     if isinstance(value, FunctionType):
         return _of_function(value, moved)
@@ -93,7 +93,7 @@ def _is_changed(value: Any) -> bool:
     )
 
 
-def _of_function(function: FunctionType, moved: Moved) -> list[Any]:
+def _of_function(function: FunctionType, moved: MovedObjects) -> list[Any]:
     found = list(function.__defaults__ or ()) + list((function.__kwdefaults__ or {}).values())
     for cell in function.__closure__ or ():
         try:

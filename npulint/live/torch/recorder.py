@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from npulint.facts.graph import Body, Graph, Node
-from npulint.live.torch.sites import SILENT, Sites
+from npulint.live.torch.sites import NOT_RECORDED, Sites
 
 _WORDS: dict[Any, str] = {}
 _MOST = 8  # outputs recorded per operator
@@ -42,20 +42,20 @@ class Recorder:
 
     def __init__(self) -> None:
         self.sites = Sites()
-        self.quiet = 0
+        self.paused = 0
         self._entries: dict[tuple[str, str, int, KeyArgs], _Entry] = {}
 
     def add(self, op: str, results: Any, key_args: KeyArgs = (), host: bool = False) -> None:
         """Record an operator (``aten.add.Tensor``) with its results; `key_args` are relevant arguments. `host`: it
         involved only CPU tensors."""
-        if self.quiet:
+        if self.paused:
             return
         site, phase = self.sites.here(3)
         self.put(op, results, site, phase, key_args, host)
 
     def put(self, op: str, results: Any, site: int, phase: str, key_args: KeyArgs = (), host: bool = False) -> None:
         """As `add`, at a known place."""
-        if site == SILENT or self.quiet:
+        if site == NOT_RECORDED or self.paused:
             return
         key = (op, phase, site, key_args)
         entry = self._entries.get(key)

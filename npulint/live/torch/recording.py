@@ -15,7 +15,7 @@ from npulint.facts.graph import Graph
 from npulint.live.sources import is_own
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
-from npulint.live.torch.device_transfer import Moved
+from npulint.live.torch.device_transfer import MovedObjects
 from npulint.live.torch.dispatch import Watching
 from npulint.live.torch.errors import FakeNpuError, LiveError
 from npulint.live.torch.kernels import Kernels
@@ -24,27 +24,27 @@ from npulint.live.torch.session import unchanged
 from npulint.live.torch.step import TrainingStep, move, run_step
 from npulint.texts import say
 
-IMAGINARY, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
-METHODS = (AUTO, IMAGINARY, DISPATCH)
+FAKE_NPU, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
+METHODS = (AUTO, FAKE_NPU, DISPATCH)
 
 Inspect = Callable[[Any], None]
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class RecordedStep(msgspec.Struct, frozen=True):
     """A recorded step. `method` is imaginary or dispatch; `notes` say what could not be seen."""
 
     graph: Graph
     method: str
     notes: tuple[str, ...] = ()
 
-    def noting(self, note: str) -> Recorded:
+    def noting(self, note: str) -> RecordedStep:
         """A copy with a note before the others."""
         return msgspec.structs.replace(self, notes=(note, *self.notes))
 
 
 def record(
     step: TrainingStep, release: str, method: str = AUTO, lang: str = "en", inspect: Inspect | None = None
-) -> Recorded:
+) -> RecordedStep:
     """The operators of one step as PyTorch `release` runs them. `inspect` is called with the loss (or output) before
     everything is restored. Raises `LiveError` when the step cannot be checked, and what the user's code also raises on
     ordinary tensors."""
@@ -52,18 +52,18 @@ def record(
         raise LiveError("nothing", lang)
     try:
         if method == DISPATCH:
-            return _dispatched(step, release, lang, inspect)
+            return _on_ordinary_tensors(step, release, lang, inspect)
         if method == AUTO and device.why_not() == "old-torch":
-            again = _dispatched(step, release, lang, inspect)
-            return again.noting(say(lang, "imaginary.too-old", version=torch.__version__))
+            again = _on_ordinary_tensors(step, release, lang, inspect)
+            return again.noting(say(lang, "recording.too-old", version=torch.__version__))
         try:
             device.prepare()
-            return _imagined(step, release, lang, inspect)
+            return _on_fake_npu(step, release, lang, inspect)
         except _Failed as error:
             failed = error
-        if method == IMAGINARY:
+        if method == FAKE_NPU:
             raise failed.error from None
-        again = _dispatched(step, release, lang, inspect)  # errors of user code propagate from here
+        again = _on_ordinary_tensors(step, release, lang, inspect)  # errors of user code propagate from here
         return msgspec.structs.replace(again.noting(failed.message(lang)), graph=failed.added(again.graph))
     except LiveError as error:
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
@@ -83,9 +83,9 @@ class _Failed(Exception):
         error, op = self.error, self._kernels.failed
         reason = error.reason if isinstance(error, FakeNpuError) else self._kernels.reason or "other"
         text = str(error).strip().split("\n", 1)[0][:200]
-        why = say(lang, f"imaginary.why.{reason}", text=f"{type(error).__name__}: {text}")
+        why = say(lang, f"recording.why.{reason}", text=f"{type(error).__name__}: {text}")
         at = say(lang, "list.and").join(part for part in (f"`{op}`" if op else "", self._place) if part)
-        return say(lang, "imaginary.fell-back", at=at or type(error).__name__, why=why)
+        return say(lang, "recording.fell-back", at=at or type(error).__name__, why=why)
 
     def added(self, graph: Graph) -> Graph:
         """The graph with the operator that failed, if no device has a kernel for it."""
@@ -100,26 +100,26 @@ class _Failed(Exception):
         return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, *more])])
 
 
-def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _on_fake_npu(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> RecordedStep:
     recorder = Recorder()
     kernels = Kernels(recorder)
-    recorder.quiet = 1
+    recorder.paused = 1
     with unchanged():
-        moved = Moved(_imaginary)
+        moved = MovedObjects(_to_fake_npu)
         device.activate(True)
         registered = None
         try:
             registered = Registration(kernels, release)
             try:
                 inputs, targets = move(step, moved)
-                recorder.quiet = 0
+                recorder.paused = 0
                 out = run_step(step, inputs, targets, device.NAME)
             except LiveError:
                 raise
             except Exception as error:
                 raise _Failed(error, kernels) from None
             finally:
-                recorder.quiet = 1
+                recorder.paused = 1
             if inspect is not None:
                 inspect(out)
             del out, inputs, targets
@@ -128,14 +128,14 @@ def _imagined(step: TrainingStep, release: str, lang: str, inspect: Inspect | No
             moved.back()
             if registered is not None:
                 registered.end()
-    return Recorded(recorder.graph(), IMAGINARY)
+    return RecordedStep(recorder.graph(), FAKE_NPU)
 
 
-def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> Recorded:
+def _on_ordinary_tensors(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> RecordedStep:
     recorder = Recorder()
     watching = Watching(recorder, release)
     with unchanged():
-        moved = Moved(lambda tensor: tensor.clone())
+        moved = MovedObjects(lambda tensor: tensor.clone())
         try:
             inputs, targets = move(step, moved)
             kind = _kind(step, inputs)
@@ -146,7 +146,7 @@ def _dispatched(step: TrainingStep, release: str, lang: str, inspect: Inspect | 
             del out
         finally:
             moved.back()
-    return Recorded(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "imaginary.dispatch"),))
+    return RecordedStep(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "recording.dispatch"),))
 
 
 def _place(error: Exception) -> str:
@@ -158,7 +158,7 @@ def _place(error: Exception) -> str:
     return found
 
 
-def _imaginary(tensor: torch.Tensor) -> torch.Tensor:
+def _to_fake_npu(tensor: torch.Tensor) -> torch.Tensor:
     return device.to_device(tensor.to("cpu", copy=True) if tensor.device.type != device.NAME else tensor)
 
 

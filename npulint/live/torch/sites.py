@@ -13,7 +13,7 @@ from npulint.facts.graph import NodeFrame
 from npulint.live.sources import is_own
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
-SILENT = -1
+NOT_RECORDED = -1
 """The place of what this package does itself, and of loading data, which stays on the host: not recorded."""
 
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
@@ -63,8 +63,8 @@ class Sites:
         found, ending, stepping = _walk(sys._getframe(depth), node is not None)
         phase = BACKWARD if node is not None else OPTIMIZER if stepping else FORWARD
         if ending == _SILENCED:
-            self._makers.setdefault(_sequence() - 1, SILENT)
-            return SILENT, phase
+            self._makers.setdefault(_sequence() - 1, NOT_RECORDED)
+            return NOT_RECORDED, phase
         if node is not None and ending != _OWN:
             made = self._maker(node)
             if made is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import torch
 
-from npulint.live.torch.device_transfer import Moved
+from npulint.live.torch.device_transfer import MovedObjects
 from npulint.live.torch.errors import LiveError
 from npulint.live.torch.reaching import move_reached
 from npulint.live.torch.sites import outermost, unrecorded
@@ -32,7 +32,7 @@ class TrainingStep(msgspec.Struct, frozen=True):
     autocast: str = ""
 
 
-def move(step: TrainingStep, moved: Moved) -> tuple[Any, Any]:
+def move(step: TrainingStep, moved: MovedObjects) -> tuple[Any, Any]:
     """Move what a step works on; returns moved copies of inputs and targets."""
     if step.model is not None:
         moved.module(step.model)
@@ -61,8 +61,8 @@ def run_step(step: TrainingStep, inputs: Any, targets: Any, device: str) -> Any:
     return loss
 
 
-def _optimizers(given: Any) -> list[Any]:
-    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+def _optimizers(optimizers: Any) -> list[Any]:
+    return [] if optimizers is None else list(optimizers) if isinstance(optimizers, (list, tuple)) else [optimizers]
 
 
 @outermost

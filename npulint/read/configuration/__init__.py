@@ -7,7 +7,7 @@ from typing import ClassVar
 from npulint.facts.model import FileFact, FileFacts, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
-from npulint.read.source import Source
+from npulint.read.source import DecodedSource
 
 LIMIT = 1 << 20
 """Maximum characters of a configuration file; larger ones are data."""
@@ -44,7 +44,7 @@ class ConfigPackage(FileFact):
     kind: ClassVar[str] = "config_package"
 
 
-def read_configuration(source: Source, path: str) -> FileFacts:
+def read_configuration(source: DecodedSource, path: str) -> FileFacts:
     """One `ConfigLeaf` for every value of a configuration file, before them a `ConfigPackage` if it declares one. Never
     raises: unreadable input becomes a `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.read.configuration.leaves import MAX_DEPTH, Tree, UnreadableError
-from npulint.read.json_tree import Lines, Node, parse_json
+from npulint.read.json_tree import JsonNode, Lines, parse_json
 
 
 def json_values(text: str) -> Tree:
@@ -21,7 +21,7 @@ def json_values(text: str) -> Tree:
     return _tree(root, lines, 0)
 
 
-def _tree(node: Node, lines: Lines, depth: int) -> Tree:
+def _tree(node: JsonNode, lines: Lines, depth: int) -> Tree:
     span = lines.span(node.start, node.end)
     if depth > MAX_DEPTH:
         raise UnreadableError("too-deep", f"> {MAX_DEPTH}", span)

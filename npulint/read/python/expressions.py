@@ -24,7 +24,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
-from npulint.read.python.positions import Places
+from npulint.read.python.positions import SourcePositions
 
 _DEEP = 60  # levels of expressions read recursively; deeper ones are queued
 _WIDE = 256  # elements of a display; a longer one is data, not a setting
@@ -51,7 +51,7 @@ _COMPARE = {
 }
 
 
-class Expressions(Places):
+class Expressions(SourcePositions):
     """Converts expression nodes to values. Recursion is bounded: a part deeper than `_DEEP` levels is unknown to its
     parent and queued in `deferred`, so that calls in it are still found."""
 

@@ -9,7 +9,7 @@ Placed = ast.stmt | ast.expr | ast.keyword | ast.alias | ast.arg | ast.excepthan
 """A syntax node with a position."""
 
 
-class Places:
+class SourcePositions:
     """The positions in one text. Only nodes in lines with wide characters (`wide`) need conversion."""
 
     def __init__(self, text: str) -> None:

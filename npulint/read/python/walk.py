@@ -73,12 +73,12 @@ class Walker(Expressions):
         """The last parts of names that are used as an index and assigned, or called with, a mask."""
         subscripts = [value for kind, value, _, _ in self.noted if kind == "mask"]
         indices = [part.name for value in subscripts for part in indices_of(value) if isinstance(part, Ref)]
-        asked = {name.rpartition(".")[2] for name in indices}
-        masks = {name for name in asked if any(word in name for word in MASK_WORDS)}
-        for bind in self.binds if asked else ():
+        last_parts = {name.rpartition(".")[2] for name in indices}
+        masks = {name for name in last_parts if any(word in name for word in MASK_WORDS)}
+        for bind in self.binds if last_parts else ():
             if bind.value.__class__ in _COMPUTED:
                 last = bind.target.rpartition(".")[2]
-                if last in asked and last not in masks and is_mask(bind.value, self.calls):
+                if last in last_parts and last not in masks and is_mask(bind.value, self.calls):
                     masks.add(last)
         return masks
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.read.shell.tokens import REDIRECTIONS, Operator, Token, Word
+from npulint.read.shell.tokens import REDIRECTIONS, ShellOperator, Token, Word
 
 _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "group"}
 _DEPTH = 200
@@ -14,7 +14,7 @@ _TESTS = frozenset(("[", "[[", "test", "false"))
 _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
-class Command(msgspec.Struct, frozen=True):
+class ParsedCommand(msgspec.Struct, frozen=True):
     """One simple command. `path` numbers the branches and loops around it, outermost first (a command in one of them
     precedes those that follow it there); `guarded`: there is one in its function; `loop` is the number of the outermost
     loop (0: none); `function` is the enclosing function. The header of a for loop is a command whose first word is
@@ -38,7 +38,7 @@ class Parser:
     """Tracks the constructs of a script; never fails, unmatched tokens are ignored."""
 
     def __init__(self) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[ParsedCommand] = []
         self.functions: set[str] = set()
         self._open: list[_Open] = []
         self._words: list[Word] = []
@@ -51,19 +51,19 @@ class Parser:
         self._branches = 0
         self._function = ""
 
-    def parse(self, tokens: Iterable[Token]) -> list[Command]:
+    def parse(self, tokens: Iterable[Token]) -> list[ParsedCommand]:
         """The commands of `tokens`, in text order."""
         for token in tokens:
             if isinstance(token, Word):
                 self._word(token)
-            elif isinstance(token, Operator):
+            elif isinstance(token, ShellOperator):
                 self._operator(token)
             elif self._words or self._mode or self._redirected or self._joined:
                 for word in token.words:
                     self._word(word)
                 self._operator(token.end)
             else:
-                self.commands.append(Command(token.words, *self._context()))
+                self.commands.append(ParsedCommand(token.words, *self._context()))
                 self._guard = self._test = False
         self._flush()
         return self.commands
@@ -115,7 +115,7 @@ class Parser:
             return False
         return True
 
-    def _operator(self, operator: Operator) -> None:
+    def _operator(self, operator: ShellOperator) -> None:
         text = operator.text
         if self._mode == "test" or (self._mode == "case" and text == "\n"):
             return
@@ -211,7 +211,7 @@ class Parser:
             path, guarded, loop, function = self._context()
             if self._guard:
                 path, guarded = (*path, self._number()), True
-            self.commands.append(Command(tuple(self._words), path, guarded, loop, function))
+            self.commands.append(ParsedCommand(tuple(self._words), path, guarded, loop, function))
         self._words = []
         if self._mode in ("for", "test"):
             self._mode = ""

@@ -22,12 +22,12 @@ from npulint.read.launcher_facts import (
 )
 from npulint.read.packages import Dependency, PackageIndex
 from npulint.read.requirement import cuda_index, is_wheel, requirement
-from npulint.read.shell.commands import Command, Parser
+from npulint.read.shell.commands import ParsedCommand, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.started_programs import BUILTINS, IDLE, Launch, basename, options, started
-from npulint.read.shell.tokens import Part, Word
-from npulint.read.shell.values import HOLE, Field, Variables
+from npulint.read.shell.started_programs import BUILTINS, IDLE, ScriptStart, basename, options, started
+from npulint.read.shell.tokens import Word, WordPart
+from npulint.read.shell.values import HOLE, ExpandedArgument, Variables
 
 DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"))  # ENV: in Dockerfiles
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
@@ -127,7 +127,7 @@ class _Reader:
 
     # -- variables
 
-    def _assignments(self, command: Command) -> None:
+    def _assignments(self, command: ParsedCommand) -> None:
         """Record every variable that `command` sets."""
         words = command.words
         head = words[0].literal or ""
@@ -148,7 +148,7 @@ class _Reader:
         else:
             self._declared(words, command)
 
-    def _declared(self, words: tuple[Word, ...], command: Command) -> None:
+    def _declared(self, words: tuple[Word, ...], command: ParsedCommand) -> None:
         leading = _leading(words)
         if leading == len(words):  # only assignments; before a program they are local to it
             for word in words:
@@ -157,13 +157,13 @@ class _Reader:
             for word in words[leading + 1 :]:
                 self._variables.assign(word, command)
 
-    def _counters(self, word: Word, command: Command) -> None:
+    def _counters(self, word: Word, command: ParsedCommand) -> None:
         for name in set(_NAME.findall("".join(part.text for part in word.parts)[:500])):
             self._variables.computed(name, word, command)
 
     # -- commands
 
-    def _command(self, command: Command) -> None:
+    def _command(self, command: ParsedCommand) -> None:
         leading = _leading(command.words)
         words = command.words[leading:]
         if not words:
@@ -178,7 +178,7 @@ class _Reader:
         elif head not in _SILENT:
             self._program(words, command)
 
-    def _plain(self, word: Word, command: Command) -> None:
+    def _plain(self, word: Word, command: ParsedCommand) -> None:
         if word.to is None:
             return
         if word.to.written in self._exported:
@@ -187,18 +187,18 @@ class _Reader:
             assignment = self._variables.assignment(word, command)
             self._kept.setdefault(word.to.name, (word, assignment.value.known if assignment else None))
 
-    def _environment(self, word: Word, command: Command) -> None:
+    def _environment(self, word: Word, command: ParsedCommand) -> None:
         assignment = self._variables.assignment(word, command)
         if assignment is not None:
             self._set(assignment.name, assignment.value.known, assignment.value.default, word, command)
 
-    def _set(self, name: str, value: str | None, default: bool, word: Word, command: Command) -> None:
+    def _set(self, name: str, value: str | None, default: bool, word: Word, command: ParsedCommand) -> None:
         used = self._reads(name)
         self._facts.append(
             VariableRecord(name, self._path, self._span(word), value, self._via, command.guarded, default, used)
         )
 
-    def _declare(self, head: str, words: tuple[Word, ...], command: Command) -> None:
+    def _declare(self, head: str, words: tuple[Word, ...], command: ParsedCommand) -> None:
         flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
         if (head not in ("export", "ENV") and "x" not in flags) or "n" in flags or "f" in flags or "p" in flags:
             return
@@ -222,7 +222,7 @@ class _Reader:
                 return True
         return False
 
-    def _program(self, words: tuple[Word, ...], command: Command) -> None:
+    def _program(self, words: tuple[Word, ...], command: ParsedCommand) -> None:
         if (words[0].literal or "").isupper() and self._spaced(words[:2]):
             return
         fields = self._variables.fields(words, command)
@@ -248,7 +248,7 @@ class _Reader:
             self._packages(fields[found.packages :])
         self._passed_on(fields, found.programs, command)
 
-    def _launch(self, launch: Launch, fields: list[Field], command: Command) -> None:
+    def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         script = fields[launch.script]
         passed = options(fields[launch.script + 1 :])
         alone = sum(field.word is script.word for field in fields) == 1
@@ -285,7 +285,7 @@ class _Reader:
             )
         )
 
-    def _inline(self, text: str, word: Word, command: Command) -> None:
+    def _inline(self, text: str, word: Word, command: ParsedCommand) -> None:
         """``bash -c "…"``: the facts of the text, all at the span of the word."""
         if HOLE in text or self._level >= _NESTING:
             return
@@ -297,7 +297,7 @@ class _Reader:
                 fact.record = msgspec.structs.replace(fact.record, places={}, words=(), folder=folder)
             self._facts.append(msgspec.structs.replace(fact, span=span))
 
-    def _packages(self, fields: list[Field]) -> None:
+    def _packages(self, fields: list[ExpandedArgument]) -> None:
         if len(fields) < 2 or fields[1].text != "install":
             return
         skip = False
@@ -317,25 +317,27 @@ class _Reader:
             skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
             skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 
-    def _passed_on(self, fields: list[Field], programs: list[int], command: Command) -> None:
+    def _passed_on(self, fields: list[ExpandedArgument], programs: list[int], command: ParsedCommand) -> None:
         """``mpirun -x NAME=value`` and ``env NAME=value`` set variables too."""
         names = {basename(fields[position]): position for position in programs}
         end = programs[-1] if programs else 0
         for position in range(end):
             text = fields[position].text
-            wanted = "env" in names and position > names["env"]
-            wanted = wanted or (position > 0 and fields[position - 1].text == "-x" and "mpirun" in names)
+            passes_environment = "env" in names and position > names["env"]
+            passes_environment = passes_environment or (
+                position > 0 and fields[position - 1].text == "-x" and "mpirun" in names
+            )
             match = re.match(r"([A-Za-z_]\w*)=", text)
-            if wanted and match:
+            if passes_environment and match:
                 value = text[match.end() :]
                 known = None if HOLE in value else value
                 self._set(match.group(1), known, fields[position].default, fields[position].word, command)
 
     # -- command substitutions
 
-    def _nested(self, command: Command) -> None:
+    def _nested(self, command: ParsedCommand) -> None:
         """The commands inside ``$(…)`` and backquotes, in quotes or not."""
-        waiting: list[tuple[Part, int]] = []
+        waiting: list[tuple[WordPart, int]] = []
         for word in command.words:
             if word.literal is None:
                 waiting += [(part, 1) for part in word.parts if part.kind == "code"]
@@ -346,7 +348,7 @@ class _Reader:
             for inner in Parser().parse(Lexer(part.text).tokens()):
                 words = tuple([word.moved(part.start) for word in inner.words])
                 guarded = command.guarded or inner.guarded
-                self._command(Command(words, command.path, guarded, command.loop, command.function))
+                self._command(ParsedCommand(words, command.path, guarded, command.loop, command.function))
                 if depth < _NESTING:
                     waiting += [(p, depth + 1) for word in words for p in word.parts if p.kind == "code"]
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from npulint.lazy_regex import lazy_compile
-from npulint.read.shell.tokens import KEYWORDS, Operator, Part, ShellLine, Token, Word, word_of
+from npulint.read.shell.tokens import KEYWORDS, ShellLine, ShellOperator, Token, Word, WordPart, word_of
 
 _SPACE = lazy_compile(r"(?:[ \t]+|\\\n)+")
 _OPERATOR = lazy_compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|>&|<&|<>|>\||[;&|<>()]")
@@ -101,7 +101,7 @@ class Lexer:
             if self._remember and not self._awaited and (at == 0 or text[at - 1] == "\n") and self._line(found):
                 continue
             if text[at] == "\n":
-                found.append(Operator("\n", at))
+                found.append(ShellOperator("\n", at))
                 self._next_line()
                 continue
             token = self._simple() or self._token()
@@ -142,7 +142,7 @@ class Lexer:
             self._at = operator.end()
             if mark in ("<<", "<<-"):
                 self._awaited = mark
-            return Operator(mark, at)
+            return ShellOperator(mark, at)
         if text[at].isspace():  # form feeds and the like
             self._at += 1
             return None
@@ -159,7 +159,7 @@ class Lexer:
         self._at = end
         if isinstance(known, ShellLine):
             words = tuple([Word(w.parts, w.start + start, w.end + start, w.literal, w.to) for w in known.words])
-            found.append(ShellLine(words, Operator("\n", end)))
+            found.append(ShellLine(words, ShellOperator("\n", end)))
             self._next_line()
         else:
             found += [token.moved(start) for token in known]
@@ -192,7 +192,7 @@ class Lexer:
         start = self._at
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
-        return word_of((Part("unknown", self._text[start : self._at]),), start, self._at)
+        return word_of((WordPart("unknown", self._text[start : self._at]),), start, self._at)
 
     def _end(self, end: int, start: int) -> None:
         """Continue after the closing mark at `end`; record `start` if there is none."""
@@ -203,11 +203,11 @@ class Lexer:
     def word(self) -> Word:
         """The word at the current offset."""
         start = self._at
-        parts: list[Part] = []
+        parts: list[WordPart] = []
         while self._at < len(self._text):
             plain = _PLAIN.match(self._text, self._at)
             if plain:
-                parts.append(Part("text", plain.group()))
+                parts.append(WordPart("text", plain.group()))
                 self._at = plain.end()
                 continue
             char = self._text[self._at]
@@ -227,7 +227,7 @@ class Lexer:
             self._awaited = ""
         return word
 
-    def _special(self, char: str, parts: list[Part]) -> None:
+    def _special(self, char: str, parts: list[WordPart]) -> None:
         """A quote, an escape or an expansion inside a word."""
         if char == "'":
             parts.append(self._single())
@@ -240,24 +240,24 @@ class Lexer:
         elif self._text.startswith("\\\n", self._at):
             self._at += 2
         else:
-            parts.append(Part("text", self._text[self._at + 1 : self._at + 2], True))
+            parts.append(WordPart("text", self._text[self._at + 1 : self._at + 2], True))
             self._at += 2
 
-    def _single(self) -> Part:
+    def _single(self) -> WordPart:
         start = self._at
         end = self._text.find("'", start + 1)
         end = len(self._text) if end < 0 else end
         self._end(end, start)
-        return Part("text", self._text[start + 1 : end], True)
+        return WordPart("text", self._text[start + 1 : end], True)
 
-    def _double(self, parts: list[Part]) -> None:
+    def _double(self, parts: list[WordPart]) -> None:
         start = self._at
         self._at += 1
-        parts.append(Part("text", "", True))
+        parts.append(WordPart("text", "", True))
         while self._at < len(self._text):
             run = _QUOTED.match(self._text, self._at)
             if run:
-                parts.append(Part("text", run.group(), True))
+                parts.append(WordPart("text", run.group(), True))
                 self._at = run.end()
                 continue
             char = self._text[self._at]
@@ -271,11 +271,11 @@ class Lexer:
             else:
                 escaped = self._text[self._at + 1 : self._at + 2]
                 if escaped != "\n":
-                    parts.append(Part("text", escaped if escaped in '$`"\\' else "\\" + escaped, True))
+                    parts.append(WordPart("text", escaped if escaped in '$`"\\' else "\\" + escaped, True))
                 self._at += 2
         self._end(len(self._text), start)
 
-    def _dollar(self, quoted: bool) -> Part:
+    def _dollar(self, quoted: bool) -> WordPart:
         following = self._text[self._at + 1 : self._at + 2]
         if following == "(":
             self._at += 1
@@ -289,39 +289,39 @@ class Lexer:
             self._at += 1
             if following == "'":
                 return self._single()
-            return Part("text", "", True)  # $"…": the string follows
+            return WordPart("text", "", True)  # $"…": the string follows
         name = _NAME.match(self._text, self._at + 1)
         if name is None:
             self._at += 1
-            return Part("text", "$", quoted)
+            return WordPart("text", "$", quoted)
         self._at = name.end()
-        return Part("var", name.group(), quoted)
+        return WordPart("var", name.group(), quoted)
 
-    def _substitution(self, quoted: bool) -> Part:
+    def _substitution(self, quoted: bool) -> WordPart:
         """``(…)`` of a command substitution, or ``((…))`` of an arithmetic one."""
         start = self._at
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
         inner = self._text[start + 1 : end]
         if inner.startswith("(") and inner.endswith(")"):
-            return Part("unknown", inner, quoted)
-        return Part("code", inner, quoted, start + 1)
+            return WordPart("unknown", inner, quoted)
+        return WordPart("code", inner, quoted, start + 1)
 
-    def _backquoted(self, quoted: bool) -> Part:
+    def _backquoted(self, quoted: bool) -> WordPart:
         start = self._at
         end = _backquote(self._text, start + 1)
         self._end(end, start)
-        return Part("code", self._text[start + 1 : end], quoted, start + 1)
+        return WordPart("code", self._text[start + 1 : end], quoted, start + 1)
 
-    def _array(self) -> Part:
+    def _array(self) -> WordPart:
         start = self._at
         end = closing(self._text, start + 1, ")")
         self._end(end, start)
-        return Part("array", self._text[start + 1 : end], False, start + 1)
+        return WordPart("array", self._text[start + 1 : end], False, start + 1)
 
 
 @lru_cache(maxsize=4096)
-def _remembered_line(line: str) -> ShellLine | tuple[Word | Operator, ...] | None:
+def _remembered_line(line: str) -> ShellLine | tuple[Word | ShellOperator, ...] | None:
     """The tokens of a line, combined if none needs a place of its own; None if they may depend on neighbouring lines. A
     backslash at its end is left to the caller."""
     continued = line.endswith("\\")
@@ -337,35 +337,35 @@ def _remembered_line(line: str) -> ShellLine | tuple[Word | Operator, ...] | Non
     for word in words:
         if word.literal is None and any(part.start for part in word.parts):
             return tokens
-    return ShellLine(words, Operator("\n", len(line)))
+    return ShellLine(words, ShellOperator("\n", len(line)))
 
 
 @lru_cache(maxsize=4096)
 def _remembered(written: str) -> Word | None:
     """The word with this spelling, None if it is not entirely a word; cached because launchers repeat themselves."""
     if _PLAIN.fullmatch(written):
-        return word_of((Part("text", written),), 0, len(written))
+        return word_of((WordPart("text", written),), 0, len(written))
     lexer = Lexer(written)
     word = lexer.word()
     return word if word.end == len(written) and lexer.broken is None else None
 
 
-def _braced(inner: str, quoted: bool) -> Part:
+def _braced(inner: str, quoted: bool) -> WordPart:
     match = _BRACED.fullmatch(inner)
     if match is None:
         name = _NAME.match(inner.lstrip("!#"))
-        return Part("unknown", name.group() if name else "", quoted)
+        return WordPart("unknown", name.group() if name else "", quoted)
     one_word = quoted and match.group("all") != "[@]"  # "${list[@]}" stays several words
-    return Part("var", match.group("name"), one_word, 0, match.group("default"))
+    return WordPart("var", match.group("name"), one_word, 0, match.group("default"))
 
 
-def _merged(parts: list[Part]) -> tuple[Part, ...]:
+def _merged(parts: list[WordPart]) -> tuple[WordPart, ...]:
     """Merge adjacent unquoted text (a line continuation may have split it)."""
-    merged: list[Part] = []
+    merged: list[WordPart] = []
     for part in parts:
         last = merged[-1] if merged else None
         if last and last.kind == part.kind == "text" and last.quoted == part.quoted:
-            merged[-1] = Part("text", last.text + part.text, part.quoted)
+            merged[-1] = WordPart("text", last.text + part.text, part.quoted)
         else:
             merged.append(part)
     return tuple(merged)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.lazy_regex import lazy_compile
-from npulint.read.shell.commands import Command
+from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.values import HOLE, Variables
 
 _BRACES = lazy_compile(r"\{(-?\d+)\.\.(-?\d+)\}")
@@ -12,7 +12,7 @@ _COUNTED = lazy_compile(r"\(*\s*\w+\s*=\s*(\$?\w+)\s*;\s*\w+\s*(<=?)\s*(\$?\w+)\
 _MOST = 4096
 
 
-def rounds(header: Command, text: str, variables: Variables) -> int:
+def rounds(header: ParsedCommand, text: str, variables: Variables) -> int:
     """The iterations of the for loop that `header`, written `text`, begins; 0 if unknown."""
     counted = _COUNTED.search(text)
     if counted is not None:
@@ -31,7 +31,7 @@ def rounds(header: Command, text: str, variables: Variables) -> int:
     return 0 if any(HOLE in field.text or "{" in field.text for field in fields) else _within(len(fields))
 
 
-def _number(word: str, header: Command, variables: Variables) -> int | None:
+def _number(word: str, header: ParsedCommand, variables: Variables) -> int | None:
     text = word
     if not word.isdigit():
         text, _ = variables.value(word.removeprefix("$"), header, header.words[0].start)

@@ -10,7 +10,7 @@ import msgspec
 
 from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
-from npulint.read.shell.values import HOLE, Field
+from npulint.read.shell.values import HOLE, ExpandedArgument
 
 BUILTINS = frozenset(
     """. : [ [[ alias bg bind break builtin caller cd command compgen complete continue declare dirs disown echo enable
@@ -36,7 +36,7 @@ _PROGRAM = lazy_compile(r"[\w.+][\w.+-]*")
 _NEGATIVE = lazy_compile(r"-\d|-\.\d")
 
 
-class Launch(msgspec.Struct, frozen=True):
+class ScriptStart(msgspec.Struct, frozen=True):
     """A started script. `script` and `first` (argument) are positions in the command's fields."""
 
     first: int
@@ -52,23 +52,23 @@ class Started(msgspec.Struct, frozen=True):
     the position of pip."""
 
     programs: list[int]
-    launch: Launch | None = None
+    launch: ScriptStart | None = None
     inline: tuple[int, str] | None = None
     packages: int | None = None
 
 
-def basename(field: Field) -> str:
+def basename(field: ExpandedArgument) -> str:
     """The last path segment of a field, empty if unknown."""
     name = field.text.rsplit("/", 1)[-1]
     return "" if HOLE in name else name
 
 
-def started(fields: list[Field]) -> Started:
+def started(fields: list[ExpandedArgument]) -> Started:
     """Analyse the command `fields`."""
     return _Line(fields).read()
 
 
-class Options(msgspec.Struct, frozen=True):
+class StartOptions(msgspec.Struct, frozen=True):
     """Options by name (without leading dashes, inner ones as ``_``): the value, None if unknown, ``true`` for a flag.
     `defaults`: options whose value is only a default, `apart`: whose value is a separate word, `flags`: without a
     value; `words` has the first and the last word of each. `others` are positional fields, `partly` has values that are
@@ -79,13 +79,13 @@ class Options(msgspec.Struct, frozen=True):
     apart: list[str]
     flags: list[str]
     words: dict[str, tuple[Word, Word]]
-    others: list[Field] = []
+    others: list[ExpandedArgument] = []
     partly: dict[str, str] = {}
 
 
-def options(fields: list[Field]) -> Options:
+def options(fields: list[ExpandedArgument]) -> StartOptions:
     """The options among the arguments of a program."""
-    found = Options({}, [], [], [], {})
+    found = StartOptions({}, [], [], [], {})
     position = 0
     while position < len(fields):
         field = last = fields[position]
@@ -113,17 +113,17 @@ def options(fields: list[Field]) -> Options:
     return found
 
 
-def _note_part(found: Options, key: str, text: str) -> None:
+def _note_part(found: StartOptions, key: str, text: str) -> None:
     if HOLE in text and text.strip(HOLE):
         found.partly[key] = text.replace(HOLE, "*")
 
 
-def _is_number(field: Field) -> bool:
+def _is_number(field: ExpandedArgument) -> bool:
     return _NEGATIVE.match(field.text) is not None
 
 
 class _Line:
-    def __init__(self, fields: list[Field]) -> None:
+    def __init__(self, fields: list[ExpandedArgument]) -> None:
         self._fields = fields
         self._programs: list[int] = []
         self._launcher = ""
@@ -171,7 +171,7 @@ class _Line:
         return after < len(self._fields) and self._fields[after].text.endswith(".py")
 
     def _found(self, first: int, script: int, interpreter: str, module: bool) -> Started:
-        launch = Launch(first, script, interpreter, module, self._launcher, self._launcher_options)
+        launch = ScriptStart(first, script, interpreter, module, self._launcher, self._launcher_options)
         return Started(self._programs, launch)
 
     def _next(self, at: int, ending: tuple[str, ...] = (".py", ".sh")) -> int | None:

@@ -12,7 +12,7 @@ KEYWORDS = frozenset("if while until for select case function { } [[ ! time then
 _ASSIGNMENT = lazy_compile(r"([A-Za-z_]\w*)(\[[^\]]*\])?(\+)?=")
 
 
-class Part(msgspec.Struct, frozen=True, gc=False):
+class WordPart(msgspec.Struct, frozen=True, gc=False):
     """A piece of a word. Kinds: ``text``; ``var`` (text = name, default = replacement or None); ``code`` (a command
     substitution; text = its script, start = its offset); ``array`` (text = the words); ``unknown``."""
 
@@ -22,12 +22,12 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     start: int = 0
     default: str | None = None
 
-    def moved(self, offset: int) -> Part:
+    def moved(self, offset: int) -> WordPart:
         """The same piece, shifted by `offset`."""
-        return Part(self.kind, self.text, self.quoted, self.start + offset, self.default)
+        return WordPart(self.kind, self.text, self.quoted, self.start + offset, self.default)
 
 
-class Target(msgspec.Struct, frozen=True, gc=False):
+class AssignmentTarget(msgspec.Struct, frozen=True, gc=False):
     """The target of an assignment: a variable, an element (`index`), or an addition to it (`plus`). `written` is the
     text before ``=``, `rest` the beginning of the value."""
 
@@ -42,11 +42,11 @@ class Word(msgspec.Struct, frozen=True, gc=False):
     """A word: its pieces and its position; `literal` is its text if nothing in it is quoted or computed, as keywords
     must be, `to` the target if it is an assignment."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[WordPart, ...]
     start: int
     end: int
     literal: str | None
-    to: Target | None
+    to: AssignmentTarget | None
 
     def moved(self, offset: int) -> Word:
         """The same word, shifted by `offset`."""
@@ -59,7 +59,7 @@ class Word(msgspec.Struct, frozen=True, gc=False):
         return Word(parts, self.start + offset, self.end + offset, self.literal, self.to)
 
 
-def word_of(parts: tuple[Part, ...], start: int, end: int) -> Word:
+def word_of(parts: tuple[WordPart, ...], start: int, end: int) -> Word:
     """The word of these pieces."""
     if not parts or parts[0].kind != "text" or parts[0].quoted:
         return Word(parts, start, end, None, None)
@@ -67,30 +67,30 @@ def word_of(parts: tuple[Part, ...], start: int, end: int) -> Word:
     return Word(parts, start, end, text if len(parts) == 1 else None, _target(text))
 
 
-def _target(text: str) -> Target | None:
+def _target(text: str) -> AssignmentTarget | None:
     match = _ASSIGNMENT.match(text) if "=" in text else None
     if match is None:
         return None
     name, index, plus = match.groups()
-    return Target(name, bool(index), bool(plus), text.partition("=")[0], text[match.end() :])
+    return AssignmentTarget(name, bool(index), bool(plus), text.partition("=")[0], text[match.end() :])
 
 
-class Operator(msgspec.Struct, frozen=True, gc=False):
+class ShellOperator(msgspec.Struct, frozen=True, gc=False):
     """A separator, a redirection, a parenthesis or a line end."""
 
     text: str
     start: int
 
-    def moved(self, offset: int) -> Operator:
+    def moved(self, offset: int) -> ShellOperator:
         """The same operator, shifted by `offset`."""
-        return Operator(self.text, self.start + offset)
+        return ShellOperator(self.text, self.start + offset)
 
 
 class ShellLine(msgspec.Struct, frozen=True, gc=False):
     """A complete line that is one simple command, including its end; most lines are."""
 
     words: tuple[Word, ...]
-    end: Operator
+    end: ShellOperator
 
 
-Token = Word | Operator | ShellLine
+Token = Word | ShellOperator | ShellLine

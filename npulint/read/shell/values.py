@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.lazy_regex import lazy_compile
-from npulint.read.shell.commands import Command
+from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.lex import Lexer
-from npulint.read.shell.tokens import Part, Word, word_of
+from npulint.read.shell.tokens import Word, WordPart, word_of
 
 HOLE = "\0"
 """Represents unknown text inside a value; does not occur in readable scripts."""
@@ -25,7 +25,7 @@ _MOST = 200  # assignments of one variable
 _MENTIONED = lazy_compile(r"\$\{?[#!]?(\w+|[@*])")
 
 
-class Field(msgspec.Struct, frozen=True):
+class ExpandedArgument(msgspec.Struct, frozen=True):
     """A command's argument after expansion; `default`: the caller of the script may override it."""
 
     text: str
@@ -43,14 +43,14 @@ class _Assigned(msgspec.Struct, frozen=True):
     default: bool
     by_caller: bool
     start: int
-    command: Command
+    command: ParsedCommand
 
 
-class Assignment(msgspec.Struct, frozen=True):
+class ShellAssignment(msgspec.Struct, frozen=True):
     """``name=value`` before a command or in ``export``."""
 
     name: str
-    value: Field
+    value: ExpandedArgument
 
 
 class Variables:
@@ -60,19 +60,19 @@ class Variables:
         self._assigned: dict[str, list[_Assigned]] = {}
         self._caller_names = {"OPTARG"}  # loop variables over the script's own arguments
 
-    def assign(self, word: Word, command: Command) -> None:
+    def assign(self, word: Word, command: ParsedCommand) -> None:
         """Record the assignment in `word`, if it is one."""
         assignment = self.assignment(word, command)
         if assignment is not None:
             self._record(assignment.name, assignment.value.text, assignment.value.default, word, command)
 
-    def assignment(self, word: Word, command: Command) -> Assignment | None:
+    def assignment(self, word: Word, command: ParsedCommand) -> ShellAssignment | None:
         """The assignment in `word`, or None."""
         to = word.to
         if to is None:
             return None
         if word.literal is not None and not to.index and not to.plus:
-            return Assignment(to.name, Field(_capped(to.rest), False, word))
+            return ShellAssignment(to.name, ExpandedArgument(_capped(to.rest), False, word))
         text, default = self._joined(to.rest, word, command)
         if to.index:
             text = HOLE
@@ -80,15 +80,15 @@ class Variables:
             before, by_default = self.value(to.name, command, word.start)
             glue = " " if any(part.kind == "array" for part in word.parts) else ""
             text, default = _capped(before + glue + text), default or by_default
-        return Assignment(to.name, Field(text, default, word))
+        return ShellAssignment(to.name, ExpandedArgument(text, default, word))
 
-    def computed(self, name: str, word: Word, command: Command, by_caller: bool = False) -> None:
+    def computed(self, name: str, word: Word, command: ParsedCommand, by_caller: bool = False) -> None:
         """Record that a loop, ``read`` or similar assigns `name`."""
         if by_caller:
             self._caller_names.add(name)
         self._record(name, HOLE, False, word, command)
 
-    def enter(self, words: Sequence[Word], command: Command) -> None:
+    def enter(self, words: Sequence[Word], command: ParsedCommand) -> None:
         """Record that ``cd`` or similar changes the folder."""
         arguments = [field.text for field in self.fields(words[1:2], command)]
         before = self._here(command, words[0].start)
@@ -97,10 +97,10 @@ class Variables:
             _FOLDER, _capped(posixpath.join(before, arguments[0])) if known else HOLE, False, words[0], command
         )
 
-    def _here(self, command: Command, start: int) -> str:
+    def _here(self, command: ParsedCommand, start: int) -> str:
         return self.value(_FOLDER, command, start)[0] if _FOLDER in self._assigned else ""
 
-    def folder(self, command: Command, start: int) -> str:
+    def folder(self, command: ParsedCommand, start: int) -> str:
         """The working directory of `command`, as written in ``cd``; ``*`` for computed parts."""
         return self._here(command, start).replace(HOLE, "*")
 
@@ -117,7 +117,7 @@ class Variables:
                 return True
         return False
 
-    def _record(self, name: str, value: str, default: bool, word: Word, command: Command) -> None:
+    def _record(self, name: str, value: str, default: bool, word: Word, command: ParsedCommand) -> None:
         entry = _Assigned(value, default, self.from_caller(word), word.start, command)
         self._assigned.setdefault(name, []).append(entry)
 
@@ -125,7 +125,7 @@ class Variables:
         """Whether the script has assigned `name` so far."""
         return name in self._assigned
 
-    def value(self, name: str, command: Command, start: int) -> tuple[str, bool]:
+    def value(self, name: str, command: ParsedCommand, start: int) -> tuple[str, bool]:
         """The value of a variable used in `command` at offset `start`, and whether it is only a default."""
         base: _Assigned | None = None
         others: list[_Assigned] = []
@@ -149,20 +149,20 @@ class Variables:
                 default = True
         return base.value, default
 
-    def fields(self, words: Sequence[Word], command: Command) -> list[Field]:
+    def fields(self, words: Sequence[Word], command: ParsedCommand) -> list[ExpandedArgument]:
         """The arguments that `words` expand to: unquoted values are split at blanks, as in the shell."""
-        fields: list[Field] = []
+        fields: list[ExpandedArgument] = []
         for word in words:
             if word.literal:
-                fields.append(Field(_capped(word.literal), False, word))
+                fields.append(ExpandedArgument(_capped(word.literal), False, word))
             else:
                 fields += self._split(word, command)
         return fields
 
-    def _split(self, word: Word, command: Command) -> list[Field]:
+    def _split(self, word: Word, command: ParsedCommand) -> list[ExpandedArgument]:
         if len(word.parts) == 1 and word.parts[0].kind == "text":
             text, quoted = word.parts[0].text, word.parts[0].quoted
-            return [Field(_capped(text), False, word)] if text or quoted else []
+            return [ExpandedArgument(_capped(text), False, word)] if text or quoted else []
         pieces = [""]
         default, solid = False, False
         for part in word.parts:
@@ -175,10 +175,10 @@ class Variables:
                 pieces += rest
             else:
                 pieces[-1] = _capped(pieces[-1] + text)
-        found = [Field(piece, default, word) for piece in pieces if piece]
-        return found or ([Field("", default, word)] if solid else [])
+        found = [ExpandedArgument(piece, default, word) for piece in pieces if piece]
+        return found or ([ExpandedArgument("", default, word)] if solid else [])
 
-    def _joined(self, first: str, word: Word, command: Command) -> tuple[str, bool]:
+    def _joined(self, first: str, word: Word, command: ParsedCommand) -> tuple[str, bool]:
         """The text of `first` and the remaining pieces of `word`, and whether a default is in it."""
         texts, default = [first], False
         for part in word.parts[1:]:
@@ -187,7 +187,7 @@ class Variables:
             default = default or is_default
         return _capped("".join(texts)), default
 
-    def _part(self, part: Part, word: Word, command: Command) -> tuple[str, bool]:
+    def _part(self, part: WordPart, word: Word, command: ParsedCommand) -> tuple[str, bool]:
         if part.kind == "text":
             return part.text, False
         if part.kind == "array":
@@ -201,7 +201,7 @@ class Variables:
             value, default = part.default, True
         return value, default
 
-    def _array(self, text: str, word: Word, command: Command) -> str:
+    def _array(self, text: str, word: Word, command: ParsedCommand) -> str:
         """The elements of ``(…)`` separated by blanks; an element cannot contain another array."""
         if len(text) > _LONGEST:
             return HOLE

@@ -6,8 +6,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
-from npulint.report.compared.rows import ANSWERS, SIDES, Roots, differing_first, places_of, tally
-from npulint.report.document.model import Checklist, Difference, Item, Place, Program, Status, Value
+from npulint.report.compared.rows import ANSWERS, SIDES, ShortSidePaths, differing_first, places_of, tally
+from npulint.report.document.model import (
+    Checklist,
+    ChecklistEntry,
+    DifferenceRow,
+    PlaceCell,
+    ProgramEntry,
+    Status,
+    ValueCell,
+)
 from npulint.report.terminal import escape_control_chars
 from npulint.texts import count, known, say
 
@@ -29,37 +37,37 @@ class _Builder:
 
     def __init__(self, comparison: Comparison, lang: str, brief: bool, left: int | None) -> None:
         self._comparison = comparison
-        self._roots = Roots(comparison)
+        self._roots = ShortSidePaths(comparison)
         self._lang = lang
         self._brief = brief
         self._left = left
         self._seen: set[ComparedRow] = set()
 
     def checklist(self, pair: ComparedPair) -> Checklist:
-        self._roots = Roots(self._comparison, pair)
+        self._roots = ShortSidePaths(self._comparison, pair)
         programs = [self._program(pair, side) for side in SIDES]
         items = [self._item(item) for item in pair.items]
         if self._brief:
             self._seen.update(row for item in pair.items for row in item.rows if row.answer != "same")
         return Checklist(say(self._lang, "compare.title"), tally(pair, self._lang), programs, items)
 
-    def _program(self, pair: ComparedPair, side: str) -> Program:
+    def _program(self, pair: ComparedPair, side: str) -> ProgramEntry:
         launcher = getattr(pair, f"{side}_launcher")
         started = self._roots.short(launcher, side) if launcher else ""
         traits = _described(getattr(pair, f"{side}_framework"), started, self._lang)
-        return Program(side, getattr(pair, side), traits)
+        return ProgramEntry(side, getattr(pair, side), traits)
 
-    def _item(self, item: ComparedItem) -> Item:
+    def _item(self, item: ComparedItem) -> ChecklistEntry:
         rows, notes = self._chosen(item) if self._brief else (_of_interest(item), ())
         same = [] if self._brief else [row for row in item.rows if row.answer == "same"]
         failures = _unspoken(item) if item.status == "differs" else []
-        return Item(
+        return ChecklistEntry(
             item.item,
             item.title,
             Status(item.status, say(self._lang, f"compare.status.{item.status}")),
             _numbers(item, self._lang),
             " ".join(item.look.split()) if item.status == "unknown" else "",
-            [Place(one.path, one.span, check=one.check, code=one.code) for one in failures],
+            [PlaceCell(one.path, one.span, check=one.check, code=one.code) for one in failures],
             self._differences(rows),
             self._differences(same),
             notes,
@@ -74,21 +82,22 @@ class _Builder:
         numbers = (("above", above), ("more", len(found) - len(fresh[:_ROWS]) - above))
         return fresh[:_ROWS], [count(self._lang, f"compare.rows.{word}", n) for word, n in numbers if n > 0]
 
-    def _differences(self, rows: Sequence[ComparedRow]) -> Sequence[Difference]:
+    def _differences(self, rows: Sequence[ComparedRow]) -> Sequence[DifferenceRow]:
         kept = rows[: self._left]
         self._left = None if self._left is None else self._left - len(kept)
         return [
-            Difference(row.what, row.answer, *(self._value(getattr(row, side), side, row.code) for side in SIDES))
+            DifferenceRow(row.what, row.answer, *(self._value(getattr(row, side), side, row.code) for side in SIDES))
             for row in kept
         ]
 
-    def _value(self, side: ComparedSide | None, name: str, code: str) -> Value | None:
+    def _value(self, side: ComparedSide | None, name: str, code: str) -> ValueCell | None:
         if side is None:
             return None
         place = next(
-            (Place(one.path, one.span, self._roots.short(one.path, name), code=code) for one in places_of(side)), None
+            (PlaceCell(one.path, one.span, self._roots.short(one.path, name), code=code) for one in places_of(side)),
+            None,
         )
-        return Value(" ".join(side.text.split()) or "?", place, way(side))
+        return ValueCell(" ".join(side.text.split()) or "?", place, way(side))
 
 
 def _numbers(item: ComparedItem, lang: str) -> str:

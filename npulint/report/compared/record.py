@@ -23,13 +23,13 @@ def _pair(pair: ComparedPair) -> dict[str, Any]:
 
 
 def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         **fields_of(item, "item title status same look"),
         "failures": [
             {"path": one.path, "line": one.span.line, "check": one.check, "code": one.code} for one in item.failures
         ],
     }
-    return {**told, "rows": [_row(row) for row in item.rows]} if rows else told
+    return {**record, "rows": [_row(row) for row in item.rows]} if rows else record
 
 
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:

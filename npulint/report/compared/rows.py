@@ -25,7 +25,7 @@ ANSWERS = ("differs", "note", "unknown", "same")
 _NAMED = 5  # programs without a counterpart that are listed
 
 
-class Roots:
+class ShortSidePaths:
     """Shortens the paths of each side by their common folder, because rows are narrow: the folder of all entry scripts
     or, for a `pair`, of all paths in it."""
 
@@ -104,7 +104,7 @@ def paths(comparison: Comparison) -> set[str]:
 
 def alone(comparison: Comparison, lang: str) -> list[str]:
     """A sentence about the training programs of each side without a counterpart."""
-    roots = Roots(comparison)
+    roots = ShortSidePaths(comparison)
     sentences = []
     for side, entries in (("reference", comparison.only_reference), ("migrated", comparison.only_migrated)):
         if entries:

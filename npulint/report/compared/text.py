@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from npulint.findings import ComparedPair, Comparison
 from npulint.report.compared.document import checklists
-from npulint.report.compared.rows import SIDES, Roots, alone, differing_first, tally
-from npulint.report.document.columns import ARROW, Line, fold, laid, widths
+from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, tally
+from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.text import WIDTH, Checklists
 from npulint.report.terminal import Paint
 from npulint.report.view import ReportView
@@ -34,12 +34,12 @@ def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportVie
     """One line per further pair, and the number of those not listed."""
     if not pairs:
         return []
-    roots, width = Roots(comparison), view.width or WIDTH
+    roots, width = ShortSidePaths(comparison), view.width or WIDTH
     named = [[roots.short(getattr(pair, side), side) for side in SIDES] for pair in pairs[:_LISTED]]
     rows = [
         [[Line(one if one == other else f"{one} {ARROW} {other}")], [Line(tally(pair, view.lang), "dim")]]
         for (one, other), pair in zip(named, pairs, strict=False)
     ]
     columns = widths(rows, width - 2)
-    lines = [f"  {line}" for row in rows for line in laid(row, columns, Paint(view.color))]
+    lines = [f"  {line}" for row in rows for line in row_lines(row, columns, Paint(view.color))]
     return [*fold(count(view.lang, "compare.pairs.more", len(pairs)), width), *lines]

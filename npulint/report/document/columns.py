@@ -61,15 +61,15 @@ def widths(rows: Sequence[Sequence[Sequence[Line]]], room: int) -> list[int]:
     ]
     left = room - _GAP * (len(longest) - 1)
     order = sorted(range(len(longest)), key=longest.__getitem__)
-    given = [0] * len(longest)
+    columns = [0] * len(longest)
     for place, column in enumerate(order):
         share = max(1, left // (len(order) - place))
-        given[column] = min(longest[column], share)
-        left -= given[column]
-    return given
+        columns[column] = min(longest[column], share)
+        left -= columns[column]
+    return columns
 
 
-def laid(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
+def row_lines(row: Sequence[Sequence[Line]], columns: Sequence[int], paint: Paint, tall: int = 0) -> list[str]:
     """The lines of a row; each cell has at most `tall` lines (0: any number)."""
     folded = [
         [Line(part, line.color, line.url) for line in cell for part in fold(line.text, width, tall)]

@@ -63,7 +63,7 @@ def inline(page: Page, one: model.Inline) -> str:
             return escape_html(one)
         case model.Prose(text):
             return inline_markdown(text)
-        case model.Code(text, url):
+        case model.CodeCell(text, url):
             shown = f"<code>{escape_html(text)}</code>" if text else ""
             return f'<a href="{attribute(url)}">{shown}</a>' if url.startswith("#") else shown
         case model.Note(text):
@@ -72,22 +72,22 @@ def inline(page: Page, one: model.Inline) -> str:
             return f'<span class="{attribute(style)}">{escape_html(text)}</span>'
         case model.Status(word, text):
             return f'<b class="status {attribute(word)}">{escape_html(text)}</b>'
-        case model.Place():
+        case model.PlaceCell():
             return place(page, one)
-        case model.Bar():
+        case model.StackedBar():
             return _bar(one)
-        case model.Value(text):
+        case model.ValueCell(text):
             return f"<code>{escape_html(text)}</code>"
 
 
-def place(page: Page, one: model.Place) -> str:
+def place(page: Page, one: model.PlaceCell) -> str:
     """The HTML of a place, linked to its finding if that is on the page."""
     path = escape_html(one.label or page.paths(one.path)).replace("/", "/<wbr>")
     shown = f'<span class="path">{path}{f":{one.span.line}" if one.span.line else ""}</span>'
     return page.link_as(Evidence(one.path, one.span, "", one.code), shown)
 
 
-def _bar(one: model.Bar) -> str:
+def _bar(one: model.StackedBar) -> str:
     """The HTML of a bar; the `whole` is the full width."""
     rects, begin = [], 0.0
     whole = max(one.whole, sum(share for _, share in one.parts)) or 1.0

@@ -72,14 +72,14 @@ class Writer:
             lines.append(f"- {place.rstrip()} {code(each.entry)}{aside}")
         return "\n".join(lines)
 
-    def _details(self, item: model.Item) -> list[str]:
+    def _details(self, item: model.ChecklistEntry) -> list[str]:
         """Both sides of an item that is not just consistent."""
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("what", "reference", "migrated")]
         parts = self.table(heads, [self._sides(row) for row in item.rows]) if item.rows else []
         parts += ["\n".join(f"- {self._inline(one)}" for one in item.places)] if item.places else []
         return [f"### {prose(item.title)}", *parts] if parts else []
 
-    def _sides(self, row: model.Difference) -> Sequence[model.Cell]:
+    def _sides(self, row: model.DifferenceRow) -> Sequence[model.Cell]:
         absent = say(self._lang, "compare.absent")
         answer = say(self._lang, "aside", text=say(self._lang, f"compare.answer.{row.answer}"))
         what = row.what + ("" if row.answer == "differs" else answer)
@@ -96,26 +96,26 @@ class Writer:
         match one:
             case str(text) | model.Prose(text) | model.Note(text):
                 return prose(text, cell=True)
-            case model.Code(text, url):
+            case model.CodeCell(text, url):
                 return link(code(text, cell=True), url)
             case model.Status(word, text):
                 return f"**{text}**" if word in _STRESSED else text
-            case model.Place(path, span, check=check):
+            case model.PlaceCell(path, span, check=check):
                 shown = self._link(f"{path}:{span.line}", one) if span.line else code(path, cell=True)
                 return f"{shown} {code(check, cell=True)}".rstrip()
-            case model.Value():
+            case model.ValueCell():
                 return self._value(one)
-            case model.Label(text) | model.Bar(text=text):
+            case model.Label(text) | model.StackedBar(text=text):
                 return prose(text, cell=True)
 
-    def _value(self, one: model.Value) -> str:
+    def _value(self, one: model.ValueCell) -> str:
         text = code(one.text, cell=True)
         if one.place is None:
             return text
         shown = self._link(f"{one.place.label}:{one.place.span.line}", one.place)
         return f"{text}<br>{' → '.join([shown, *(code(step, cell=True) for step in one.steps)])}"
 
-    def _link(self, shown: str, place: model.Place) -> str:
+    def _link(self, shown: str, place: model.PlaceCell) -> str:
         """The place, linked to its line if the file lies below the working directory."""
         plain = posixpath.normpath(place.path) if place.path else ""
         below = plain and not plain.startswith(("/", "..", "\\")) and plain[1:2] != ":"

@@ -17,7 +17,7 @@ class Prose(msgspec.Struct, frozen=True):
     text: str
 
 
-class Code(msgspec.Struct, frozen=True):
+class CodeCell(msgspec.Struct, frozen=True):
     """A name or expression, linked to an URL or anchor (``#name``) if there is one."""
 
     text: str
@@ -44,7 +44,7 @@ class Status(msgspec.Struct, frozen=True):
     text: str
 
 
-class Place(msgspec.Struct, frozen=True):
+class PlaceCell(msgspec.Struct, frozen=True):
     """A line of a file, or the whole file (line 0). `label` is a shorter path to show; `check` and `code` identify the
     finding there."""
 
@@ -55,15 +55,15 @@ class Place(msgspec.Struct, frozen=True):
     code: str = ""
 
 
-class Value(msgspec.Struct, frozen=True):
+class ValueCell(msgspec.Struct, frozen=True):
     """A value of a program, its place, and the names through which it is passed."""
 
     text: str
-    place: Place | None = None
+    place: PlaceCell | None = None
     steps: Sequence[str] = ()
 
 
-class Bar(msgspec.Struct, frozen=True):
+class StackedBar(msgspec.Struct, frozen=True):
     """A stacked bar: named parts, the value of the full width (at least), and a textual alternative."""
 
     parts: Sequence[tuple[str, float]]
@@ -71,7 +71,7 @@ class Bar(msgspec.Struct, frozen=True):
     text: str
 
 
-Inline = str | Prose | Code | Note | Label | Status | Place | Value | Bar
+Inline = str | Prose | CodeCell | Note | Label | Status | PlaceCell | ValueCell | StackedBar
 Cell = Inline | Sequence[Inline]
 
 
@@ -126,16 +126,16 @@ Block = Table | Facts | Paragraph | Folded | Section
 # checklists
 
 
-class Difference(msgspec.Struct, frozen=True):
+class DifferenceRow(msgspec.Struct, frozen=True):
     """A compared value, the answer (differs, note, unknown or same), and the value of each side."""
 
     what: str
     answer: str
-    reference: Value | None
-    migrated: Value | None
+    reference: ValueCell | None
+    migrated: ValueCell | None
 
 
-class Item(msgspec.Struct, frozen=True):
+class ChecklistEntry(msgspec.Struct, frozen=True):
     """A checklist item: status, counts in words, what needs review, the failing places, and the compared rows. `notes`
     describe omitted rows, `equal` are the equal ones."""
 
@@ -144,14 +144,14 @@ class Item(msgspec.Struct, frozen=True):
     status: Status
     numbers: str = ""
     look: str = ""
-    places: Sequence[Place] = ()
-    rows: Sequence[Difference] = ()
-    same: Sequence[Difference] = ()
+    places: Sequence[PlaceCell] = ()
+    rows: Sequence[DifferenceRow] = ()
+    same: Sequence[DifferenceRow] = ()
     notes: Sequence[str] = ()
     equal: int = 0
 
 
-class Program(msgspec.Struct, frozen=True):
+class ProgramEntry(msgspec.Struct, frozen=True):
     """A program of a checklist: role (reference or migrated), entry script, and properties in words."""
 
     role: str
@@ -164,5 +164,5 @@ class Checklist(msgspec.Struct, frozen=True):
 
     title: str
     tally: str
-    programs: Sequence[Program]
-    items: Sequence[Item]
+    programs: Sequence[ProgramEntry]
+    items: Sequence[ChecklistEntry]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from npulint.report.document.columns import ARROW, Line, drawn, fold, laid, widths
-from npulint.report.document.model import Checklist, Difference, Item, Place, Value
+from npulint.report.document.columns import ARROW, Line, drawn, fold, row_lines, widths
+from npulint.report.document.model import Checklist, ChecklistEntry, DifferenceRow, PlaceCell, ValueCell
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading
 from npulint.report.view import ReportView
 from npulint.texts import count, say
@@ -62,7 +62,7 @@ class Checklists:
         return [f"  {line}" for line in fold(text, self._width - 2)]
 
     def _columns(self, rows: Sequence[Sequence[Sequence[Line]]], columns: Sequence[int]) -> list[str]:
-        return [f"  {line}" for row in rows for line in laid(row, columns, self._paint)]
+        return [f"  {line}" for row in rows for line in row_lines(row, columns, self._paint)]
 
     def _item_columns(self, rows: Sequence[Sequence[Sequence[Line]]]) -> list[int]:
         """Column widths of the items; titles are wrapped rather than numbers."""
@@ -71,7 +71,7 @@ class Checklists:
         title = min(title, max(room - numbers, room - _NUMBERS))
         return [status, title, max(1, min(numbers, room - title))]
 
-    def _details(self, items: Sequence[Item]) -> list[str]:
+    def _details(self, items: Sequence[ChecklistEntry]) -> list[str]:
         """The rows of each item, with the same column widths for all items."""
         verbose = self._view.verbose
         chosen = [(item, [self._row(row) for row in (*item.rows, *(item.same if verbose else ()))]) for item in items]
@@ -84,20 +84,20 @@ class Checklists:
         for item, found in chosen:
             body = [self._paint("dim", line) for line in self._look(item)] + self._places(item.places)
             for row in found:
-                body += laid(row, columns, self._paint, _TALL) if wide else self._stacked(row)
+                body += row_lines(row, columns, self._paint, _TALL) if wide else self._stacked(row)
             body += [self._paint("dim", note) for note in item.notes]
             if body:
                 lines += ["", *self._heading(item), *(" " * _INDENT + line for line in body)]
-        head = [" " * _INDENT + line for line in laid(heads, columns, self._paint)] if wide and rows else []
+        head = [" " * _INDENT + line for line in row_lines(heads, columns, self._paint)] if wide and rows else []
         return ["", *head, *lines[1:]] if head else lines
 
-    def _heading(self, item: Item) -> list[str]:
+    def _heading(self, item: ChecklistEntry) -> list[str]:
         title = escape_control_chars(item.title)
         if item.status.word != "differs":
             title += say(self._lang, "aside", text=item.status.text)
         return [f"  {self._paint('bold', line)}" for line in fold(title, self._width - 2)]
 
-    def _look(self, item: Item) -> list[str]:
+    def _look(self, item: ChecklistEntry) -> list[str]:
         return fold(escape_control_chars(item.look), self._width - _INDENT) if item.look else []
 
     def _stacked(self, row: Sequence[Sequence[Line]]) -> list[str]:
@@ -110,10 +110,10 @@ class Checklists:
             drawn(Line(part, one.color), self._paint) for one in what for part in fold(one.text, self._width - _INDENT)
         ]
         for name, side in zip(names, sides, strict=True):
-            lines += [f"  {line}" for line in laid([[name], side], [first, room], self._paint, _TALL)]
+            lines += [f"  {line}" for line in row_lines([[name], side], [first, room], self._paint, _TALL)]
         return lines
 
-    def _row(self, row: Difference) -> list[list[Line]]:
+    def _row(self, row: DifferenceRow) -> list[list[Line]]:
         color, what = _COLOR.get(row.answer, ""), escape_control_chars(row.what)
         if row.answer == "differs":
             first = Line(what)
@@ -121,7 +121,7 @@ class Checklists:
             first = Line(what + say(self._lang, "aside", text=self._say(f"answer.{row.answer}")), color)
         return [[first], self._value(row.reference, ""), self._value(row.migrated, color)]
 
-    def _value(self, value: Value | None, color: str) -> list[Line]:
+    def _value(self, value: ValueCell | None, color: str) -> list[Line]:
         """The value, its place, and the names through which it is passed."""
         if value is None:
             return [Line(self._say("absent"), "dim")]
@@ -131,7 +131,7 @@ class Checklists:
             lines.append(Line(f" {ARROW} ".join(steps), "dim", self._address(value.place.path)))
         return lines
 
-    def _places(self, places: Sequence[Place]) -> list[str]:
+    def _places(self, places: Sequence[PlaceCell]) -> list[str]:
         """The places that make an item differ without being in a row."""
         shown = places if self._view.verbose else places[:_PLACES]
         lines = [self._place(one) for one in shown]
@@ -139,7 +139,7 @@ class Checklists:
             lines.append(count(self._lang, "related.more", len(places) - len(shown)))
         return lines
 
-    def _place(self, one: Place) -> str:
+    def _place(self, one: PlaceCell) -> str:
         place = Line(f"{leading(one.path)}:{one.span.line}", "dim", self._address(one.path))
         return f"{drawn(place, self._paint)}  {self._paint('dim', escape_control_chars(one.check))}".rstrip()
 
@@ -153,5 +153,5 @@ class Checklists:
             return ""
 
 
-def _rank(item: Item) -> int:
+def _rank(item: ChecklistEntry) -> int:
     return _ORDER.index(item.status.word) if item.status.word in _ORDER else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from npulint.report.document.model import Bar, Cell, Code, Label, Table
+from npulint.report.document.model import Cell, CodeCell, Label, StackedBar, Table
 from npulint.texts import count, say
 
 SEVERITIES = ("error", "warning", "note")
@@ -13,7 +13,7 @@ STATUSES = ("failed", "unknown", "passed")
 
 
 def chart(
-    caption: str, head: str, rows: Sequence[tuple[str | Code, Counter[str]]], parts: Sequence[str], lang: str
+    caption: str, head: str, rows: Sequence[tuple[str | CodeCell, Counter[str]]], parts: Sequence[str], lang: str
 ) -> Table:
     """A table with a stacked bar per row and a column per part (a severity or a status)."""
     family = "severity" if parts == SEVERITIES else "status"
@@ -28,9 +28,9 @@ def chart(
     return Table(caption, [*heads, say(lang, "html.total")], cells, "chart", titled=True)
 
 
-def bar(values: Counter[str], parts: Sequence[str], longest: int, label: str) -> Bar:
+def bar(values: Counter[str], parts: Sequence[str], longest: int, label: str) -> StackedBar:
     """A stacked bar; a value of `longest` is the full width."""
-    return Bar([(part, values[part]) for part in parts], longest, label)
+    return StackedBar([(part, values[part]) for part in parts], longest, label)
 
 
 def _numbers(found: Counter[str], parts: Sequence[str], lang: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint import __version__
 from npulint.facts.model import Span
 from npulint.report.document.html import markup
-from npulint.report.document.model import Cell, Code, Folded, Note, Place, Prose, Section, Table
+from npulint.report.document.model import Cell, CodeCell, Folded, Note, PlaceCell, Prose, Section, Table
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, identifier, section
 from npulint.report.html.overview import severities_by
@@ -24,15 +24,20 @@ def fixed(page: Page) -> str:
     safety = {"unsafe": say(lang, "applicability.unsafe")}
     rows: list[list[Cell]] = [
         [
-            Place(one.path, Span(one.line)),
-            Code(one.name),
+            PlaceCell(one.path, Span(one.line)),
+            CodeCell(one.name),
             say(lang, "html.fixed.done"),
             safety.get(one.applicability, ""),
         ]
         for one in done.fixed
     ]
     rows += [
-        [Place(one.path, Span(one.line)), Code(one.name), say(lang, "html.fixed.refused"), why(one.reason, lang)]
+        [
+            PlaceCell(one.path, Span(one.line)),
+            CodeCell(one.name),
+            say(lang, "html.fixed.refused"),
+            why(one.reason, lang),
+        ]
         for one in done.refused
     ]
     return _folded(page, "fixed", headline(done, 0, page.view), "place rule status reason", rows)
@@ -46,8 +51,8 @@ def silenced(page: Page) -> str:
     unnamed = {"comment": Note(say(lang, "html.no-reason"))}
     rows: list[list[Cell]] = [
         [
-            Place(one.finding.path, one.finding.span),
-            Code(one.finding.name),
+            PlaceCell(one.finding.path, one.finding.span),
+            CodeCell(one.finding.name),
             Prose(one.finding.message),
             say(lang, f"html.by.{one.by}"),
             Prose(one.reason) if one.reason else unnamed.get(one.by, ""),
@@ -73,7 +78,7 @@ def unread(page: Page) -> str:
     rows: list[list[Cell]] = []
     for one in problems:
         kind = "fatal" if one.fatal else "encoding" if one.reason == "encoding" else "partly"
-        rows.append([Place(one.path, one.span), say(lang, f"html.unread.{kind}"), reason(one, lang), one.detail])
+        rows.append([PlaceCell(one.path, one.span), say(lang, f"html.unread.{kind}"), reason(one, lang), one.detail])
     title = say(lang, "html.section.unread")
     heads = [say(lang, f"html.{word}") for word in ("file", "status", "reason", "message")]
     return markup(page, Section("unread", title, [Table(title, heads, rows)]))
@@ -94,7 +99,7 @@ def run(page: Page) -> str:
         ("known", summary.known),
         ("root", page.paths.root),
     ]
-    told = "".join(
+    facts = "".join(
         f"<div><dt>{say(lang, f'html.run.{name}')}</dt><dd>{escape_html(str(value))}</dd></div>"
         for name, value in figures
         if value != ""
@@ -102,7 +107,7 @@ def run(page: Page) -> str:
     below = len(page.result.findings) - len(page.shown)
     severity = say(lang, f"severity.{page.view.shown_from}")
     note = f"<p>{count(lang, 'html.below', below, severity=severity)}</p>" if below else ""
-    return section("run", say(lang, "html.section.run"), f'<dl class="figures">{told}</dl>\n{note}{_counts(page)}')
+    return section("run", say(lang, "html.section.run"), f'<dl class="figures">{facts}</dl>\n{note}{_counts(page)}')
 
 
 def _counts(page: Page) -> str:
@@ -111,7 +116,7 @@ def _counts(page: Page) -> str:
     names = {one.code: one.name for one in page.shown}
     rows: list[list[Cell]] = [
         [
-            Code(names[code], f"#{identifier('check', code)}"),
+            CodeCell(names[code], f"#{identifier('check', code)}"),
             code,
             *(str(found[code][severity]) for severity in SEVERITIES),
             str(sum(found[code].values())),
@@ -119,6 +124,6 @@ def _counts(page: Page) -> str:
         for code in sorted(found, key=lambda code: (-sum(found[code].values()), code))
     ]
     keys = ("html.rule", "html.code", *(f"severity.{one}" for one in SEVERITIES), "html.total")
-    said = say(lang, "html.counts")
-    table = Table(said, [say(lang, key) for key in keys], rows, "counts")
-    return markup(page, Folded(said, [table])) if rows else ""
+    heading = say(lang, "html.counts")
+    table = Table(heading, [say(lang, key) for key in keys], rows, "counts")
+    return markup(page, Folded(heading, [table])) if rows else ""

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import ANSWERS, alone, differing_first
 from npulint.report.document.html import inline, place
-from npulint.report.document.model import Checklist, Code, Difference, Item, Place, Program, Value
+from npulint.report.document.model import (
+    Checklist,
+    ChecklistEntry,
+    CodeCell,
+    DifferenceRow,
+    PlaceCell,
+    ProgramEntry,
+    ValueCell,
+)
 from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, section
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
@@ -64,22 +72,22 @@ class _Writer:
             f'<p class="tally">{one.tally}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
         )
 
-    def _program(self, one: Program) -> str:
+    def _program(self, one: ProgramEntry) -> str:
         return (
-            f"<div><dt>{self._say(f'heading.{one.role}')}</dt><dd>{place(self._page, Place(one.entry))} "
+            f"<div><dt>{self._say(f'heading.{one.role}')}</dt><dd>{place(self._page, PlaceCell(one.entry))} "
             f'<span class="traits">{escape_html(one.traits)}</span></dd></div>'
         )
 
-    def _head(self, item: Item) -> str:
+    def _head(self, item: ChecklistEntry) -> str:
         return (
             f'{inline(self._page, item.status)} <span class="title">{inline_markdown(item.title)}</span> '
             f'<span class="numbers">{item.numbers}</span>'
         )
 
-    def _card(self, item: Item, name: str) -> str:
+    def _card(self, item: ChecklistEntry, name: str) -> str:
         return f'<li><a class="{item.status.word}" href="#{name}">{self._head(item)}</a></li>'
 
-    def _item(self, item: Item, name: str) -> str:
+    def _item(self, item: ChecklistEntry, name: str) -> str:
         self.shown += len(item.rows) + len(item.same)
         opened = " open" if item.rows or item.status.word != "consistent" else ""
         look = f'<p class="look">{inline_markdown(item.look)}</p>' if item.look else ""
@@ -91,21 +99,21 @@ class _Writer:
             f'<div class="body">{body}</div></details>'
         )
 
-    def _failures(self, item: Item) -> str:
+    def _failures(self, item: ChecklistEntry) -> str:
         rows = "".join(f"<li>{self._failure(one)}</li>" for one in item.places[:_FRAMES])
         return f'<ul class="places">{rows}</ul>' if rows else ""
 
-    def _failure(self, one: Place) -> str:
-        check = f" {inline(self._page, Code(one.check))}" if one.check else ""
+    def _failure(self, one: PlaceCell) -> str:
+        check = f" {inline(self._page, CodeCell(one.check))}" if one.check else ""
         return f"{place(self._page, one)}{check} {self._page.line(one.path, one.span.line)}".rstrip()
 
-    def _same(self, item: Item) -> str:
+    def _same(self, item: ChecklistEntry) -> str:
         if not item.same:
             return ""
-        said = count(self._lang, "compare.equal", max(item.equal, len(item.same)))
-        return f'<details class="equal"><summary>{said}</summary>{self._table(item, item.same)}</details>'
+        summary = count(self._lang, "compare.equal", max(item.equal, len(item.same)))
+        return f'<details class="equal"><summary>{summary}</summary>{self._table(item, item.same)}</details>'
 
-    def _table(self, item: Item, rows: Sequence[Difference]) -> str:
+    def _table(self, item: ChecklistEntry, rows: Sequence[DifferenceRow]) -> str:
         if not rows:
             return ""
         heads = "".join(
@@ -118,7 +126,7 @@ class _Writer:
             f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
         )
 
-    def _row(self, row: Difference, framed: bool) -> str:
+    def _row(self, row: DifferenceRow, framed: bool) -> str:
         aside = ""
         if row.answer not in ("differs", "same"):
             aside = f' <b class="status {row.answer}">{self._say(f"answer.{row.answer}")}</b>'
@@ -128,7 +136,7 @@ class _Writer:
         )
         return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{escape_html(row.what)}{aside}</th>{sides}</tr>'
 
-    def _side(self, row: Difference, side: Value | None, name: str, framed: bool) -> str:
+    def _side(self, row: DifferenceRow, side: ValueCell | None, name: str, framed: bool) -> str:
         """The value, the names through which it is passed, and the source where it is written."""
         if side is None:
             return f'<span class="muted">{self._say("absent")}</span>'
@@ -149,18 +157,18 @@ class _Writer:
             f"<span>{self._say(f'answer.{word}')} <b>{numbers[word]}</b></span></label>"
             for word in ANSWERS
         )
-        wanted = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")
-        told = say(self._lang, "compare.filter.shown", shown=self.shown, all=self.shown)
+        template = say(self._lang, "compare.filter.shown", shown="{shown}", all="{all}")
+        current = say(self._lang, "compare.filter.shown", shown=self.shown, all=self.shown)
         return f"""<form id="sides" role="search" aria-label="{self._say("filter")}" autocomplete="off" hidden>
 <label class="search"><span class="unseen">{self._say("filter.search")}</span>
 <input type="search" name="q" placeholder="{self._say("filter.hint")}" spellcheck="false"></label>
 <fieldset><legend>{self._say("heading.result")}</legend>{chips}</fieldset>
-<p class="state"><output name="shown" aria-live="polite" data-text="{wanted}">{told}</output>
+<p class="state"><output name="shown" aria-live="polite" data-text="{template}">{current}</output>
 <button type="reset">{self._say("filter.reset")}</button></p>
 </form>
 <p class="no-rows" hidden>{self._say("filter.none")}</p>"""
 
 
-def _kind(item: Item) -> str:
+def _kind(item: ChecklistEntry) -> str:
     """The answer that an item without rows counts as."""
     return {"differs": "differs", "unknown": "unknown"}.get(item.status.word, "same")

@@ -16,8 +16,8 @@ def filters(page: Page) -> str:
     """Search, severities, categories, topics, grouping, and the number of matching findings."""
     lang, carried = page.lang, page.carried
     severities = Counter(one.severity for one in carried)
-    grave = bool(severities["error"] or severities["warning"])
-    on = [word for word in SEVERITIES if word != "note" or not grave]
+    has_important = bool(severities["error"] or severities["warning"])
+    on = [word for word in SEVERITIES if word != "note" or not has_important]
     shown = sum(severities[word] for word in on)
     categories = Counter(one.category for one in carried if one.severity in on)
     listed = Counter(one.topic for one in carried if one.severity in on)
@@ -28,7 +28,7 @@ def filters(page: Page) -> str:
         for topic in every
     )
     left = say(lang, "html.shown", shown=shown, all=len(carried))
-    wanted = say(lang, "html.shown", shown="{shown}", all="{all}")
+    template = say(lang, "html.shown", shown="{shown}", all="{all}")
     return f"""<form id="filters" role="search" aria-label="{say(lang, "html.filter")}" autocomplete="off" hidden>
 <label class="search"><span class="unseen">{say(lang, "html.search")}</span>
 <input type="search" name="q" placeholder="{say(lang, "html.search.hint")}" spellcheck="false"></label>
@@ -36,7 +36,7 @@ def filters(page: Page) -> str:
 <span aria-hidden="true">{say(lang, "html.group")}</span>
 <label><input type="radio" name="group" value="check" checked><span>{say(lang, "html.group.check")}</span></label>
 <label><input type="radio" name="group" value="file"><span>{say(lang, "html.group.file")}</span></label></fieldset>
-<p class="state"><output name="shown" aria-live="polite" data-text="{wanted}">{left}</output>
+<p class="state"><output name="shown" aria-live="polite" data-text="{template}">{left}</output>
 <button type="reset">{say(lang, "html.reset")}</button></p>
 <span class="break"></span>
 {_choice("severity", say(lang, "html.severity"), SEVERITIES, on, severities, lang)}

@@ -35,8 +35,8 @@ def findings(page: Page) -> str:
         filters(page) if page.carried else f"<p>{say(lang, 'html.findings.none')}</p>",
         f'<div id="groups">\n{body}\n</div>' if body else "",
     ]
-    told = "\n".join(part for part in parts if part)
-    return section("findings", say(lang, "html.section.findings"), told)
+    content = "\n".join(part for part in parts if part)
+    return section("findings", say(lang, "html.section.findings"), content)
 
 
 def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str, str]:
@@ -47,8 +47,8 @@ def _cards(page: Page, groups: dict[str, list[tuple[str, Finding]]]) -> dict[str
 
 def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, str]) -> str:
     lang, one = page.lang, group[0][1]
-    told = page.view.page(one.code)
-    title = inline_markdown(told.title) if told is not None and told.title else escape_html(one.name)
+    rule = page.view.page(one.code)
+    title = inline_markdown(rule.title) if rule is not None and rule.title else escape_html(one.name)
     tags = [
         f"<code>{escape_html(one.name)}</code>",
         f"<code>{escape_html(one.code)}</code>",
@@ -74,15 +74,15 @@ def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, st
 
 def _advice(page: Page, one: Finding, why: bool = True, fix: bool = True) -> str:
     lang = page.lang
-    told = ""
+    markup = ""
     if why and one.why:
-        told += f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(one.why)}</span></p>'
+        markup += f'<p class="why"><b>{say(lang, "why")}</b> <span>{paragraph(one.why)}</span></p>'
     if fix and one.fix.text:
         aside = ""
         if one.fix.applicability != "manual":
             aside = f' <span class="apply">{say(lang, f"applicability.{one.fix.applicability}")}</span>'
-        told += f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(one.fix.text)}{aside}</span></p>'
-    return told
+        markup += f'<p class="fix"><b>{say(lang, "fix")}</b> <span>{paragraph(one.fix.text)}{aside}</span></p>'
+    return markup
 
 
 def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
@@ -93,19 +93,19 @@ def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
     if one.confidence != "high":
         asides.append(say(lang, "confidence", level=say(lang, f"confidence.{one.confidence}")))
     if one.places > 1:
-        asides.append(count(lang, "html.speaks-for", one.places))
+        asides.append(count(lang, "html.covers", one.places))
     if one.program and one.program != one.path:
         asides.append(
             f'{say(lang, "html.of-program")} <span class="path">{escape_html(page.paths(one.program))}</span>'
         )
-    told = "".join(f"<span>{aside}</span>" for aside in asides)
+    notes = "".join(f"<span>{aside}</span>" for aside in asides)
     mark = f'<code class="print" title="{say(lang, "html.fingerprint")}">{escape_html(one.fingerprint)}</code>'
     own = _advice(page, one, one.why != first.why, one.fix.text != first.fix.text)
     return (
         f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
         f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b>'
         f" {inline_markdown(one.message)}</h4>"
-        f'<p class="at"><a class="path" href="#{name}">{place}</a>{told}{mark if one.fingerprint else ""}</p>'
+        f'<p class="at"><a class="path" href="#{name}">{place}</a>{notes}{mark if one.fingerprint else ""}</p>'
         f"{frame(one.path, page.view.lines(one.path), span, say(lang, 'html.source'))}"
         f"{_related(page, one.related)}{own}{change(page, one)}</article>"
     )

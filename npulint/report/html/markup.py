@@ -71,7 +71,7 @@ def section(name: str, title: str, body: str, kind: str = "") -> str:
     return f'<section id="{name}"{marked} aria-labelledby="{name}-title">\n{head}\n{body}\n</section>'
 
 
-class Paths:
+class ShortPaths:
     """Shortens absolute paths by their common folder."""
 
     def __init__(self, paths: Iterable[str]) -> None:

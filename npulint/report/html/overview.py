@@ -8,7 +8,7 @@ from collections.abc import Callable
 from npulint.catalogue.check import CATEGORIES
 from npulint.findings import Finding
 from npulint.report.document.html import markup
-from npulint.report.document.model import Block, Code, Paragraph
+from npulint.report.document.model import Block, CodeCell, Paragraph
 from npulint.report.html.charts import SEVERITIES, STATUSES, chart
 from npulint.report.html.markup import identifier, section
 from npulint.report.html.page import Page
@@ -16,7 +16,7 @@ from npulint.report.readiness import lists
 from npulint.texts import say
 
 _TOP = 10
-_Row = tuple[str | Code, Counter[str]]
+_Row = tuple[str | CodeCell, Counter[str]]
 
 
 def overview(page: Page) -> str:
@@ -60,7 +60,7 @@ def _checks(page: Page) -> list[_Row]:
     found = severities_by(page, lambda one: one.code)
     names = {one.code: one.name for one in page.shown}
     most = sorted(found, key=lambda code: (-sum(found[code].values()), code))[:_TOP]
-    return [(Code(names[code], f"#{identifier('check', code)}"), found[code]) for code in most]
+    return [(CodeCell(names[code], f"#{identifier('check', code)}"), found[code]) for code in most]
 
 
 def _items(page: Page) -> list[_Row]:

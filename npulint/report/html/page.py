@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from npulint.facts.model import Span
 from npulint.findings import Evidence, Finding, RunResult
-from npulint.report.html.markup import Paths, attribute, escape_html, identifier
+from npulint.report.html.markup import ShortPaths, attribute, escape_html, identifier
 from npulint.report.html.source import line_of
 from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
@@ -27,8 +27,8 @@ class Page:
         self.view = view
         self.lang = view.lang
         self.shown = visible(result, view)
-        self.carried = _gravest(self.shown)
-        self.paths = Paths(_paths(result, view.applied))
+        self.carried = _most_severe(self.shown)
+        self.paths = ShortPaths(_paths(result, view.applied))
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()
@@ -71,7 +71,7 @@ class Page:
         return line_of(path, self.view.lines(path), number)
 
 
-def _gravest(findings: Sequence[Finding]) -> list[Finding]:
+def _most_severe(findings: Sequence[Finding]) -> list[Finding]:
     if len(findings) <= CARDS:
         return list(findings)
     order = sorted(range(len(findings)), key=lambda index: (-RANK[findings[index].severity], index))

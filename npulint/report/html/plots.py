@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import msgspec
 
 from npulint.report.html.markup import attribute, escape_html, table
-from npulint.report.runs import words as told
+from npulint.report.runs import words as phrases
 from npulint.run_summary import RunCurve
 from npulint.texts import count, say
 
@@ -81,7 +81,7 @@ def _nice(step: float) -> float:
 
 def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
     """The HTML of a curve with its title; `name` prefixes the ids, `place` is HTML for its origin."""
-    scale, title, course = axis(curve), told.title(curve, lang), told.course(curve, lang)
+    scale, title, course = axis(curve), phrases.title(curve, lang), phrases.course(curve, lang)
     drawn = count(lang, "runs.drawn", len(curve.points), what=title, course=course)
     note = say(lang, "aside", text=say(lang, "runs.axis.log")) if scale.kind != "linear" else ""
     below = say(lang, f"runs.axis.{_order(curve)}")
@@ -99,17 +99,17 @@ def plot(curve: RunCurve, name: str, place: str, lang: str) -> str:
 
 
 def _order(curve: RunCurve) -> str:
-    return "outputs" if curve.what == "similarity" else "band" if told.is_band(curve) else "values"
+    return "outputs" if curve.what == "similarity" else "band" if phrases.is_band(curve) else "values"
 
 
 def _field(curve: RunCurve, scale: Axis, lang: str) -> Iterator[str]:
-    compared, limit = curve.what == "similarity", scale.down(told.THRESHOLD)
+    compared, limit = curve.what == "similarity", scale.down(phrases.THRESHOLD)
     if compared:
         yield f'<rect class="under" x="0" y="{_percent(limit)}" width="100%" height="{_percent(1 - limit)}"/>'
     for index in range(_STEPS + 1):
         at = _percent(index / _STEPS)
         yield f'<line class="grid" x1="0" x2="100%" y1="{at}" y2="{at}"/>'
-    line, area = _band(curve.points, scale) if told.is_band(curve) else _paths(curve, scale)
+    line, area = _band(curve.points, scale) if phrases.is_band(curve) else _paths(curve, scale)
     yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" width="100%" height="100%">'
     yield f'<path class="area" d="{area}"/><path class="curve" d="{line}" vector-effect="non-scaling-stroke"/></svg>'
     if compared:
@@ -127,7 +127,7 @@ def _band(points: Sequence[float | None], scale: Axis) -> tuple[str, str]:
     x = [f"{index / last * _WIDTH:.4g}" for index in range(len(known))]
     low, high, middle = (
         [f"{at} {scale.down(one) * _HEIGHT:.4g}" for at, one in zip(x, some, strict=True)]
-        for some in (map(min, near), map(max, near), told.middle(known))
+        for some in (map(min, near), map(max, near), phrases.middle(known))
     )
     return f"M{'L'.join(middle)}", f"M{'L'.join([*high, *reversed(low)])}Z"
 
@@ -138,7 +138,7 @@ def _dots(curve: RunCurve, scale: Axis) -> Iterator[str]:
     for index, one in enumerate(curve.points):
         if one is None:
             continue
-        off = curve.what == "similarity" and one < told.THRESHOLD
+        off = curve.what == "similarity" and one < phrases.THRESHOLD
         alone = all(
             near is None for near in (*curve.points[max(index - 1, 0) : index], *curve.points[index + 1 : index + 2])
         )
@@ -166,7 +166,7 @@ def _paths(curve: RunCurve, scale: Axis) -> tuple[str, str]:
 
 def _values(curve: RunCurve, title: str, lang: str) -> str:
     heads = [say(lang, "runs.head.part"), say(lang, "runs.head.value")]
-    rows = [[str(index), escape_html(told.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
+    rows = [[str(index), escape_html(phrases.figure(curve, one))] for index, one in enumerate(curve.points, 1)]
     said = say(lang, "runs.all-values")
     caption = f'<span class="unseen">{escape_html(title)}</span>'
     scrolled = f'<div class="scroll" tabindex="0" role="region" aria-label="{attribute(title)}">'

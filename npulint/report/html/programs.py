@@ -24,10 +24,12 @@ def programs(page: Page) -> str:
     lang = page.lang
     listed = lists(page.result)
     clear = sum(all(item.status != "failed" for item in program.checklist) for program in listed)
-    said = count(lang, "html.programs.clear", len(listed), clear=clear) if listed else say(lang, "html.programs.none")
+    headline = (
+        count(lang, "html.programs.clear", len(listed), clear=clear) if listed else say(lang, "html.programs.none")
+    )
     shown = listed[:_PROGRAMS]
     many = len(listed) > _PRINTED
-    parts = [f"<p>{said}</p>"]
+    parts = [f"<p>{headline}</p>"]
     if many:
         parts.append(f'<p class="folded">{say(lang, "html.programs.folded")}</p>')
     parts += [_program(page, program, len(listed) <= _FEW or not place) for place, program in enumerate(shown)]
@@ -42,14 +44,14 @@ def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
     lang = page.lang
     entry = page.paths(program.entry)
     found = Counter(item.status for item in program.checklist)
-    told = tally(program, lang)
-    drawn = inline(page, bar(found, STATUSES, sum(found.values()), told))
+    summary = tally(program, lang)
+    drawn = inline(page, bar(found, STATUSES, sum(found.values()), summary))
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
     rows = [_item(page, item) for item in program.checklist]
     caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
     return (
         f'<details class="program"{" open" if opened else ""}><summary><span class="path">{escape_html(entry)}</span>'
-        f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{told}</span></summary>\n'
+        f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{summary}</span></summary>\n'
         f"{table(caption, heads, rows, 'list')}</details>"
     )
 

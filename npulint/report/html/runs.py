@@ -6,7 +6,7 @@ import msgspec
 
 from npulint.facts.model import Span
 from npulint.report.document.html import markup, place
-from npulint.report.document.model import Facts, Folded, Place
+from npulint.report.document.model import Facts, Folded, PlaceCell
 from npulint.report.html.markup import section
 from npulint.report.html.page import Page
 from npulint.report.html.plots import plot
@@ -19,7 +19,7 @@ _TABLES, _PLOTS, _FILES = 6, 12, 5
 
 def runs(page: Page) -> str:
     """The section about training runs; empty if none."""
-    run = words.united(page.result.runs)
+    run = words.merged_runs(page.result.runs)
     return section("runs", say(page.lang, "runs.title"), _run(page, run)) if run.files else ""
 
 
@@ -31,7 +31,7 @@ def _run(page: Page, run: RunSummary) -> str:
     files = document.files(run.files, lang)
     drawn = "".join(f'<div class="panel">{panel}</div>' for panel in _panels(page, run))
     parts = [
-        markup(page, Facts(words.told_files(short, lang, _FILES))),
+        markup(page, Facts(words.file_notes(short, lang, _FILES))),
         f'<div class="panels pictures">{drawn}</div>' if drawn else "",
         f'<p class="cut">{count(lang, "runs.left-out", left)}</p>' if left else "",
         markup(page, Folded(files.title, [files])),
@@ -45,15 +45,17 @@ def _panels(page: Page, run: RunSummary) -> list[str]:
         parts = [one for one in run.times if one.what == what]
         panels += [markup(page, document.parts(parts, what, lang))] if parts else []
     for times in [one for one in run.times if one.what == "operators"][:_TABLES]:
-        panels.append(markup(page, document.operators(times, lang)) + _below(page, Place(times.path, Span(times.line))))
+        panels.append(
+            markup(page, document.operators(times, lang)) + _below(page, PlaceCell(times.path, Span(times.line)))
+        )
     for index, curve in enumerate(run.curves[:_PLOTS], 1):
-        panels.append(plot(curve, f"curve-{index}", place(page, Place(curve.path, Span(curve.line))), lang))
+        panels.append(plot(curve, f"curve-{index}", place(page, PlaceCell(curve.path, Span(curve.line))), lang))
     panels += [markup(page, document.stalls(run.stalls, lang))] if run.stalls else []
     if run.graphs:
-        files = [Place(path) for path in dict.fromkeys(one.path for one in run.graphs)]
+        files = [PlaceCell(path) for path in dict.fromkeys(one.path for one in run.graphs)]
         panels.append(markup(page, document.graphs(run.graphs, lang)) + _below(page, *files))
     return panels
 
 
-def _below(page: Page, *places: Place) -> str:
+def _below(page: Page, *places: PlaceCell) -> str:
     return f'<p class="at">{"<br>".join(place(page, one) for one in places)}</p>'

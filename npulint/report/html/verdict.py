@@ -51,10 +51,10 @@ def verdict(page: Page) -> ReadinessVerdict:
     if result.summary.known:
         reasons.append(count(lang, "html.known", result.summary.known))
     if items["unknown"]:
-        reasons.append(count(lang, "html.persons", items["unknown"]))
+        reasons.append(count(lang, "html.manual", items["unknown"]))
     clear = sum(all(item.status != "failed" for item in program.checklist) for program in programs)
     tile = (clear, len(programs), say(lang, "html.tile.programs")) if programs else None
-    return ReadinessVerdict(word, word, say(lang, f"html.verdict.{word}"), [*reasons, *_unjudged(page)], tile)
+    return ReadinessVerdict(word, word, say(lang, f"html.verdict.{word}"), [*reasons, *_not_covered(page)], tile)
 
 
 def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
@@ -82,21 +82,21 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
     if not comparison.pairs:
         word, reason = "nothing", say(lang, "compare.pairs.none") + say(lang, "compare.end")
     elif items["differs"]:
-        word, reason = "differs", count(lang, "compare.said.differs", items["differs"])
+        word, reason = "differs", count(lang, "compare.summary.differs", items["differs"])
     elif items["unknown"] or found:
-        word, reason = "unsure", say(lang, "compare.said.findings" if found else "compare.said.unsure")
+        word, reason = "unsure", say(lang, "compare.summary.findings" if found else "compare.summary.unsure")
     else:
-        word, reason = "same", say(lang, "compare.said.same")
-    persons = [count(lang, "compare.said.persons", items["unknown"])] if items["unknown"] else []
+        word, reason = "same", say(lang, "compare.summary.same")
+    manual = [count(lang, "compare.summary.manual", items["unknown"])] if items["unknown"] else []
     tone = "blocked" if severities["error"] and word == "differs" else _TONES[word]
     tile = (items["consistent"], sum(items.values()), say(lang, "compare.tile.items"))
     heading = say(lang, f"compare.verdict.{word}")
-    return ReadinessVerdict(word, tone, heading, [reason, *persons, *_unjudged(page)], tile)
+    return ReadinessVerdict(word, tone, heading, [reason, *manual, *_not_covered(page)], tile)
 
 
-def _unjudged(page: Page) -> list[str]:
+def _not_covered(page: Page) -> list[str]:
     unread = len({problem.path for problem in page.result.unreadable if problem.fatal})
-    return [count(page.lang, "html.unjudged", unread)] if unread else []
+    return [count(page.lang, "html.not-covered", unread)] if unread else []
 
 
 def banner(page: Page, answer: ReadinessVerdict) -> str:

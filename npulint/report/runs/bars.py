@@ -31,10 +31,10 @@ def fill(index: int, plain: bool) -> str:
 def stacked(shares: Sequence[float], width: int, plain: bool) -> str:
     """A stacked bar of shares (0 to 1 each); every part that is not 0 gets at least one cell."""
     total = max(sum(shares), 1.0)
-    wanted = [max(round(share / total * width), 1) if share > 0 else 0 for share in shares]
-    while sum(wanted) > width and max(wanted) > 1:
-        wanted[wanted.index(max(wanted))] -= 1
-    return "".join(fill(index, plain) * number for index, number in enumerate(wanted))
+    widths = [max(round(share / total * width), 1) if share > 0 else 0 for share in shares]
+    while sum(widths) > width and max(widths) > 1:
+        widths[widths.index(max(widths))] -= 1
+    return "".join(fill(index, plain) * number for index, number in enumerate(widths))
 
 
 def spark(values: Sequence[float | None], width: int, plain: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.catalogue.forms import number, time
 from npulint.facts.model import Span
-from npulint.report.document.model import Bar, Cell, Code, Label, Note, Place, Prose, Table
+from npulint.report.document.model import Cell, CodeCell, Label, Note, PlaceCell, Prose, StackedBar, Table
 from npulint.report.runs import words
 from npulint.run_summary import RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
@@ -19,20 +19,20 @@ _FILES = 3
 def figures(runs: Sequence[RunSummary], lang: str) -> Table:
     """The most important figures, one per row."""
     return Table(
-        say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.united(runs), lang)), more=""
+        say(lang, "runs.title"), _heads("figure value", lang), list(_figures(words.merged_runs(runs), lang)), more=""
     )
 
 
 def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
-    yield from words.told_files(run.files, lang, _FILES)
+    yield from words.file_notes(run.files, lang, _FILES)
     for times in run.times[:_EACH]:
-        yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), Code(times.path))
+        yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), CodeCell(times.path))
     for curve in run.curves[:_EACH]:
-        yield words.title(curve, lang), (words.course(curve, lang), Code(f"{curve.path}:{curve.line}"))
+        yield words.title(curve, lang), (words.course(curve, lang), CodeCell(f"{curve.path}:{curve.line}"))
     for stall in run.stalls[:_EACH]:
-        yield say(lang, "runs.stalls"), (words.stall(stall, lang), Code(f"{stall.path}:{stall.line}"))
+        yield say(lang, "runs.stalls"), (words.stall(stall, lang), CodeCell(f"{stall.path}:{stall.line}"))
     for graph in run.graphs[:_EACH]:
-        yield Code(graph.graph), (words.graph(graph, lang), Code(f"{graph.path}:{graph.line}"))
+        yield CodeCell(graph.graph), (words.graph(graph, lang), CodeCell(f"{graph.path}:{graph.line}"))
 
 
 def _times(times: RunTimes, lang: str) -> str:
@@ -46,7 +46,8 @@ def _times(times: RunTimes, lang: str) -> str:
 def files(found: Sequence[RunFile], lang: str) -> Table:
     """What was read of each artifact and what could not be."""
     rows = [
-        (Place(one.path), words.form(one.form, lang), words.size(one, lang), words.remark(one, lang)) for one in found
+        (PlaceCell(one.path), words.form(one.form, lang), words.size(one, lang), words.remark(one, lang))
+        for one in found
     ]
     title = count(lang, "runs.all-files", len(found))
     return Table(title, _heads("file form size remark", lang), rows, more="runs.more")
@@ -55,7 +56,7 @@ def files(found: Sequence[RunFile], lang: str) -> Table:
 def operators(times: RunTimes, lang: str) -> Table:
     """Operator types with bars; the longest bar is the full width."""
     most = max((one.share for one in times.parts), default=0.0)
-    rows = [_operator(Code(one.name), "computing", one, most, lang) for one in times.parts]
+    rows = [_operator(CodeCell(one.name), "computing", one, most, lang) for one in times.parts]
     if times.more:
         name = count(lang, "runs.others", times.more)
         rows.append(_operator(name, "free", RunPart(name, times.rest_us, times.rest_share), most, lang))
@@ -65,7 +66,7 @@ def operators(times: RunTimes, lang: str) -> Table:
 
 
 def _operator(name: Cell, style: str, one: RunPart, most: float, lang: str) -> Sequence[Cell]:
-    bar = Bar([(style, one.share)], most, f"{one.name}: {words.percent(one.share, lang)}")
+    bar = StackedBar([(style, one.share)], most, f"{one.name}: {words.percent(one.share, lang)}")
     return name, bar, _percent(one.share, lang), time(one.us), number(one.count) if one.count else ""
 
 
@@ -80,9 +81,9 @@ def parts(found: Sequence[RunTimes], what: str, lang: str) -> Table:
         text = say(lang, "list.and").join(
             f"{words.part(one, part, lang)} {words.percent(part.share, lang)}" for part in one.parts
         )
-        drawn = Bar([(part.name, part.share) for part in one.parts], 100.0, text)
+        drawn = StackedBar([(part.name, part.share) for part in one.parts], 100.0, text)
         mean = words.whole(one, lang).removeprefix(time(one.us)).lstrip(", ，")
-        rows.append([Place(one.path), drawn, *(shares.get(name, "") for name in names), (time(one.us), Note(mean))])
+        rows.append([PlaceCell(one.path), drawn, *(shares.get(name, "") for name in names), (time(one.us), Note(mean))])
     return Table(say(lang, f"runs.{what}"), [file, bar, *keys, whole], rows, "chart parts", titled=True, wide=True)
 
 
@@ -91,13 +92,13 @@ def stalls(found: Sequence[RunStall], lang: str) -> Table:
     rows = [
         (
             f"{one.period:,}",
-            Bar([("exposed", one.lost_share)], 100.0, words.stall(one, lang)),
+            StackedBar([("exposed", one.lost_share)], 100.0, words.stall(one, lang)),
             _share(one.lost_share, one.lost_seconds * 1e6, lang)
             if one.lost_seconds
             else _percent(one.lost_share, lang),
             f"{one.count:,}",
             say(lang, "runs.median-times", n=number(one.worst)) if one.worst else "",
-            Place(one.path, Span(one.line)),
+            PlaceCell(one.path, Span(one.line)),
         )
         for one in found
     ]
@@ -109,7 +110,7 @@ def graphs(found: Sequence[RunGraph], lang: str) -> Table:
     """Execution times of each graph."""
     rows: list[Sequence[Cell]] = [
         (
-            Code(one.graph),
+            CodeCell(one.graph),
             time(one.first_ms * 1000),
             f"{one.count:,}",
             *((time(ms * 1000) if one.count > 1 else "-") for ms in (one.median_ms, one.max_ms)),

@@ -21,14 +21,14 @@ _SPARK, _LEAST = 60, 16  # cells of a curve; with fewer it gets its own line
 _TYPES = 5
 _SHOWN = 2  # tables of steps, stalls, files with a remark
 _CURVES = ("loss_scale", "loss", "similarity")
-_Told = TypeVar("_Told", RunStall, RunGraph, RunTimes, RunCurve)
+_Listed = TypeVar("_Listed", RunStall, RunGraph, RunTimes, RunCurve)
 _PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
 
 
 def block(runs: Sequence[RunSummary], view: ReportView) -> list[str]:
     """The lines of all runs; empty if none."""
-    told = list(_Writer(view).lines(words.united(runs)))
-    return [Paint(view.color)("bold", say(view.lang, "runs.title")), *told] if told else []
+    content = list(_Writer(view).lines(words.merged_runs(runs)))
+    return [Paint(view.color)("bold", say(view.lang, "runs.title")), *content] if content else []
 
 
 class _Writer:
@@ -41,7 +41,7 @@ class _Writer:
     def lines(self, run: RunSummary) -> Iterator[str]:
         """The lines of one run."""
         self._rest = run.left_out
-        for label, text in words.told_files(run.files, self._lang, _SHOWN):
+        for label, text in words.file_notes(run.files, self._lang, _SHOWN):
             yield from self._labelled(label, text)
         yield from self._operators([one for one in run.times if one.what == "operators"])
         for what in ("step", "iteration"):
@@ -55,9 +55,9 @@ class _Writer:
             label = say(self._lang, "runs.short.graph", name=graph.graph)
             yield from self._labelled(label, words.graph(graph, self._lang))
         if self._rest:
-            yield self._told(f"  {count(self._lang, 'runs.rest', self._rest)}")
+            yield self._line(f"  {count(self._lang, 'runs.rest', self._rest)}")
 
-    def _first(self, found: Sequence[_Told], shown: int) -> Sequence[_Told]:
+    def _first(self, found: Sequence[_Listed], shown: int) -> Sequence[_Listed]:
         """The first ones; the others are counted."""
         self._rest += max(len(found) - shown, 0)
         return found[:shown]
@@ -72,10 +72,10 @@ class _Writer:
             most = max((share for _, _, share in shown), default=0.0) or 1.0
             for text, us, share in shown:
                 drawn = self._paint("blue", bar(share / most, room, self._plain))
-                yield self._told(f"    {padded(text, name)}  {drawn}  {self._figures(share, us)}")
+                yield self._line(f"    {padded(text, name)}  {drawn}  {self._figures(share, us)}")
             rest = self._others(times, shown)
             if rest:
-                yield self._told(f"    {padded(rest[0], name + room + 2)}  {self._figures(rest[2], rest[1])}")
+                yield self._line(f"    {padded(rest[0], name + room + 2)}  {self._figures(rest[2], rest[1])}")
 
     def _figures(self, share: float, us: float) -> str:
         return f"{words.percent(share, self._lang):>6}  {time(us):>7}"
@@ -102,7 +102,7 @@ class _Writer:
         name, place = say(self._lang, f"runs.{times.what}"), leading(times.path)
         text = say(self._lang, "runs.about", path=name, text=words.whole(times, self._lang))
         if cells(text) + cells(place) + 4 <= self._width:
-            yield self._told(f"  {text}  {self._paint('dim', place)}")
+            yield self._line(f"  {text}  {self._paint('dim', place)}")
             return
         yield from self._wrapped(text, 2, 4)
         yield f"    {self._paint('dim', place)}"
@@ -111,20 +111,20 @@ class _Writer:
         for one in self._first(sorted(curves, key=_foremost), 1):
             label, course = say(self._lang, f"runs.short.{one.what}"), words.course(one, self._lang)
             room = min(self._width - cells(label) - cells(course) - 6, _SPARK)
-            beside = room >= _LEAST
-            drawn = spark(_heights(one), room if beside else min(_SPARK, self._width - 4), self._plain)
-            yield from () if beside else self._labelled(label, course)
-            yield self._told(f"  {label}  {drawn}  {course}" if beside else f"    {drawn}")
+            fits = room >= _LEAST
+            drawn = spark(_heights(one), room if fits else min(_SPARK, self._width - 4), self._plain)
+            yield from () if fits else self._labelled(label, course)
+            yield self._line(f"  {label}  {drawn}  {course}" if fits else f"    {drawn}")
 
     def _labelled(self, label: str, text: str) -> Iterator[str]:
         yield from self._wrapped(f"{label}  {text}", 2, 4)
 
     def _wrapped(self, text: str, first: int, later: int) -> Iterator[str]:
         lines = wrap(escape_control_chars(text), self._width - later)
-        yield self._told(" " * first + lines[0])
-        yield from (self._told(" " * later + line) for line in lines[1:])
+        yield self._line(" " * first + lines[0])
+        yield from (self._line(" " * later + line) for line in lines[1:])
 
-    def _told(self, line: str) -> str:
+    def _line(self, line: str) -> str:
         return line.translate(_PLAIN).rstrip() if self._plain else line.rstrip()
 
 

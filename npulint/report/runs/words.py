@@ -83,27 +83,27 @@ def size(file: RunFile, lang: str) -> str:
 
 def remark(file: RunFile, lang: str) -> str:
     """Why an artifact was not evaluated, and what could not be read; empty if all is well."""
-    told = []
+    parts = []
     if file.note:
         key = f"runs.note.{file.note}"
         plain = known(key)
-        told.append(say(lang, key if plain else "runs.note.other", missing=file.missing, note=file.note))
+        parts.append(say(lang, key if plain else "runs.note.other", missing=file.missing, note=file.note))
     if file.malformed:
         rows = file.rows + file.malformed
-        told.append(say(lang, "runs.broken", n=file.malformed, rows=rows, line=file.first_malformed))
-    return say(lang, "list.clause").join(told)
+        parts.append(say(lang, "runs.broken", n=file.malformed, rows=rows, line=file.first_malformed))
+    return say(lang, "list.clause").join(parts)
 
 
-def told_files(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str, str]]:
+def file_notes(files: Sequence[RunFile], lang: str, most: int) -> list[tuple[str, str]]:
     """Labels and texts: artifacts read, not used, and up to `most` each that were not evaluated or are malformed."""
     used = [one for one in files if one.note not in _UNUSED]
     unused = [one for one in files if one.note in _UNUSED]
-    silent = [one for one in used if one.note]
+    unevaluated = [one for one in used if one.note]
     broken = [one for one in files if one.malformed and not one.note]
     lines = [(say(lang, "runs.read"), _by_form(used, lang))] if used else []
     if unused:
         lines.append((say(lang, "runs.unread"), _by_form(unused, lang, sized=False)))
-    for key, found in (("runs.silent", silent), ("runs.malformed", broken)):
+    for key, found in (("runs.undetermined", unevaluated), ("runs.malformed", broken)):
         lines += [(say(lang, key), _about(one, lang)) for one in found[:most]]
         if len(found) > most:
             lines.append((say(lang, key), count(lang, "runs.more", len(found) - most)))
@@ -178,7 +178,7 @@ def graph(one: RunGraph, lang: str) -> str:
     return count(lang, "runs.graph", one.count, first=first, median=time(one.median_ms * 1000))
 
 
-def united(runs: Sequence[RunSummary]) -> RunSummary:
+def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:
     """All runs as one summary, however many projects the artifacts belong to; curves in a fixed order."""
     return RunSummary(
         files=tuple(one for run in runs for one in run.files),

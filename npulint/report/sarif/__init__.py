@@ -15,14 +15,14 @@ import msgspec
 
 from npulint import __version__
 from npulint.facts.model import Problem
-from npulint.findings import Finding, RunResult, Silenced
+from npulint.findings import Finding, RunResult, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.report.json import compared_record, encodable, fix_records, graphs_record, summary_record
 from npulint.report.sarif.locations import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
 from npulint.report.summary import reason
-from npulint.report.view import ReportView, visible, visible_silenced
+from npulint.report.view import ReportView, visible, visible_suppressed
 from npulint.settings import DOCS_URL, RANK
 from npulint.texts import count, say
 
@@ -31,7 +31,7 @@ MOST_RESULTS = 25_000  # GitHub rejects runs with more
 
 _NULL = lazy_compile(r"(?<!\\)((?:\\\\)*)\\u0000")  # in JSON; databases of services reject it
 
-_Entry = tuple[Finding, Silenced | None]
+_Entry = tuple[Finding, SuppressedFinding | None]
 
 
 def render(result: RunResult, view: ReportView) -> str:
@@ -44,7 +44,7 @@ def render(result: RunResult, view: ReportView) -> str:
 def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
     shown = _with_other_sides(visible(result, view), result)
     entries: list[_Entry] = [(finding, None) for finding in shown]
-    entries += [(one.finding, one) for one in visible_silenced(result, view)]
+    entries += [(one.finding, one) for one in visible_suppressed(result, view)]
     kept = most_important(entries, MOST_RESULTS)
     described = rules([finding for finding, _ in kept], view)
     writer = Writer({rule["id"]: index for index, rule in enumerate(described)}, view, [one for one, _ in kept])
@@ -55,7 +55,7 @@ def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": {"text": say(view.lang, "sarif.root")}}},
         "invocations": [_invocation(result, len(entries) - len(kept), view)],
-        "results": [writer.result(finding, silenced) for finding, silenced in kept],
+        "results": [writer.result(finding, suppressed) for finding, suppressed in kept],
         "properties": {
             "summary": summary_record(result, shown, view),
             "target": result.target,
@@ -80,8 +80,8 @@ def most_important(entries: Sequence[_Entry], limit: int) -> Sequence[_Entry]:
         return entries
 
     def order(index: int) -> tuple[bool, int, int]:
-        finding, silenced = entries[index]
-        return silenced is not None, -RANK[finding.severity], index
+        finding, suppressed = entries[index]
+        return suppressed is not None, -RANK[finding.severity], index
 
     return [entries[index] for index in sorted(sorted(range(len(entries)), key=order)[:limit])]
 
@@ -104,15 +104,15 @@ def _invocation(result: RunResult, cut: int, view: ReportView) -> dict[str, Any]
     if cut:
         text = count(view.lang, "sarif.cut", cut, limit=MOST_RESULTS)
         notifications.append({"descriptor": {"id": "cut"}, "level": "warning", "message": {"text": text}})
-    told: dict[str, Any] = {
+    invocation: dict[str, Any] = {
         "executionSuccessful": all(problem.reason != "missing" for problem in result.unreadable),
         "toolExecutionNotifications": notifications,
     }
     if result.notices:
-        told["toolConfigurationNotifications"] = [
+        invocation["toolConfigurationNotifications"] = [
             {"level": "warning", "message": {"text": notice}} for notice in result.notices if notice
         ]
-    return told
+    return invocation
 
 
 def _unread(problem: Problem, view: ReportView) -> dict[str, Any]:

@@ -20,9 +20,9 @@ _MASK = 2**64 - 1
 _WIDE = lazy_compile("[\U00010000-\U0010ffff]")  # two units each
 
 
-def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]:
-    """The hashes of the `wanted` lines (from 1) of a file; missing lines are omitted."""
-    last = min(max(wanted, default=0), len(lines))
+def line_hashes(lines: Sequence[str], numbers: Collection[int]) -> dict[int, str]:
+    """The hashes of the `numbers` lines (from 1) of a file; missing lines are omitted."""
+    last = min(max(numbers, default=0), len(lines))
     needed = "\n".join(lines[: last + _UNITS])  # the window of the last line ends there
     text = _units(needed.replace(" ", "").replace("\t", ""))
     squeezed = text.split("\n", last)[:last]
@@ -33,7 +33,7 @@ def line_hashes(lines: Sequence[str], wanted: Collection[int]) -> dict[int, str]
     for number, line in enumerate(squeezed, 1):
         window = text[start : start + _UNITS]
         seen[window] += 1
-        if number in wanted:
+        if number in numbers:
             found[number] = f"{_hash(window):x}:{seen[window]}"
         start += len(line) + 1
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from npulint.digest import blake2b
 from npulint.facts.model import Span
-from npulint.findings import Finding, Fix, Related, Silenced
+from npulint.findings import Finding, Fix, Related, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
 from npulint.report.sarif.linehash import line_hashes
 from npulint.report.sarif.locations import artifact, region, stored
@@ -32,8 +32,8 @@ class Writer:
         self._view = view
         self._hashes = _hashes(findings, view.lines)
 
-    def result(self, finding: Finding, silenced: Silenced | None) -> dict[str, Any]:
-        """One result; `silenced` is its suppression, if any."""
+    def result(self, finding: Finding, suppressed: SuppressedFinding | None) -> dict[str, Any]:
+        """One result; `suppressed` is its suppression, if any."""
         written: dict[str, Any] = {
             "ruleId": finding.code,
             "ruleIndex": self._indices[finding.code],
@@ -49,8 +49,8 @@ class Writer:
         if changes:
             text = finding.fix.text or finding.message
             written["fixes"] = [{"description": {"text": _plain(text)}, "artifactChanges": changes}]
-        if silenced is not None:
-            written["suppressions"] = [_suppression(silenced)]
+        if suppressed is not None:
+            written["suppressions"] = [_suppression(suppressed)]
         written["properties"] = _properties(finding)
         return written
 
@@ -97,31 +97,31 @@ class Writer:
 
 
 def _hashes(findings: Iterable[Finding], lines: LineProvider) -> dict[tuple[str, int], str]:
-    wanted: dict[str, set[int]] = {}
+    lines_of: dict[str, set[int]] = {}
     for finding in findings:
-        wanted.setdefault(finding.path, set()).add(finding.span.line)
+        lines_of.setdefault(finding.path, set()).add(finding.span.line)
     return {
         (path, number): text
-        for path in sorted(wanted)
-        for number, text in line_hashes(lines(path), wanted[path]).items()
+        for path in sorted(lines_of)
+        for number, text in line_hashes(lines(path), lines_of[path]).items()
     }
 
 
-def _suppression(silenced: Silenced) -> dict[str, str]:
-    told = {"kind": "inSource" if silenced.by == "comment" else "external", "status": "accepted"}
-    return {**told, "justification": silenced.reason} if silenced.reason else told
+def _suppression(suppressed: SuppressedFinding) -> dict[str, str]:
+    suppression = {"kind": "inSource" if suppressed.by == "comment" else "external", "status": "accepted"}
+    return {**suppression, "justification": suppressed.reason} if suppressed.reason else suppression
 
 
 def _properties(finding: Finding) -> dict[str, str]:
     """Properties without a standard SARIF field."""
-    told = {
+    properties = {
         "category": finding.category,
         "confidence": finding.confidence,
         "applicability": finding.fix.applicability,
         "why": finding.why,
         "program": finding.program,
     }
-    return {key: text for key, text in told.items() if text}
+    return {key: text for key, text in properties.items() if text}
 
 
 def _plain(text: str) -> str:

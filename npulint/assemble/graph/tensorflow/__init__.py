@@ -1,4 +1,4 @@
-"""What graphs of TensorFlow say."""
+"""Facts about TensorFlow graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.facts.model import Fact
 
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
-    """All facts of one graph, each by the module that knows its kind."""
+    """All facts of one graph, from all modules of this package."""
     from npulint.assemble.graph.tensorflow import about, control, inputs, patterns, shapes, types
 
     view = TensorFlowGraphView(path, graph, context)

@@ -1,4 +1,4 @@
-"""What a graph of TensorFlow is as a whole, and where its nodes run."""
+"""Facts about a TensorFlow graph as a whole, and about the placement of its nodes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from npulint.assemble.graph.graph_fact import WholeGraph
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import where
 from npulint.assemble.graph.tensorflow.formatting import Style, style
-from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.assemble.graph.tensorflow.placement import GraphPlacement
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
@@ -20,17 +20,17 @@ class TensorFlowGraph(WholeGraph, eq=False, dict=True, kw_only=True):
     style: Style
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
     clusters: int
-    """How many parts of a step the device could take, one after the other."""
+    """How many device parts a step has in sequence."""
     mixed_clusters: int
     """The same in mixed computing."""
     left_behind: int
-    """How many nodes that the device could take stay on the host, outside of the largest part."""
+    """How many nodes stay on the host outside of the largest part although the device can run them."""
     cuts: int
     """How many families of operators split the graph of a step."""
     cut_by: str
     """The operators that split it."""
     list: str
-    """The operator list that decides what the device takes; empty: the recorded one."""
+    """The operator list that was used; empty: the recorded one."""
     device_nodes: int
     """How many nodes of a step the AI Core runs."""
     aicpu_nodes: int
@@ -38,12 +38,12 @@ class TensorFlowGraph(WholeGraph, eq=False, dict=True, kw_only=True):
     host_nodes: int
     """How many nodes of a step the host runs."""
     unknown_nodes: int
-    """How many nodes of a step only a newer CANN may take."""
+    """How many nodes of a step only a newer CANN may run on the device."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
-    """One fact ``graph``, at the first line of the file, and those about places."""
-    placement = Placement(view, target)
+    """One fact ``graph`` at the first line of the file, and the facts about placement."""
+    placement = GraphPlacement(view, target)
     placed = where.facts(placement)
     cuts = [fact for fact in placed if isinstance(fact, where.GraphCut)]
     counts = placement.counts

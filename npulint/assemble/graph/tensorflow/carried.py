@@ -1,4 +1,5 @@
-"""What runs along an edge: a reference to a variable, a handle, text, or a value that may be copied anywhere."""
+"""What an edge carries: a variable reference, a resource handle, a string, or a plain value that may be copied
+anywhere."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import NamedTuple
 
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.facts.graph import Node
 from npulint.lazy_regex import lazy_compile
 
@@ -48,7 +49,8 @@ _KINDS = (STRING, RESOURCE, VARIANT)
 
 
 def carried(producer: Node, output: int, consumer: Node) -> str:
-    """``ref``, ``resource``, ``variant``, ``string``, or empty for plain values (also where nothing tells)."""
+    """What the edge carries: ``ref``, ``resource``, ``variant``, ``string``, or empty for plain and for unknown
+    values."""
     gives = _gives(producer.op)
     if _GIVES_REF_WORD in gives and _takes_ref(consumer.op):
         return REF
@@ -56,7 +58,7 @@ def carried(producer: Node, output: int, consumer: Node) -> str:
         return RESOURCE if output == 0 else ""
     if gives and gives[-1] != _GIVES_REF_WORD:
         return gives[-1]
-    kind = _told(producer, output)
+    kind = _element_type(producer, output)
     return kind if isinstance(kind, str) and kind in _KINDS else ""
 
 
@@ -65,7 +67,7 @@ _GIVES_REF_WORD = "gives_ref"
 
 @cache
 def _gives(op: str) -> tuple[str, ...]:
-    """What the outputs of an operator type are for sure."""
+    """The certain element types of the outputs of an operator type."""
     patterns = (
         (_GIVES_REF_WORD, _GIVES_REF),
         (RESOURCE, _GIVES_HANDLE),
@@ -81,7 +83,7 @@ def _takes_ref(op: str) -> bool:
 
 
 def output_of(text: str) -> int:
-    """Which output of its producer an input names."""
+    """The output number of the producer that an input refers to."""
     number = text.rpartition(":")[2]
     return int(number) if ":" in text and number.isascii() and number.isdigit() and len(number) < _DIGITS else 0
 
@@ -90,15 +92,15 @@ _DIGITS = 9
 
 
 class Tie(NamedTuple):
-    """What runs along an edge between two nodes, if it is no plain value."""
+    """A reference, resource, variant or string on an edge between two nodes."""
 
     producer: int
     user: int
     kind: str
 
 
-def ties(flow: Flow, step: Collection[int]) -> list[Tie]:
-    """The edges between nodes of a step that carry no plain values."""
+def ties(flow: DataFlow, step: Collection[int]) -> list[Tie]:
+    """The edges between nodes of a step that do not carry plain values."""
     nodes = flow.nodes
     special = {n for n in step if _gives(nodes[n].op) or _tells(nodes[n])}
     users = [n for n in sorted(step) if not special.isdisjoint(flow.inputs[n])] if special else []
@@ -114,19 +116,19 @@ def ties(flow: Flow, step: Collection[int]) -> list[Tie]:
 
 
 def makes_handle(node: Node) -> bool:
-    """Whether the first output of a node is a resource."""
+    """Whether the first output of a node is a resource handle."""
     return carried(node, 0, node) == RESOURCE
 
 
 def _tells(node: Node) -> bool:
-    """Whether the attributes of a node may name an element type that is no plain value."""
+    """Whether the attributes of a node may name an element type other than plain values."""
     if node.op in _PASSES:
-        return _told(node, 0) in _KINDS
+        return _element_type(node, 0) in _KINDS
     return not _OF_LISTS.isdisjoint(node.attrs) or node.op.startswith("LookupTable")
 
 
-def _told(node: Node, output: int) -> object:
-    """The element type of an output, as the attributes of its node tell it."""
+def _element_type(node: Node, output: int) -> object:
+    """The element type of an output according to the attributes of its node."""
     if node.op in _PASSES:
         for key in _SCALARS:
             if key in node.attrs:

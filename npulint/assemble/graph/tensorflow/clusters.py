@@ -10,14 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
-_TRIED = 4  # levels that are looked at as the one to keep
+_TRIED = 4  # levels that are candidates for the part to keep
 
 Edges = Mapping[int, Sequence[int]]
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """`cutting` are the nodes on the host with device nodes before and behind them, `kept` those of the device that
-    stay together where only one part can be kept, `pieces` how many parts follow one another at least."""
+    """How host nodes split a graph. `cutting`: host nodes with device nodes before and after them; `kept`: the device
+    nodes of the largest part, where only one part can run on the device; `pieces`: the minimum number of device parts
+    in sequence."""
 
     cutting: frozenset[int]
     kept: frozenset[int]
@@ -25,8 +26,8 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 def cut(order: Sequence[int], before: Edges, device: frozenset[int]) -> Cut:
-    """How the graph of the nodes in `order` (each behind what it needs, see `ordered`) is cut. `before` holds by node
-    what has to run first."""
+    """How the graph of the nodes in `order` (topological, see `ordered`) is split. `before` maps each node to its
+    predecessors."""
     behind = turned(order, before)
     level = _levels(order, before, device)
     useful = _leading(order, behind, device)
@@ -43,7 +44,7 @@ def cut(order: Sequence[int], before: Edges, device: frozenset[int]) -> Cut:
 
 
 def ordered(places: Collection[int], before: Edges) -> list[int]:
-    """The places, each behind what it needs of them; those of a cycle come last, as they are numbered."""
+    """The nodes in topological order; nodes of a cycle come last, by number."""
     behind = turned(places, before)
     waits = dict.fromkeys(places, 0)
     for later in behind.values():
@@ -63,7 +64,7 @@ def ordered(places: Collection[int], before: Edges) -> list[int]:
 
 
 def turned(places: Collection[int], before: Edges) -> dict[int, list[int]]:
-    """By place, what needs it."""
+    """The reversed edges: from each node to its successors."""
     behind: dict[int, list[int]] = {n: [] for n in places}
     for n in places:
         for p in before[n]:
@@ -73,7 +74,7 @@ def turned(places: Collection[int], before: Edges) -> dict[int, list[int]]:
 
 
 def _levels(order: Sequence[int], before: Edges, device: Collection[int]) -> dict[int, int]:
-    """By node, how often at most a way to it goes from the device to the host."""
+    """For each node the maximum number of device-to-host transitions on a path to it."""
     level = dict.fromkeys(order, 0)
     for n in order:
         highest = 0
@@ -90,7 +91,7 @@ def _levels(order: Sequence[int], before: Edges, device: Collection[int]) -> dic
 
 
 def _leading(order: Sequence[int], behind: dict[int, list[int]], device: Collection[int]) -> dict[int, bool]:
-    """By node, whether one of the device is behind it."""
+    """For each node whether a device node follows it."""
     leads: dict[int, bool] = {}
     for n in reversed(order):
         leads[n] = False
@@ -102,16 +103,18 @@ def _leading(order: Sequence[int], behind: dict[int, list[int]], device: Collect
 
 
 def _together(
-    order: Sequence[int], behind: dict[int, list[int]], device: Collection[int], level: dict[int, int], wanted: int
+    order: Sequence[int], behind: dict[int, list[int]], device: Collection[int], level: dict[int, int], current: int
 ) -> frozenset[int]:
-    """The device nodes of a level with those of lower ones from which no way over the host leads to any of them."""
+    """The device nodes of a level, with those of lower levels that no path through the host separates from it."""
     reaches: dict[int, bool] = {}
     blocked: dict[int, bool] = {}
     for n in reversed(order):
-        found, stopped = n in device and level[n] <= wanted, False
+        found, stopped = n in device and level[n] <= current, False
         for other in behind[n]:
             there = reaches.get(other, False)
             found = found or there
             stopped = stopped or (blocked.get(other, False) if other in device else there)
         reaches[n], blocked[n] = found, stopped
-    return frozenset(n for n in order if n in device and (level[n] == wanted or (level[n] < wanted and not blocked[n])))
+    return frozenset(
+        n for n in order if n in device and (level[n] == current or (level[n] < current and not blocked[n]))
+    )

@@ -8,7 +8,7 @@ from typing import Literal
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow import shapes
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
@@ -22,19 +22,19 @@ _LISTED = 4
 
 
 @fact_kind("graph_control_flow")
-class ControlFlow(GraphFact, eq=False, dict=True, kw_only=True):
+class GraphControlFlow(GraphFact, eq=False, dict=True, kw_only=True):
     """A step runs branches or loops of Switch, Merge and Enter; the name is v1."""
 
     loops: int
     """How many loops there are."""
     branches: int
-    """How many predicates decide about branches."""
+    """How many predicates control branches."""
     parts: str
     """The names of some loops and predicates."""
     dynamic: Literal["no", "batch", "inner"]
-    """Whether the graph leaves dimensions open, and which: of the batch alone, or inner ones."""
+    """Which dimensions of the graph are dynamic: none (no), only the batch, or inner ones."""
     unknown_dims: str
-    """What is open."""
+    """What is dynamic."""
     refs: bool
     """Whether some act on reference variables."""
 
@@ -56,7 +56,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     dynamic, open_ = _dynamic(shapes.facts(view, target))
     parts = [*(f"`{name}`" for name in frames), *(f"`{name}`" for name in branches)]
     return [
-        ControlFlow(
+        GraphControlFlow(
             view.node_set(nodes),
             "v1",
             loops=len(frames),
@@ -69,13 +69,13 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     ]
 
 
-def _frames(flow: Flow, places: list[int]) -> list[str]:
+def _frames(flow: DataFlow, places: list[int]) -> list[str]:
     names = [flow.nodes[place].attrs.get("frame_name") for place in places if flow.nodes[place].op.endswith("Enter")]
     return [name for name in names if isinstance(name, str)]
 
 
-def _branches(flow: Flow, places: list[int]) -> list[str]:
-    """The predicates that switch something outside of the conditions of loops."""
+def _branches(flow: DataFlow, places: list[int]) -> list[str]:
+    """The predicates of switches outside of loop conditions."""
     found = []
     for place in places:
         node = flow.nodes[place]
@@ -86,8 +86,8 @@ def _branches(flow: Flow, places: list[int]) -> list[str]:
     return [predicate.name for predicate in found if predicate.op not in _INITIALISING]
 
 
-def _before_identity(flow: Flow, node: Node) -> Node:
-    """What a predicate is a copy of: each cond makes copies of its own, and layers share their predicate."""
+def _before_identity(flow: DataFlow, node: Node) -> Node:
+    """The predicate behind its copies: each cond makes its own copies, and layers share a predicate."""
     seen = 0
     while node.op in ("Identity", "Switch", "RefSwitch") and seen < len(_OPS):
         step = flow.producer(node, 0)
@@ -97,11 +97,11 @@ def _before_identity(flow: Flow, node: Node) -> Node:
     return node
 
 
-def _dynamic(found: Sequence[shapes.OpenShape | shapes.TopK]) -> tuple[Literal["no", "batch", "inner"], str]:
-    """How open the shapes of the graph are, and what is open."""
+def _dynamic(found: Sequence[shapes.OpenShape | shapes.DynamicTopK]) -> tuple[Literal["no", "batch", "inner"], str]:
+    """How dynamic the shapes of the graph are (no, batch, inner), and which they are."""
     open_ = [fact for fact in found if isinstance(fact, shapes.OpenShape)]
     inner = [_open_part(fact) for fact in open_ if fact.name in _SURE and fact.dims == "inner"]
-    top_k = [fact for fact in found if isinstance(fact, shapes.TopK) and fact.k in ("data", "fed")]
+    top_k = [fact for fact in found if isinstance(fact, shapes.DynamicTopK) and fact.k in ("data", "fed")]
     inner += [f"{fact.name} `{fact.node}`" for fact in top_k]
     batch = [_open_part(fact) for fact in open_ if fact.dims == "batch" and fact.name != "placeholder"]
     return "inner" if inner else "batch" if batch else "no", "; ".join(dict.fromkeys(inner or batch))

@@ -1,4 +1,4 @@
-"""What operators that may stay on the host have in common, as checks tell them apart."""
+"""Families of operators that may stay on the host, as checks distinguish them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Family = Literal[
     "custom",
     "other",
 ]
-"""``gpu``: no kernel for the CPU either; ``block``: recurrent cells in one operator; ``opencv``: of a description that
-only OpenCV reads; ``custom``: neither TensorFlow nor the adapter has an operator of that name; ``other``: the rest."""
+"""``gpu``: without CPU kernel as well; ``block``: recurrent cells in one operator; ``opencv``: for a description that
+only OpenCV reads; ``custom``: unknown to TensorFlow and the adapter; ``other``: the rest."""
 
 _FAMILIES: tuple[tuple[Family, str], ...] = (
     ("python", r"(?:Eager)?PyFunc(?:Stateless)?"),

@@ -1,4 +1,4 @@
-"""One body of a graph of TensorFlow: its nodes with their edges, and where a training step ends in it."""
+"""One body of a TensorFlow graph: its nodes, its edges, and the nodes that end a training step."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from functools import cached_property
 from npulint.facts.graph import Body, Node
 
 _UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
-_PASSED = frozenset(("Identity", "Print"))  # their gradient is what they are given
+_PASSED = frozenset(("Identity", "Print"))  # they pass their gradient on unchanged
 _STORES = ("Assign", "Scatter", "ResourceScatter")
 _GRADIENTS = ("gradients", "gradient_tape")
 
 
-class Flow:
-    """One body. Nodes are known by their position; `inputs` and `controls` are positions of what a node takes."""
+class DataFlow:
+    """One body as a graph. Nodes are identified by position; `inputs` and `controls` hold the positions of a node's
+    inputs."""
 
     def __init__(self, body: Body) -> None:
         self.name = body.name
@@ -23,7 +24,7 @@ class Flow:
 
     @cached_property
     def of_op(self) -> dict[str, list[int]]:
-        """The positions of the nodes of each operator type, in order."""
+        """From operator type to the positions of its nodes, in order."""
         found: dict[str, list[int]] = {}
         for place, node in enumerate(self.nodes):
             found.setdefault(node.op, []).append(place)
@@ -31,17 +32,17 @@ class Flow:
 
     @cached_property
     def inputs(self) -> list[tuple[int, ...]]:
-        """By node, the positions of the nodes whose values it takes; arguments of a function are left out."""
+        """For each node the positions of its data inputs, without function arguments."""
         return [tuple(self._producers(node, control=False)) if node.inputs else () for node in self.nodes]
 
     @cached_property
     def controls(self) -> list[tuple[int, ...]]:
-        """By node, the positions of the nodes that have to run before it."""
+        """For each node the positions of its control inputs."""
         return [tuple(self._producers(node, control=True)) if _waits(node) else () for node in self.nodes]
 
     @cached_property
     def consumers(self) -> list[list[int]]:
-        """By node, the positions of the nodes that take its values."""
+        """For each node the positions of the nodes that use its outputs."""
         found: list[list[int]] = [[] for _ in self.nodes]
         for place, taken in enumerate(self.inputs):
             for producer in taken:
@@ -50,8 +51,9 @@ class Flow:
 
     @cached_property
     def differentiated(self) -> list[int]:
-        """The nodes that gradients were made of: that of ``scope/node`` lies in ``gradients/scope/node_grad``. The
-        gradient may not take the values of a loss, but whoever trains looks at it, as printed: that has no gradient."""
+        """The nodes that have gradients: the gradient of ``scope/node`` is in ``gradients/scope/node_grad``. A gradient
+        may not use the value of a loss, but the training script usually prints it, and printed copies have no
+        gradient."""
         found: dict[int, None] = {}
         for node in self.nodes:
             if is_gradient(node) and "_grad/" in node.name:
@@ -69,7 +71,7 @@ class Flow:
 
     @cached_property
     def taped(self) -> bool:
-        """Whether a gradient tape recorded it: such a graph is that of one function, which runs whole."""
+        """Whether a gradient tape recorded it: such a graph is a single function, which runs as a whole."""
         return any(node.name.startswith("gradient_tape/") for node in self.nodes)
 
     def _producers(self, node: Node, control: bool) -> Iterator[int]:
@@ -80,29 +82,29 @@ class Flow:
                     yield place
 
     def producer(self, node: Node, position: int) -> Node | None:
-        """The node that gives an input of `node`, by its position among the inputs that are values."""
+        """The node that produces data input number `position` of `node`."""
         place = self.place_of_input(node, position)
         return None if place is None else self.nodes[place]
 
     def place_of_input(self, node: Node, position: int) -> int | None:
-        """The position of that node; None for arguments of a function."""
+        """The position of that node; None for function arguments."""
         text = named_input(node, position)
         return self.at.get(text.split(":", 1)[0]) if text else None
 
     def ancestors(self, places: Iterable[int], controls: bool = False) -> set[int]:
-        """The positions of these nodes and of all that their values come from; with `controls` also of what has to
-        run before them."""
+        """The positions of these nodes and of everything that their values depend on, including control inputs if
+        `controls`."""
         edges = (self.inputs, self.controls) if controls else (self.inputs,)
         return _closure(places, edges)
 
     def descendants(self, places: Iterable[int]) -> set[int]:
-        """The positions of these nodes and of all whose values come from them."""
+        """The positions of these nodes and of everything that depends on their values."""
         return _closure(places, (self.consumers,))
 
     @cached_property
     def updates(self) -> list[int]:
-        """The nodes that end a training step: the steps of an optimizer (Adam writes those of single rows with
-        operators that store), else what gradients are stored by where the script writes its optimizer itself."""
+        """The nodes that end a training step: optimizer updates (for sparse rows these are store operators), or, with a
+        hand-written optimizer, the nodes that store gradients."""
         found = [place for place, node in enumerate(self.nodes) if is_update(node) or _updates_rows(node)]
         if any(is_update(self.nodes[place]) for place in found):
             return found
@@ -112,17 +114,17 @@ class Flow:
 
 
 def is_update(node: Node) -> bool:
-    """Whether a node is the step of an optimizer for one variable."""
+    """Whether a node applies an optimizer to one variable."""
     return node.op.startswith(_UPDATES)
 
 
 def _updates_rows(node: Node) -> bool:
-    """Whether a node stores in the scope that an optimizer gives the update of one variable."""
+    """Whether a node stores to a variable in the name scope of an optimizer update."""
     return node.op.startswith(_STORES) and any(scope.startswith("update_") for scope in node.name.split("/")[:-1])
 
 
 def is_gradient(node: Node) -> bool:
-    """Whether a node lies in a name scope that TensorFlow gives gradients."""
+    """Whether a node is in a name scope of gradients."""
     if not any(word in node.name for word in _GRADIENTS):
         return False
     return any(_of_gradients(scope) for scope in node.name.split("/")[:-1])
@@ -133,14 +135,13 @@ def _of_gradients(scope: str) -> bool:
 
 
 def named_input(node: Node, position: int) -> str:
-    """What a node takes, by its position among the inputs that are values: these stand before the others. Empty when
-    there is none."""
+    """The data input of a node at this position (data inputs precede control inputs); empty if there is none."""
     text = node.inputs[position] if position < len(node.inputs) else ""
     return "" if text.startswith("^") else text
 
 
 def _waits(node: Node) -> bool:
-    """Whether a node takes anything but values."""
+    """Whether a node has control inputs."""
     return any(text.startswith("^") for text in node.inputs)
 
 

@@ -1,4 +1,4 @@
-"""How numbers and names of nodes are told in facts."""
+"""Formats counts, shares and node names for the texts of facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
-from npulint.assemble.graph.tensorflow.placement import Placement
+from npulint.assemble.graph.tensorflow.placement import GraphPlacement
 from npulint.facts.graph import Node
 
 Style = Literal["session", "function"]
@@ -14,8 +14,8 @@ Style = Literal["session", "function"]
 _LISTED = 5
 
 
-def told(nodes: Iterable[Node]) -> str:
-    """The operator types of nodes with their numbers, the most frequent first."""
+def op_counts(nodes: Iterable[Node]) -> str:
+    """The operator types of nodes with their counts, most frequent first, as Markdown."""
     counts = Counter(node.op for node in nodes)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     listed = [f"`{op}` × {count}" if count > 1 else f"`{op}`" for op, count in ranked[:_LISTED]]
@@ -23,16 +23,16 @@ def told(nodes: Iterable[Node]) -> str:
 
 
 def named(ops: Iterable[str]) -> str:
-    """Operator types without numbers, the most frequent first."""
+    """Operator types without counts, most frequent first, as Markdown."""
     ranked = [op for op, _ in Counter(ops).most_common()]
     return ", ".join([*(f"`{op}`" for op in ranked[:_LISTED]), *(["…"] if len(ranked) > _LISTED else [])])
 
 
 def percent(part: int, whole: int) -> int:
-    """A share in whole percent."""
+    """A share, rounded to whole percent."""
     return round(100 * part / whole) if whole else 0
 
 
-def style(placement: Placement) -> Style:
+def style(placement: GraphPlacement) -> Style:
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
     return "function" if placement.functional else "session"

@@ -1,22 +1,22 @@
-"""Which loops of the first kind of control flow a node stands in."""
+"""The V1 loops (Enter, Exit) around each node."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from npulint.assemble.graph.tensorflow.clusters import ordered
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 
 ENTERS = ("Enter", "RefEnter")
-"""What begins a loop."""
+"""The operators that begin a loop."""
 
 _LEAVES = ("Exit", "RefExit")
 _REPEATS = frozenset(("NextIteration", "RefNextIteration"))
-_DEEPEST = 64  # loops within one another
+_DEEPEST = 64  # nested loops
 
 
-def frames_of(flow: Flow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
-    """By node of a step the names of the loops around it, the innermost last."""
+def frames_of(flow: DataFlow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
+    """For each node of a step the names of the loops around it, innermost last."""
     before = forward_edges(flow, step)
     inside: dict[int, tuple[str, ...]] = {}
     for n in ordered(step, before):
@@ -28,12 +28,13 @@ def frames_of(flow: Flow, step: frozenset[int]) -> dict[int, tuple[str, ...]]:
     return inside
 
 
-def _behind(flow: Flow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
+def _behind(flow: DataFlow, n: int, inside: tuple[str, ...]) -> tuple[str, ...]:
     return inside[:-1] if flow.nodes[n].op in _LEAVES else inside
 
 
-def forward_edges(flow: Flow, step: frozenset[int]) -> dict[int, Sequence[int]]:
-    """By node of a step, which holds all that its nodes need, what has to run before it in the same round of a loop."""
+def forward_edges(flow: DataFlow, step: frozenset[int]) -> dict[int, Sequence[int]]:
+    """For each node of a step, which must contain all predecessors, the nodes that run before it in the same loop
+    iteration."""
     nodes = flow.nodes
     if _REPEATS.isdisjoint(flow.of_op):
         return {n: (*flow.inputs[n], *flow.controls[n]) if flow.controls[n] else flow.inputs[n] for n in step}

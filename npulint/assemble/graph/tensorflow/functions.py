@@ -1,8 +1,8 @@
-"""Which functions the nodes of a graph of TensorFlow run, and which of them the input pipeline runs."""
+"""The functions called by nodes of a TensorFlow graph, and which of them run in the input pipeline."""
 
 from __future__ import annotations
 
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.facts.graph import Node
 
 _CHOICES = ("Case", "StatelessCase")
@@ -13,8 +13,9 @@ def makes_dataset(node: Node) -> bool:
     return "Dataset" in node.op or node.op == "OneShotIterator"
 
 
-def run_by(flow: Flow, node: Node) -> list[str]:
-    """The functions that a node runs where there is no GPU: one that chooses by the device leaves out those for it."""
+def run_by(flow: DataFlow, node: Node) -> list[str]:
+    """The functions that a node runs on a system without GPU: when a node selects a function by device, those for GPUs
+    are omitted."""
     names = called(node)
     if node.op not in _CHOICES:
         return names
@@ -26,7 +27,7 @@ def run_by(flow: Flow, node: Node) -> list[str]:
 
 
 def called(node: Node) -> list[str]:
-    """The names of the functions that a node is given. Readers mark them: ``{"function": name}``."""
+    """The names of the functions in a node's attributes. Readers mark them: ``{"function": name}``."""
     found = []
     for value in node.attrs.values():
         for one in value if isinstance(value, list) else [value]:

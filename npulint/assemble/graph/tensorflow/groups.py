@@ -1,4 +1,4 @@
-"""Nodes of a step that share a place, and what they have in common: one fact tells of all."""
+"""Facts ``graph_group``: nodes of a step with the same placement and operator family."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import msgspec
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.carried import VARIANT
 from npulint.assemble.graph.tensorflow.families import Family, family
-from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
+from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts, percent, style
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
 from npulint.assemble.graph.tensorflow.patterns import SLOW
-from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, Body, Placement
+from npulint.assemble.graph.tensorflow.placement import HOST, OLDER, GraphPlacement, PlacedBody
 from npulint.assemble.graph.tensorflow.rules import CALLS, GRAY, INPUT, SCOPE, UNLISTED
 from npulint.assemble.graph.tensorflow.shapes import OF_DATA
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 
 AICPU, TIED, STEP = "aicpu", "tied", "step"
-_ASKED = ("print", "summary")  # families that are told of wherever they run
+_EVERYWHERE = ("print", "summary")  # families that are reported wherever they run
 _APART = {HOST: (), AICPU: ("input", "print", "table"), OLDER: ("input", "print", "table", "text")}
 _OF_FUNCTIONS = ("gpu", "file", "input")
 
@@ -32,16 +32,16 @@ class NodeGroup(GraphFact, eq=False, dict=True, kw_only=True):
     computing leaves them on the host) or step (what prints or reports, wherever it runs)."""
 
     family: Family
-    """What the operators have in common: gpu has no kernel for the CPU either, block are recurrent cells in one
-    operator, opencv are of a description that only OpenCV reads, custom are of no known library."""
+    """The operator family: gpu has no CPU kernel either, block are recurrent cells in one operator, opencv are for a
+    description that only OpenCV reads, custom are of no known library."""
     ops: str
-    """Their types with their numbers, for a sentence."""
+    """Their types with their counts, for a sentence."""
     origins: str
-    """The operators that keep them where they are, for a sentence."""
+    """The operators that cause their placement, for a sentence."""
     apis: str
-    """The interfaces that build these, for a sentence."""
+    """The interfaces that build the causing operators, for a sentence."""
     types: int
-    """How many types of operators there are."""
+    """How many operator types there are."""
     share: int
     """Their share of the nodes of the step, in percent."""
     follow: int
@@ -59,15 +59,15 @@ class _Group(msgspec.Struct):
     follow: int = 0
 
 
-def groups(placement: Placement) -> list[NodeGroup]:
-    """Facts ``graph_group``: ``step`` (what prints, wherever it runs), ``host``, ``older``, ``aicpu`` (but for what
-    facts about shapes and slow operators tell), ``tied`` (to a node on the host, unless the cut tells it all) and
-    ``gray`` (left on the host by mixed computing alone)."""
+def groups(placement: GraphPlacement) -> list[NodeGroup]:
+    """Facts ``graph_group``: ``step`` (operators that print, wherever they run), ``host``, ``older``, ``aicpu`` (except
+    operators with facts about shapes or slow operators), ``tied`` (to a node on the host, unless a ``graph_cut``
+    explains it) and ``gray`` (on the host only in mixed computing)."""
     found: dict[tuple[str, Family], _Group] = {}
-    blamed = _blamed(placement)
-    known = blamed.keys() | _binding(placement)
+    cut_reasons = _cut_reasons(placement)
+    known = cut_reasons.keys() | _binding(placement)
     for body, n, node in placement.nodes():
-        for key in _keys(placement, body, n, node, blamed):
+        for key in _keys(placement, body, n, node, cut_reasons):
             group = found.setdefault(key, _Group([], []))
             group.nodes.append(node)
             group.origins.append(body.sinking.origin.get(n, node.op))
@@ -80,12 +80,12 @@ def groups(placement: Placement) -> list[NodeGroup]:
     return [_fact(placement, name, kind, group, whole) for (name, kind), group in sorted(found.items())]
 
 
-def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
+def _fact(placement: GraphPlacement, name: str, kind: Family, group: _Group, whole: int) -> NodeGroup:
     return NodeGroup(
         placement.view.node_set(group.nodes),
         name,
         family=kind,
-        ops=told(group.nodes),
+        ops=op_counts(group.nodes),
         origins=named(group.origins),
         apis=interfaces(group.origins),
         types=len({node.op for node in group.nodes}),
@@ -96,35 +96,36 @@ def _fact(placement: Placement, name: str, kind: Family, group: _Group, whole: i
     )
 
 
-def _blamed(placement: Placement) -> dict[str, set[str]]:
-    """By family that cuts the graph by itself why it does so: what it keeps on the host is told there."""
+def _cut_reasons(placement: GraphPlacement) -> dict[str, set[str]]:
+    """For each family that splits the graph, the reasons; such nodes are reported with the split."""
     found: dict[str, set[str]] = {}
     for kind, places in placement.cuts().items():
         found[kind] = {body.sinking.why[n] for body, n in places} & {UNLISTED, CALLS}
     return found
 
 
-def _binding(placement: Placement) -> set[str]:
-    """The families of the operators that others are tied to."""
+def _binding(placement: GraphPlacement) -> set[str]:
+    """The families of the operators that other nodes are tied to."""
     bodies = [body.sinking for body in placement.bodies]
     return {family(one.origin[n]) for one in bodies for n, why in one.why.items() if why == EDGE}
 
 
-def _told(body: Body, n: int, blamed: dict[str, set[str]]) -> bool:
-    """Whether a node is tied to the inside of a function, or by a list of tensors: no variable can be given instead."""
-    why = blamed.get(family(body.sinking.origin[n]), set())
+def _explained_by_cut(body: PlacedBody, n: int, cut_reasons: dict[str, set[str]]) -> bool:
+    """Whether a node is tied to the inside of a function, or by a list of tensors, so that a variable cannot replace
+    the tie."""
+    why = cut_reasons.get(family(body.sinking.origin[n]), set())
     return CALLS in why or (bool(why) and body.sinking.ties[n] == VARIANT)
 
 
 def _keys(
-    placement: Placement, body: Body, n: int, node: Node, blamed: dict[str, set[str]]
+    placement: GraphPlacement, body: PlacedBody, n: int, node: Node, cut_reasons: dict[str, set[str]]
 ) -> Iterator[tuple[str, Family]]:
-    """The groups of a node: by place and family, as far as these are told apart."""
+    """The groups of a node: placement and family, where the two are distinguished."""
     why, kind = body.sinking.why.get(n, ""), family(node.op)
-    if kind in _ASKED:
+    if kind in _EVERYWHERE:
         yield STEP, kind
     if why == EDGE:
-        if not _told(body, n, blamed):
+        if not _explained_by_cut(body, n, cut_reasons):
             yield TIED, "other"
     elif why and why not in (INPUT, CALLS, SCOPE):
         yield HOST, "other" if placement.functional and kind not in _OF_FUNCTIONS else kind
@@ -135,9 +136,9 @@ def _keys(
             yield AICPU, kind if kind in _APART[AICPU] else "other"
 
 
-def _mixed(placement: Placement) -> _Group:
-    """The nodes that mixed computing leaves on the host though the device takes them otherwise; `follow` counts what
-    comes with them: what they are tied to, and the loops around them."""
+def _mixed(placement: GraphPlacement) -> _Group:
+    """The nodes that only mixed computing leaves on the host; `follow` counts the nodes that stay with them: what they
+    are tied to, and the loops around them."""
     own: list[Node] = []
     others: list[Node] = []
     origins: list[str] = []

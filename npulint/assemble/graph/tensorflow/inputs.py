@@ -1,4 +1,4 @@
-"""How data come into a graph of TensorFlow: queues, iterators, and what the functions of data sets hold."""
+"""How data enter a TensorFlow graph: queues, iterators, and the functions of datasets."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.flow import DataFlow
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.functions import makes_dataset
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
@@ -16,7 +16,7 @@ from npulint.facts.model import Fact
 
 _VARIABLES = frozenset("Variable VariableV2 VarHandleOp AutoReloadVariable".split())
 _STORES = frozenset("Assign AssignVariableOp".split())
-_GROUPS = 8  # groups within groups that are looked into
+_GROUPS = 8  # levels of nested groups
 _HOST = ("PyFunc", "EagerPyFunc", "ReadFile", "WriteFile", "MatchingFiles", "SaveV2", "RestoreV2")
 _HOST_PARTS = ("HashTable", "LookupTable", "InitializeTable", "Reader")
 
@@ -28,13 +28,13 @@ class GraphInput(GraphFact, eq=False, dict=True):
     variable (functions of data sets read one) and host_function (what keeps such functions on the host)."""
 
     ops: str
-    """The types of the nodes with their numbers, for a sentence."""
+    """The types of the nodes with their counts, for a sentence."""
     runners: int | None = None
-    """Of queue: how many runners fill queues."""
+    """For queue: how many runners fill queues."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
-    """One fact for each way that the graph has."""
+    """One fact per kind of data input of the graph."""
     found = {
         "one_shot": _one_shot(view),
         "several": _several(view),
@@ -43,45 +43,45 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
         "variable": _captured(view),
         "host_function": _host_functions(view),
     }
-    others = [GraphInput(view.node_set(nodes), name, told(nodes)) for name, nodes in found.items() if nodes]
+    others = [GraphInput(view.node_set(nodes), name, op_counts(nodes)) for name, nodes in found.items() if nodes]
     return [*_queues(view), *others]
 
 
 def _queues(view: TensorFlowGraphView) -> list[GraphInput]:
-    """What a step takes out of queues."""
+    """Queues that a step dequeues from."""
     nodes = [node for _, _, node in view.stepped_of(_with(view, "QueueDequeue"))]
     runners = view.graph.collections.get("queue_runners", 0)
-    return [GraphInput(view.node_set(nodes), "queue", told(nodes), runners)] if nodes else []
+    return [GraphInput(view.node_set(nodes), "queue", op_counts(nodes), runners)] if nodes else []
 
 
-def _nexts(view: TensorFlowGraphView) -> list[tuple[Flow, int, Node]]:
+def _nexts(view: TensorFlowGraphView) -> list[tuple[DataFlow, int, Node]]:
     return list(view.stepped_of(("IteratorGetNext", "IteratorGetNextSync")))
 
 
 def _with(view: TensorFlowGraphView, beginning: str) -> list[str]:
-    """The operator types of the graph that begin so."""
+    """The operator types of the graph with this prefix."""
     return sorted({op for flow in view.flows for op in flow.of_op if op.startswith(beginning)})
 
 
 def _one_shot(view: TensorFlowGraphView) -> list[Node]:
-    """One-shot iterators that a step takes its data from."""
+    """One-shot iterators of a step."""
     return [
         node for flow, place, node in _nexts(view) for node in _iterators(flow, place) if node.op == "OneShotIterator"
     ]
 
 
-def _iterators(flow: Flow, place: int) -> list[Node]:
+def _iterators(flow: DataFlow, place: int) -> list[Node]:
     return [flow.nodes[taken] for taken in flow.inputs[place][:1]]
 
 
 def _several(view: TensorFlowGraphView) -> list[Node]:
-    """Several places where a step takes data from iterators."""
+    """More than one iterator in a step."""
     nodes = [node for _, _, node in _nexts(view)]
     return nodes if len(nodes) > 1 else []
 
 
 def _texts(view: TensorFlowGraphView) -> list[Node]:
-    """Iterators that give texts to a step."""
+    """Iterators with string outputs in a step."""
     return [node for _, _, node in _nexts(view) if _gives_text(node)]
 
 
@@ -91,7 +91,7 @@ def _gives_text(node: Node) -> bool:
 
 
 def _joint(view: TensorFlowGraphView) -> list[Node]:
-    """Groups that initialise variables and an iterator in one run."""
+    """Group operators that initialise variables and an iterator together."""
     found: list[Node] = []
     for flow in view.flows:
         makers = flow.of_op.get("MakeIterator", ())
@@ -101,8 +101,8 @@ def _joint(view: TensorFlowGraphView) -> list[Node]:
     return found
 
 
-def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
-    """The groups that wait for one of these nodes, through groups in them."""
+def _waiting(flow: DataFlow, places: Iterable[int]) -> set[int]:
+    """The group operators that depend on one of these nodes, also through other groups."""
     outer: dict[int, list[int]] = {}
     for place in flow.of_op.get("NoOp", ()):
         for inner in flow.controls[place]:
@@ -116,7 +116,7 @@ def _waiting(flow: Flow, places: Iterable[int]) -> set[int]:
 
 
 def _captured(view: TensorFlowGraphView) -> list[Node]:
-    """Variables that functions of data sets read."""
+    """Variables that functions of datasets read."""
     nodes: list[Node] = []
     for flow in view.flows:
         if flow.name in view.input_functions:
@@ -129,7 +129,7 @@ def _captured(view: TensorFlowGraphView) -> list[Node]:
 
 
 def _host_functions(view: TensorFlowGraphView) -> list[Node]:
-    """What keeps the functions of data sets on the host even where they are to be moved to the device."""
+    """What keeps dataset functions on the host even with full offload of the input pipeline."""
     return [
         node
         for flow in view.flows

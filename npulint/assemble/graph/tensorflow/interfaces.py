@@ -1,4 +1,4 @@
-"""Which interface of TensorFlow builds an operator."""
+"""The TensorFlow interfaces that build an operator."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ _KNOWN = {
 
 
 def interfaces(ops: Iterable[str]) -> str:
-    """The interfaces that build operators of these types, as the script may spell them."""
+    """The interfaces that build operators of these types, as a script may spell them."""
     found = dict.fromkeys(_interface(op) for op in ops)
     names = [f"`{name}`" for name in found if name]
     return ", ".join([*names[:_LISTED], *(["…"] if len(names) > _LISTED else [])])
 
 
 def _interface(op: str) -> str:
-    """The usual one for an operator, else the one that is called like it; that of a gradient is its operator's own."""
+    """The usual interface of an operator, else the one of the same name; for a gradient, that of its forward
+    operator."""
     base = _GRADIENT.sub("", op)
     known = _KNOWN.get(base) or _recorded().get(base, "")
     if not known and op.startswith(_ARRAYS):
@@ -51,7 +52,7 @@ def _interface(op: str) -> str:
 
 @cache
 def _recorded() -> dict[str, str]:
-    """By operator the shortest name of an interface that builds it and is called like it."""
+    """From operator to the shortest interface name that builds it and has a similar name."""
     found: dict[str, str] = {}
     for name, entries in host_ops().items():
         short = name.replace("tensorflow.", "tf.", 1)

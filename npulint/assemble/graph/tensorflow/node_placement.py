@@ -1,4 +1,5 @@
-"""Where each node of a body runs: the adapter's rules, and how exclusion spreads along edges that cannot be cut."""
+"""Where each node of a body runs: the rules of the adapter, and how host placement spreads along edges that cannot be
+split."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from npulint.assemble.graph.tensorflow.carried import REF, RESOURCE, STRING, Tie, makes_handle
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, frames_of
-from npulint.assemble.graph.tensorflow.rules import HANDLE, Rules
+from npulint.assemble.graph.tensorflow.rules import HANDLE, PlacementRules
 from npulint.facts.graph import Node
 
 EDGE, FRAME = "edge", "frame"
@@ -17,11 +18,11 @@ _VARIABLE = "VarHandleOp"
 
 
 class Placed:
-    """The nodes of a body that a step needs (`step`), and by node why it stays on the host (`why`: words of
-    `Rules.why`, or ``handle``: a resource other than a variable in mixed computing, ``frame``: a loop that holds such a
-    node, ``edge``: what it is tied to) and which operator type is to blame for it (`origin`)."""
+    """The nodes of a body that a step needs (`step`). `why` maps host nodes to the reason (words of
+    `PlacementRules.why`; or ``handle``: in mixed computing, a resource other than a variable; ``frame``: a loop that
+    contains such a node; ``edge``: tied to a host node), `origin` maps them to the operator type that causes it."""
 
-    def __init__(self, flow: Flow, step: frozenset[int], rules: Rules, edges: Sequence[Tie]) -> None:
+    def __init__(self, flow: DataFlow, step: frozenset[int], rules: PlacementRules, edges: Sequence[Tie]) -> None:
         self.flow = flow
         self.step = step
         self.rules = rules
@@ -37,7 +38,7 @@ class Placed:
 
     @cached_property
     def device(self) -> frozenset[int]:
-        """The nodes that the device could take. A constant goes where it is used."""
+        """The nodes that the device can run. Constants run where they are used."""
         taken = self.step - self.why.keys()
         if not self.why:
             return taken
@@ -53,14 +54,14 @@ class Placed:
             node = self.flow.nodes[n]
             why = self.rules.why(self.flow, node) or (HANDLE if n in foreign else "")
             if why:
-                self._exclude(n, why, self.rules.culprit(self.flow, node) or node.op)
+                self._exclude(n, why, self.rules.host_operator(self.flow, node) or node.op)
 
     def _exclude(self, n: int, why: str, origin: str) -> None:
         self.why[n] = why
         self.origin[n] = origin
 
     def _foreign_handles(self) -> frozenset[int]:
-        """The nodes that take or make a resource that is no variable; the first one that a node takes decides."""
+        """The nodes that use or create a resource other than a variable; the first handle input decides."""
         taken: dict[int, int] = {}
         for edge in self._edges:
             if edge.kind == RESOURCE:
@@ -83,8 +84,8 @@ class Placed:
                 self._exclude(n, FRAME, outside[frames[n][-1]])
 
     def _spread(self) -> None:
-        """What is tied to a node on the host stays there too. Constants and Assert are exempt, and so is text, which
-        may be cut where a session runs one step at a time."""
+        """Spreads host placement along ties. Constants, Assert, and strings (which may be split where a session runs
+        one step at a time) are exempt."""
         if not self.why:
             return
         bound = self._bound()
@@ -98,7 +99,7 @@ class Placed:
                     queue.append(other)
 
     def _bound(self) -> dict[int, list[tuple[int, str]]]:
-        """By node those that follow it to the host, each with what runs along the edge between them."""
+        """For each node the nodes that follow it to the host, with what the edge carries."""
         nodes = self.flow.nodes
         found: dict[int, list[tuple[int, str]]] = {}
         for producer, user, tie in self._edges:

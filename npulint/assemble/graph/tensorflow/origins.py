@@ -1,12 +1,12 @@
-"""What the values in a graph come from: constants, shapes, variables, what is fed, or the data of a step."""
+"""The origin of values in a graph: constants, shapes, variables, feeds, or the data of a step."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.sizes import Shape, constant, input_shape, shape_told
+from npulint.assemble.graph.tensorflow.flow import DataFlow
+from npulint.assemble.graph.tensorflow.sizes import Shape, constant, declared_shape, input_shape
 from npulint.facts.graph import Node
 
 CONSTANT, SHAPE, UNKNOWN, VARIABLE, FED, DATA = range(6)
@@ -29,11 +29,11 @@ _SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
 _PICKS = frozenset(("StridedSlice", "Slice", "GatherV2", "Gather"))
 
 
-def origins(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
-    """What the first outputs of these nodes, and of all that decides about them, come from. Takes time in proportion
+def origins(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
+    """The origin of the first outputs of these nodes and of everything that determines them. Takes time in proportion
     to the edges."""
-    left = _needed(flow, wanted)
-    found = dict.fromkeys(left, UNKNOWN)  # what only loops lead to stays so
+    left = _needed(flow, places)
+    found = dict.fromkeys(left, UNKNOWN)  # values that only depend on loops stay unknown
     ready = [place for place, count in left.items() if not count]
     while ready:
         place = ready.pop()
@@ -46,10 +46,10 @@ def origins(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def _needed(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
-    """The nodes that have to be known, with the number of inputs that have to be known before them."""
+def _needed(flow: DataFlow, places: Iterable[int]) -> dict[int, int]:
+    """The nodes to evaluate, with the number of inputs to evaluate before each."""
     left: dict[int, int] = {}
-    queue = list(wanted)
+    queue = list(places)
     while queue:
         place = queue.pop()
         if place not in left:
@@ -59,21 +59,21 @@ def _needed(flow: Flow, wanted: Iterable[int]) -> dict[int, int]:
     return left
 
 
-def _begins(flow: Flow, place: int) -> bool:
-    """Whether a node is judged without what it takes."""
+def _begins(flow: DataFlow, place: int) -> bool:
+    """Whether a node's origin does not depend on its inputs."""
     op = flow.nodes[place].op
     if op in _STARTS or op in _FED or op in _SHAPES:
         return True
     return op in _PICKS and bool(flow.inputs[place]) and flow.nodes[flow.inputs[place][0]].op == "Shape"
 
 
-def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
+def _origin(flow: DataFlow, place: int, found: dict[int, int]) -> int:
     node, taken = flow.nodes[place], flow.inputs[place]
     known = _STARTS.get(node.op)
     if known is not None:
         return known
     if node.op in _FED:
-        return DATA if shape_told(node) else FED
+        return DATA if declared_shape(node) else FED
     if node.op in _SHAPES:
         return CONSTANT if node.op == "Rank" else _of_shape(input_shape(flow, place, 0))
     if _begins(flow, place):
@@ -82,13 +82,13 @@ def _origin(flow: Flow, place: int, found: dict[int, int]) -> int:
     if not values:
         return DATA
     worst = max((found[one] for one in taken), default=UNKNOWN)
-    if len(taken) < len(values) or node.op in _CALLS:  # something comes from outside of this body
+    if len(taken) < len(values) or node.op in _CALLS:  # an input is outside of this body
         worst = max(worst, UNKNOWN)
     return DATA if _draws(node) else worst
 
 
-def _picked(flow: Flow, place: int, taken: Sequence[int]) -> int:
-    """One dimension of a shape is constant where the graph knows that one."""
+def _picked(flow: DataFlow, place: int, taken: Sequence[int]) -> int:
+    """A single dimension of a shape, which is constant where the graph knows the dimension."""
     shape = input_shape(flow, taken[0], 0)
     index = constant(flow, taken[1]) if len(taken) > 1 else None
     if shape is not None and isinstance(index, int) and -len(shape) <= index < len(shape):
@@ -104,7 +104,7 @@ def _of_shape(shape: Shape) -> int:
 
 
 def _draws(node: Node) -> bool:
-    """Whether a node makes data although all that it takes may be constant."""
+    """Whether a node's result is data even if all inputs are constant."""
     return node.op.startswith(
         ("Random", "Iterator", "QueueDequeue", "TruncatedNormal", "Reader", "PyFunc", "Multinomial")
     )

@@ -1,10 +1,10 @@
-"""Operators, and groups of them, that the NPU runs slower than it has to."""
+"""Operators and groups of operators that are needlessly slow on the NPU."""
 
 from __future__ import annotations
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.sizes import elements, shape_of, taken, written
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.attributes import Flag
@@ -18,11 +18,11 @@ _SLOW = {
     "crop": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
 }
 SLOW = {op: group for group, ops in _SLOW.items() for op in ops}
-"""By operator type the group that facts ``graph_slow_op`` tell it in."""
+"""From operator type to its group in facts ``graph_slow_op``."""
 
 _THROUGH = frozenset("Identity Cast Add AddV2 Sub Mul Floor RealDiv".split())
-_STEPS = 6  # operators between a random number and the product with its mask
-_USERS = 32  # of a random number; a mask is for one product
+_STEPS = 6  # maximum number of operators between a random number and the product with its mask
+_USERS = 32  # maximum consumers of a random number; a mask has a single product
 _FACTORS = 4
 _LISTED = 3
 
@@ -51,7 +51,7 @@ class NativeDropout(GraphFact, eq=False, dict=True, kw_only=True):
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     """Facts ``graph_slow_op`` and ``graph_dropout``."""
-    slow: dict[str, list[tuple[Flow, int, Node]]] = {}
+    slow: dict[str, list[tuple[DataFlow, int, Node]]] = {}
     masks: dict[Flag, list[Node]] = {}
     for flow, place, node in view.stepped_of(SLOW):
         slow.setdefault(SLOW[node.op], []).append((flow, place, node))
@@ -64,7 +64,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return [*found, *dropouts]
 
 
-def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, Node]]) -> SlowOperator:
+def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[DataFlow, int, Node]]) -> SlowOperator:
     nodes = [node for _, _, node in found]
     backward = sum("Grad" in node.op for node in nodes)
     shapes = [f"`{node.name}` {written(shape)}" for flow, place, node in found if (shape := shape_of(flow, place))]
@@ -79,10 +79,10 @@ def _slow(view: TensorFlowGraphView, group: str, found: list[tuple[Flow, int, No
     )
 
 
-def _mask(flow: Flow, place: int) -> Flag | None:
-    """Whether random numbers become the mask of a dropout, compared with a rate (GreaterEqual) or rounded down
-    (Floor) and multiplied with values of some shape. None: they do not; else whether the mask has a noise shape of
-    its own: yes, no, unknown."""
+def _mask(flow: DataFlow, place: int) -> Flag | None:
+    """Whether random numbers become a dropout mask: compared with a rate (GreaterEqual) or rounded down (Floor), then
+    multiplied with values. None if not; otherwise whether the mask has a noise shape: ``yes``, ``no`` or
+    ``unknown``."""
     if _single(flow, place):
         return None
     queue, seen = [(place, False)], {place}
@@ -100,20 +100,20 @@ def _mask(flow: Flow, place: int) -> Flag | None:
     return None
 
 
-def _single(flow: Flow, place: int) -> bool:
-    """Whether one number is drawn: that decides something for a whole batch."""
+def _single(flow: DataFlow, place: int) -> bool:
+    """Whether a single random number is drawn, which decides for a whole batch."""
     size = taken(flow, place, 0)
     rank = None if size is None else shape_of(flow, size)
     return rank == [0] or elements(shape_of(flow, place)) == 1
 
 
-def _noise(flow: Flow, random: int, product: int, mask: int) -> Flag:
-    """Whether the random numbers have fewer elements than the values that they keep or drop."""
+def _noise(flow: DataFlow, random: int, product: int, mask: int) -> Flag:
+    """Whether there are fewer random numbers than values."""
     drawn, made = elements(shape_of(flow, random)), elements(shape_of(flow, product))
     if drawn is not None and made is not None:
         return "no" if drawn == made else "yes"
     size = taken(flow, random, 0)
-    if size is not None and flow.nodes[size].op == "Shape":  # of what is multiplied: the same tensor, or another one
+    if size is not None and flow.nodes[size].op == "Shape":  # the multiplied value: the same tensor, or another one
         of = taken(flow, size, 0)
         factors = range(min(len(flow.nodes[product].inputs), _FACTORS))
         kept = [one for p in factors if (one := taken(flow, product, p)) != mask]
@@ -121,6 +121,6 @@ def _noise(flow: Flow, random: int, product: int, mask: int) -> Flag:
     return "unknown"
 
 
-def _same_values(flow: Flow, of: int | None, kept: list[int | None]) -> bool:
-    """Whether what is multiplied is computed from the tensor whose shape the mask has: dropout divides it first."""
+def _same_values(flow: DataFlow, of: int | None, kept: list[int | None]) -> bool:
+    """Whether the multiplied value is computed from the tensor whose shape the mask has: dropout divides it first."""
     return any(one is not None and of in flow.inputs[one][:_FACTORS] for one in kept)

@@ -1,4 +1,4 @@
-"""Which nodes of a step the device takes, which stay on the host, and into how many parts the graph falls."""
+"""Where the nodes of a step run, device or host, and into how many parts host nodes split the graph."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.carried import ties
 from npulint.assemble.graph.tensorflow.clusters import Cut, cut, ordered
 from npulint.assemble.graph.tensorflow.families import Family, family
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.frames import ENTERS, forward_edges, frames_of
 from npulint.assemble.graph.tensorflow.node_placement import EDGE, Placed
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, origins
-from npulint.assemble.graph.tensorflow.rules import INPUT, Rules
+from npulint.assemble.graph.tensorflow.rules import INPUT, PlacementRules
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import recorded
 from npulint.facts.graph import Node
@@ -24,15 +24,15 @@ PlaceWord = Literal["device", "host", "older"]
 DEVICE: Final = "device"
 HOST: Final = "host"
 OLDER: Final = "older"
-"""On the device only with a newer release of the operator package."""
+"""On the device only with a newer operator package."""
 _STATEFUL = lazy_compile(r".*(?:Random|Multinomial|Sampler|TensorArray|Table|Queue|Stage|Accumulator|Barrier)|Stack")
 _ANYWHERE = frozenset("Const Placeholder PlaceholderV2 PlaceholderWithDefault".split())
 
 
-class Body:
-    """One body of which a step needs something: its nodes in both judgements, full sinking and mixed computing."""
+class PlacedBody:
+    """A body that a step needs, placed twice: for full offload (`sinking`) and for mixed computing (`mixing`)."""
 
-    def __init__(self, flow: Flow, step: frozenset[int], sinking: Rules, mixing: Rules) -> None:
+    def __init__(self, flow: DataFlow, step: frozenset[int], sinking: PlacementRules, mixing: PlacementRules) -> None:
         self.flow = flow
         self.step = step
         edges = ties(flow, step)
@@ -41,38 +41,38 @@ class Body:
 
     @cached_property
     def before(self) -> Mapping[int, Sequence[int]]:
-        """By node what has to run first."""
+        """For each node its predecessors."""
         return forward_edges(self.flow, self.step)
 
     def on_ai_cpu(self, n: int) -> bool:
-        """Whether no kernel for the AI Core is known, and the node is not worked out when the graph is compiled."""
+        """Whether a node has no known AI Core kernel and is not evaluated when the graph is compiled."""
         op = self.flow.nodes[n].op
         return recorded(op).aicpu and (_STATEFUL.match(op) is not None or n not in self._compiled)
 
     @cached_property
     def _compiled(self) -> frozenset[int]:
-        """The nodes of the AI CPU that follow from constants, or from shapes that the graph tells, alone."""
+        """The AI CPU nodes that depend only on constants and on shapes that the graph knows."""
         slow = [n for n in self.step if recorded(self.flow.nodes[n].op).aicpu]
         found = origins(self.flow, slow)
         return frozenset(n for n in slow if found[n] == CONSTANT)
 
     @cached_property
     def loops(self) -> bool:
-        """Whether there are loops of the first kind of control flow."""
+        """Whether there are V1 loops (Enter, Exit)."""
         return any(self.flow.nodes[n].op in ENTERS for n in self.step)
 
     @cached_property
     def order(self) -> list[int]:
-        """The nodes, each behind what it needs."""
+        """The nodes in topological order."""
         return ordered(self.step, self.before)
 
     @cached_property
     def movable(self) -> frozenset[int]:
-        """The nodes that the device could take, but for what is fed or may be copied at will."""
+        """The device nodes, except feeds and nodes that may be copied freely."""
         return self.real(self.sinking.device)
 
     def real(self, places: Iterable[int]) -> frozenset[int]:
-        """The places without those of constants and of what a session is fed, unless they wait for something else."""
+        """The positions without constants and feeds, unless these have control inputs."""
         return frozenset(places) - self._anywhere
 
     @cached_property
@@ -85,41 +85,41 @@ class Body:
 
     @cached_property
     def whole(self) -> Cut:
-        """How all nodes on the host together cut the body."""
+        """How all host nodes together split the body."""
         return self.without(self.movable)
 
     @cached_property
     def mixed(self) -> Cut:
-        """How it is cut in mixed computing."""
+        """The same for mixed computing."""
         return self.without(self.real(self.mixing.device))
 
     def without(self, device: frozenset[int]) -> Cut:
-        """How it is cut if only these nodes are on the device."""
+        """How the body is split if only these nodes run on the device."""
         return cut(self.order, self.before, device)
 
 
-class Placement:
+class GraphPlacement:
     """Where the nodes of a graph run."""
 
     def __init__(self, view: TensorFlowGraphView, target: Target) -> None:
         self.view = view
-        self.rules = Rules(view, target.supported, target.cann)
-        mixing = Rules(view, target.supported, target.cann, mixed=True)
+        self.rules = PlacementRules(view, target.supported, target.cann)
+        mixing = PlacementRules(view, target.supported, target.cann, mixed=True)
         steps = zip(view.flows, view.on_path, strict=True)
-        self.bodies = [Body(flow, _step(flow, path), self.rules, mixing) for flow, path in steps if path]
+        self.bodies = [PlacedBody(flow, _step(flow, path), self.rules, mixing) for flow, path in steps if path]
 
     @property
     def functional(self) -> bool:
-        """Whether a step is a function (TensorFlow 2): every part that the device takes is then kept."""
+        """Whether a step is a function (TensorFlow 2): then every device part is kept."""
         return self.rules.functional
 
-    def nodes(self) -> Iterator[tuple[Body, int, Node]]:
+    def nodes(self) -> Iterator[tuple[PlacedBody, int, Node]]:
         """Every node of the step."""
         for body in self.bodies:
             for n in sorted(body.step):
                 yield body, n, body.flow.nodes[n]
 
-    def place(self, body: Body, n: int) -> PlaceWord:
+    def place(self, body: PlacedBody, n: int) -> PlaceWord:
         """Where a node of the step runs."""
         if n in body.sinking.why:
             return HOST
@@ -127,12 +127,12 @@ class Placement:
 
     @cached_property
     def whole_host(self) -> frozenset[str]:
-        """The functions that a session calls and that stay on the host as a whole, for a node that they hold."""
+        """The functions called by the session that stay on the host entirely because of a node inside."""
         return frozenset() if self.functional else frozenset(self.rules.holders)
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many nodes of the step each place has; those of the AI CPU are apart from the others of the device."""
+        """The number of nodes of the step by placement; AI CPU nodes are counted separately from other device nodes."""
         found = dict.fromkeys(("device", "aicpu", "host", "unknown"), 0)
         for body, n, _ in self.nodes():
             place = HOST if body.flow.name in self.whole_host else self.place(body, n)
@@ -142,35 +142,35 @@ class Placement:
 
     @cached_property
     def movable(self) -> int:
-        """How many nodes the device could take, but for constants and what is fed."""
+        """The number of nodes that the device can run, except constants and feeds."""
         return sum(len(body.movable) for body in self.bodies)
 
     @cached_property
     def left_behind(self) -> int:
-        """How many nodes that the device could take stay on the host all the same."""
+        """The number of nodes that the device can run but that stay on the host."""
         return sum(len(self._left(body)) for body in self.bodies)
 
     @cached_property
     def pieces(self) -> int:
-        """How many parts the device would get one after the other, were none left on the host."""
+        """The number of device parts in sequence if no device node stayed on the host."""
         return max((body.whole.pieces for body in self._whole_bodies()), default=0)
 
     @cached_property
     def mixed_pieces(self) -> int:
-        """How many parts the device would get with mixed computing."""
+        """The number of device parts in mixed computing."""
         return max((body.mixed.pieces for body in self._whole_bodies()), default=0)
 
-    def _left(self, body: Body) -> frozenset[int]:
+    def _left(self, body: PlacedBody) -> frozenset[int]:
         if self.functional:
             return frozenset()
         return body.movable if body.flow.name in self.whole_host else body.movable - body.whole.kept
 
-    def _whole_bodies(self) -> list[Body]:
+    def _whole_bodies(self) -> list[PlacedBody]:
         return [body for body in self.bodies if body.flow.name not in self.whole_host]
 
-    def cuts(self) -> dict[Family, list[tuple[Body, int]]]:
-        """The nodes that cut the graph, by the family of what is to blame for them."""
-        found: dict[Family, list[tuple[Body, int]]] = {}
+    def cuts(self) -> dict[Family, list[tuple[PlacedBody, int]]]:
+        """The nodes that split the graph, by the operator family that causes it."""
+        found: dict[Family, list[tuple[PlacedBody, int]]] = {}
         for body in self._whole_bodies():
             for n in sorted(body.whole.cutting):
                 if body.sinking.why.get(n, INPUT) != INPUT:
@@ -178,24 +178,24 @@ class Placement:
         return found
 
     def stays(self, kind: str) -> list[Node]:
-        """The nodes that would stay on the host, tied or cut off, if what is to blame were of this family alone."""
+        """The nodes that would stay on the host, tied or cut off, if operators of this family were the only cause."""
         found: list[Node] = []
         for body in self._whole_bodies():
             why, origin = body.sinking.why, body.sinking.origin
-            guilty = {n for n in why if family(origin[n]) == kind}
-            if guilty and not self.functional:
-                others = why.keys() - guilty
+            causes = {n for n in why if family(origin[n]) == kind}
+            if causes and not self.functional:
+                others = why.keys() - causes
                 device = body.movable | body.real(n for n in others if why[n] != INPUT)
                 kept = body.whole.kept if device == body.movable else body.without(device).kept
-                tied = {n for n in guilty if why[n] == EDGE}
+                tied = {n for n in causes if why[n] == EDGE}
                 found += [body.flow.nodes[n] for n in sorted((device - kept - others) | tied)]
         for body in self.bodies:
             if body.flow.name in self.whole_host and family(self.rules.holders[body.flow.name]) == kind:
                 found += [body.flow.nodes[n] for n in sorted(body.movable)]
         return found
 
-    def looped(self, places: Iterable[tuple[Body, int]]) -> list[Node]:
-        """The nodes that the device could take of the loops (of the first kind of control flow) around these nodes."""
+    def looped(self, places: Iterable[tuple[PlacedBody, int]]) -> list[Node]:
+        """The device nodes in the V1 loops around these nodes."""
         found: list[Node] = []
         for body, held in _by_body(places).items():
             frames = frames_of(body.flow, body.step) if body.loops else {}
@@ -205,13 +205,13 @@ class Placement:
         return found
 
 
-def _by_body(places: Iterable[tuple[Body, int]]) -> dict[Body, list[int]]:
-    found: dict[Body, list[int]] = {}
+def _by_body(places: Iterable[tuple[PlacedBody, int]]) -> dict[PlacedBody, list[int]]:
+    found: dict[PlacedBody, list[int]] = {}
     for body, n in places:
         found.setdefault(body, []).append(n)
     return found
 
 
-def _step(flow: Flow, path: frozenset[int]) -> frozenset[int]:
-    """The nodes of a path with all that has to run before them."""
+def _step(flow: DataFlow, path: frozenset[int]) -> frozenset[int]:
+    """The nodes of a path with all their predecessors."""
     return frozenset(flow.ancestors(path, controls=True))

@@ -1,11 +1,11 @@
-"""Where the adapter of TensorFlow puts a node for what it is, before its neighbours are asked."""
+"""The rules by which TF Adapter places a single node, before its neighbours are considered."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from npulint.assemble.graph.tensorflow.families import family
-from npulint.assemble.graph.tensorflow.flow import Flow
+from npulint.assemble.graph.tensorflow.flow import DataFlow
 from npulint.assemble.graph.tensorflow.functions import makes_dataset, run_by
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.data.supported import SupportedOps, recorded
@@ -24,12 +24,12 @@ _AROUND_CALLS = _CALLS | frozenset(
 )
 _FAMILIES_AROUND = ("table", "file", "text", "input")
 _NONE = "none"
-_CUT_OUT = "GeOp"  # what the adapter itself has put in place of a part that the device takes
+_CUT_OUT = "GeOp"  # what the adapter itself puts in place of a device part
 _BRANCHES = frozenset("FakeParam OptionalFromValue OptionalNone OptionalGetValue OptionalHasValue".split())
 
 
-class Rules:
-    """The rules for one graph: `why` tells for a node why it stays on the host (empty: the device takes it)."""
+class PlacementRules:
+    """The rules for one graph. `why` returns the reason why a node stays on the host (empty: it runs on the device)."""
 
     def __init__(self, view: TensorFlowGraphView, supported: SupportedOps, cann: str, *, mixed: bool = False) -> None:
         self.supported = supported
@@ -37,26 +37,26 @@ class Rules:
         self.mixed = mixed and not self.functional
         self._newest = _major(cann) >= _OPEN_PLUGINS
         self._types: dict[str, str] = {}
-        self.functions: Mapping[str, Flow] = view.functions
+        self.functions: Mapping[str, DataFlow] = view.functions
         self.holders = self._holders(view)
 
-    def why(self, flow: Flow, node: Node) -> str:
-        """``input``: it feeds the step; ``unlisted``, ``gray``: the list; ``scope``: the script excludes it; ``calls``:
-        a function that it calls holds such a node."""
+    def why(self, flow: DataFlow, node: Node) -> str:
+        """The reason for the host: ``input`` (feeds the step), ``unlisted`` or ``gray`` (operator list), ``scope``
+        (excluded by the script), ``calls`` (calls a function that contains such a node); empty for the device."""
         if node.attrs.get(_WITHOUT) is True:
             return SCOPE
-        return self._type(node.op) or (CALLS if self.culprit(flow, node) else "")
+        return self._type(node.op) or (CALLS if self.host_operator(flow, node) else "")
 
-    def culprit(self, flow: Flow, node: Node) -> str:
-        """The operator type on the host that a function holds which a node calls; empty if there is none."""
+    def host_operator(self, flow: DataFlow, node: Node) -> str:
+        """The host operator type inside the function that a node calls; empty if there is none."""
         if not self.holders or node.op == _CUT_OUT or (self.functional and node.op in _CALLS):
             return ""
         return next((self.holders[name] for name in (*run_by(flow, node), node.op) if name in self.holders), "")
 
     def newer(self, op: str) -> str:
-        """What speaks for a newer operator package having an operator that is not on the list; empty if it is listed,
-        nothing does, or the list is the installation's own. What only stands in branches goes when these are merged
-        into the graph that holds them."""
+        """The evidence that a newer operator package supports an unlisted operator; empty if it is listed, if there is
+        none, or if the list is that of the installation. Operators that only occur in branches disappear when the
+        branches are merged."""
         if op in self.supported.ops:
             return ""
         if op in _BRANCHES:
@@ -64,7 +64,7 @@ class Rules:
         return "" if self.supported.source else recorded(op).newer
 
     def unsure(self, op: str) -> bool:
-        """Whether the device may or may not take an operator, depending on the release of the operator package."""
+        """Whether it depends on the release of the operator package if the device runs an operator."""
         kind = self.newer(op)
         return bool(kind) and kind != _NONE and not (self._newest and kind == "plugin")
 
@@ -86,7 +86,7 @@ class Rules:
         return "" if recorded(op).adapter or self.newer(op) else UNLISTED
 
     def _holders(self, view: TensorFlowGraphView) -> dict[str, str]:
-        """By function that the device cannot take as a whole, the operator type that is to blame."""
+        """From each function that cannot run on the device to the operator type that causes it."""
         callers: dict[str, list[str]] = {}
         found: dict[str, str] = {}
         for name, flow in view.functions.items():
@@ -108,7 +108,7 @@ class Rules:
 
 
 def functional(view: TensorFlowGraphView) -> bool:
-    """Whether a step is a function, as with TensorFlow 2, and not what a session runs of the main graph."""
+    """Whether a step is a function (TensorFlow 2) and not a part of the main graph that a session runs."""
     if not view.functions:
         return False
     main = (view.on_path[place] for place, flow in enumerate(view.flows) if not flow.name)

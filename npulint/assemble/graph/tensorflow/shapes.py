@@ -1,4 +1,4 @@
-"""Shapes that a graph of TensorFlow leaves open, and why: what is fed, batches, results that depend on data."""
+"""Shapes that a TensorFlow graph leaves open, and the cause: feeds, batches, results whose size depends on data."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.flow import DataFlow
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.origins import CONSTANT, DATA, WORDS, OriginWord, origins
 from npulint.assemble.graph.tensorflow.sizes import (
     BATCH,
@@ -17,9 +17,9 @@ from npulint.assemble.graph.tensorflow.sizes import (
     Dims,
     Shape,
     constant,
-    shape_told,
-    shapes_known,
-    shapes_told,
+    declared_shape,
+    declared_shapes,
+    recorded_shapes,
     taken,
     unknown,
     written,
@@ -46,9 +46,9 @@ OF_DATA = frozenset(
     CTCGreedyDecoder CTCBeamSearchDecoder SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd SparseSegmentSum
     SparseSegmentMean SparseSegmentSqrtN SparseFillEmptyRows SetDiff1D DenseToDenseSetOperation""".split()
 )
-"""Operators whose results have as many rows as the data make."""
+"""Operators whose number of result rows depends on data."""
 
-_SIZED = {  # operators whose result has a size that one of their inputs tells, by its position
+_SIZED = {  # operators with an input that determines the result size: its position
     "Range": 1,
     "Fill": 0,
     "Tile": 1,
@@ -77,28 +77,28 @@ class OpenShape(GraphFact, eq=False, dict=True, kw_only=True):
     data sets); data or sparse_update (operators compute the size of their results)."""
 
     dims: Dims
-    """What is open: the batch alone, other dimensions as well, or even how many there are."""
+    """Which dimensions are dynamic: only the batch (batch), others as well (inner), or their number (rank)."""
     shape: str
-    """The shapes of some nodes, for a sentence; empty for results that compute their size."""
+    """The shapes of some nodes, for a sentence; empty for operators that compute their result size."""
     ops: str
-    """The types of the nodes with their numbers, for a sentence; empty for placeholders."""
+    """The types of the nodes with their counts, for a sentence; empty for placeholders."""
 
 
 @fact_kind("graph_top_k")
-class TopK(GraphFact, eq=False, dict=True, kw_only=True):
+class DynamicTopK(GraphFact, eq=False, dict=True, kw_only=True):
     """The k of a TopK or TopKV2 is not a constant; the name is the operator type."""
 
     k: Literal["shape", "unknown", "variable", "fed", "data"]
-    """What k is computed from."""
+    """The origin of k."""
     maker: str
     """The nodes that compute it, for a sentence."""
 
 
-_known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | TopK]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[TensorFlowGraphView, list[OpenShape | DynamicTopK]] = WeakKeyDictionary()
 
 
-def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | TopK]:
-    """Facts ``graph_dynamic``, one for each cause, and ``graph_top_k``."""
+def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | DynamicTopK]:
+    """Facts ``graph_dynamic``, one per cause, and ``graph_top_k``."""
     found = _known.get(view)
     if found is None:
         found = _known[view] = [*_placeholders(view), *_batches(view), *_results(view)]
@@ -108,7 +108,7 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[OpenShape | TopK]:
 def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
     by_dims: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_FED):
-        shape = shape_told(node)
+        shape = declared_shape(node)
         by_dims.setdefault(unknown(shape), []).append((node, shape))
     shown: tuple[Dims, ...] = (INNER, BATCH, RANK)
     return [
@@ -119,11 +119,11 @@ def _placeholders(view: TensorFlowGraphView) -> list[OpenShape]:
 
 
 def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
-    """The batches that a step takes from data sets: named at the operator that leaves their size open, if the graph
-    holds it."""
+    """The batches that a step takes from datasets, at the operator that leaves their size open if the graph contains
+    it."""
     open_: dict[str, list[tuple[Node, Shape]]] = {}
     for _, _, node in view.stepped_of(_NEXT):
-        shapes = shapes_told(node, "output_shapes")
+        shapes = declared_shapes(node, "output_shapes")
         if shapes is not None:
             worst: Shape = max(shapes, key=lambda one: ("", BATCH, INNER, RANK).index(unknown(one)), default=[])
             open_.setdefault(unknown(worst), []).append((node, worst))
@@ -134,19 +134,20 @@ def _batches(view: TensorFlowGraphView) -> list[OpenShape]:
             makers = _makers(view, padded=dims == INNER)
             name = ("padded_batch" if dims == INNER else "batch") if makers else "iterator"
             nodes = makers or [node for node, _ in nexts]
-            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=told(nodes)))
+            found.append(OpenShape(view.node_set(nodes), name, dims=dims, shape=_shapes(nexts), ops=op_counts(nodes)))
     return found
 
 
 def _makers(view: TensorFlowGraphView, padded: bool) -> list[Node]:
-    """The operators that make batches of unknown size: they pad to the longest sample, or keep the last one short."""
+    """The operators that make batches of unknown size: they pad to the longest sample, or keep an incomplete last
+    batch."""
     makers = [(f, place, f.nodes[place]) for f in view.flows for op in _BATCHES for place in f.of_op.get(op, ())]
     if padded:
         return [node for _, _, node in makers if node.op.startswith("Padded")]
     return [node for flow, place, node in makers if _keeps_remainder(flow, place)]
 
 
-def _keeps_remainder(flow: Flow, place: int) -> bool:
+def _keeps_remainder(flow: DataFlow, place: int) -> bool:
     node = flow.nodes[place]
     position = _BATCHES[node.op]
     if not position:
@@ -156,42 +157,46 @@ def _keeps_remainder(flow: Flow, place: int) -> bool:
     return producer is not None and constant(flow, producer) is False
 
 
-def _results(view: TensorFlowGraphView) -> list[OpenShape | TopK]:
-    """What computes its own size."""
+def _results(view: TensorFlowGraphView) -> list[OpenShape | DynamicTopK]:
+    """The operators whose result size depends on their values."""
     groups: dict[str, list[Node]] = {}
     top_k: dict[OriginWord, list[tuple[Node, str]]] = {}
     for flow, path in zip(view.flows, view.on_path, strict=True):
         ops = [op for op in flow.of_op if op in _SIZED or op in OF_DATA or op in _TOP_K]
-        asked = sorted(place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place]))
-        known = origins(flow, _decisive(flow, asked))
-        for place in asked:
+        open_places = sorted(
+            place for op in ops for place in flow.of_op[op] if place in path and _open(flow.nodes[place])
+        )
+        known = origins(flow, _decisive(flow, open_places))
+        for place in open_places:
             node = flow.nodes[place]
             if node.op in _TOP_K:
                 origin, maker = _k(flow, place, known)
                 top_k.setdefault(origin, []).append((node, maker))
             elif group := _cause(flow, place, known):
                 groups.setdefault(group, []).append(node)
-    found: list[OpenShape | TopK] = [
-        OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=told(nodes))
+    found: list[OpenShape | DynamicTopK] = [
+        OpenShape(view.node_set(nodes), name, dims=INNER, shape="", ops=op_counts(nodes))
         for name, nodes in sorted(groups.items())
     ]
     for origin, pairs in sorted(top_k.items()):
         if origin != "constant":
             makers = ", ".join(dict.fromkeys(f"`{maker}`" for _, maker in pairs[:_LISTED] if maker))
-            found.append(TopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers))
+            found.append(
+                DynamicTopK(view.node_set([node for node, _ in pairs]), pairs[0][0].op, k=origin, maker=makers)
+            )
     return found
 
 
 def _open(node: Node) -> bool:
-    """Whether the graph does not tell all sizes of the results."""
-    shapes = shapes_known(node)
+    """Whether a result has an unknown dimension."""
+    shapes = recorded_shapes(node)
     return not shapes or any(unknown(shape) for shape in shapes)
 
 
-def _decisive(flow: Flow, asked: list[int]) -> list[int]:
-    """The nodes whose origin decides about those that are asked about."""
+def _decisive(flow: DataFlow, open_places: list[int]) -> list[int]:
+    """The nodes whose origin decides about the nodes at these positions."""
     found = []
-    for place in asked:
+    for place in open_places:
         op = flow.nodes[place].op
         position = 1 if op in _TOP_K else _SIZED.get(op)
         decisive = place if position is None else taken(flow, place, position)
@@ -199,8 +204,8 @@ def _decisive(flow: Flow, asked: list[int]) -> list[int]:
     return found
 
 
-def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
-    """Why the shape of a result is open; empty where it is not, or follows from others."""
+def _cause(flow: DataFlow, place: int, known: dict[int, int]) -> str:
+    """Why the shape of a result is open; empty if it is not, or if another open shape causes it."""
     node = flow.nodes[place]
     if node.op in _SIZED:
         size = taken(flow, place, _SIZED[node.op])
@@ -212,8 +217,8 @@ def _cause(flow: Flow, place: int, known: dict[int, int]) -> str:
     return "data"
 
 
-def _k(flow: Flow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
-    """What the k of a TopK comes from, and the operator that computes it."""
+def _k(flow: DataFlow, place: int, known: dict[int, int]) -> tuple[OriginWord, str]:
+    """The origin of the k of a TopK, and the operator that computes it."""
     if flow.nodes[place].op == "TopK":  # it is an attribute
         return WORDS[CONSTANT], ""
     producer = taken(flow, place, 1)

@@ -1,15 +1,15 @@
-"""Shapes and element types of the values in a graph of TensorFlow, as far as the graph tells them."""
+"""Shapes and element types in a TensorFlow graph, as far as the graph determines them."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Final, Literal
 
-from npulint.assemble.graph.tensorflow.flow import Flow, named_input
+from npulint.assemble.graph.tensorflow.flow import DataFlow, named_input
 from npulint.facts.graph import Node
 
 Shape = list[int] | None
-"""The sizes of the dimensions, -1 where one is unknown; None: not even their number is."""
+"""The sizes of the dimensions, -1 if unknown; None if the rank is unknown."""
 
 Dims = Literal["batch", "inner", "rank"]
 BATCH: Final = "batch"
@@ -22,39 +22,39 @@ _KEPT = frozenset(
     Enter RefEnter Exit NextIteration Switch RefSwitch RefIdentity EnsureShape ZerosLike OnesLike""".split()
 )
 _SHAPED = frozenset("Placeholder PlaceholderV2 Variable VariableV2 VarHandleOp EnsureShape _Arg".split())
-_STEPS = 64  # operators looked through that keep a shape
+_STEPS = 64  # maximum number of shape-preserving operators to skip
 _TYPES = ("T", "dtype", "Tparams", "DstT", "SrcT")
 
 
-def shape_told(node: Node, name: str = "shape") -> Shape:
-    """The shape that an attribute holds; None without one."""
+def declared_shape(node: Node, name: str = "shape") -> Shape:
+    """The shape in an attribute of a node; None without one."""
     return _sizes(node.attrs.get(name))
 
 
-def shapes_told(node: Node, name: str) -> list[Shape] | None:
-    """The shapes that an attribute lists; None if it lists none."""
+def declared_shapes(node: Node, name: str) -> list[Shape] | None:
+    """The list of shapes in an attribute of a node; None without one."""
     value = node.attrs.get(name)
     return [_sizes(one) for one in value] if isinstance(value, list) else None
 
 
-def shapes_known(node: Node) -> list[Shape] | None:
-    """The shapes of the outputs, where whoever wrote the graph kept them; else None."""
-    return shapes_told(node, "_output_shapes")
+def recorded_shapes(node: Node) -> list[Shape] | None:
+    """The output shapes that the exporter stored with the node (``_output_shapes``); None if it did not."""
+    return declared_shapes(node, "_output_shapes")
 
 
-def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
-    """The shape of an output; None where it cannot be told."""
+def shape_of(flow: DataFlow, place: int, output: int = 0) -> Shape:
+    """The shape of output number `output` of the node at `place`; None if unknown."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
-        known = shapes_known(node)
+        known = recorded_shapes(node)
         if known is not None:
             return known[output] if output < len(known) else None
         if node.op in _SHAPED:
-            return shape_told(node)
+            return declared_shape(node)
         if node.op == "Const":
             value = node.attrs.get("value")
             return _sizes(value.get("shape")) if isinstance(value, dict) else None
-        listed = shapes_told(node, "output_shapes")
+        listed = declared_shapes(node, "output_shapes")
         if listed is not None:
             return listed[output] if output < len(listed) else None
         first = named_input(node, 0)
@@ -64,30 +64,30 @@ def shape_of(flow: Flow, place: int, output: int = 0) -> Shape:
     return None
 
 
-def input_shape(flow: Flow, place: int, position: int) -> Shape:
-    """The shape of an input of a node, by its position among the inputs that are values."""
+def input_shape(flow: DataFlow, place: int, position: int) -> Shape:
+    """The shape of the data input number `position` of a node; None if unknown."""
     producer = taken(flow, place, position)
     return None if producer is None else shape_of(flow, producer, output_of(named_input(flow.nodes[place], position)))
 
 
-def taken(flow: Flow, place: int, position: int) -> int | None:
-    """The position of the node that gives an input; None for arguments of a function."""
+def taken(flow: DataFlow, place: int, position: int) -> int | None:
+    """The position of the node that produces a data input; None for function arguments."""
     return flow.place_of_input(flow.nodes[place], position)
 
 
 def output_of(text: str) -> int:
-    """Which output of a node an input names: 1 for ``node:1`` and ``node:values:1``."""
+    """The output number in an input name: 1 for ``node:1`` and ``node:values:1``."""
     last = text.rpartition(":")[2] if ":" in text else ""
     return int(last) if last.isascii() and last.isdigit() and len(last) < 6 else 0
 
 
-def constant(flow: Flow, place: int) -> int | float | bool | None:
-    """The value of a constant with one element, looked for behind what keeps it; None for all else."""
+def constant(flow: DataFlow, place: int) -> int | float | bool | None:
+    """The value of a constant with one element, also behind Identity, Cast and the like; None for anything else."""
     for _ in range(_STEPS):
         node = flow.nodes[place]
         if node.op == "Const":
-            told = node.attrs.get("value")
-            value = told.get("value") if isinstance(told, dict) else None
+            content = node.attrs.get("value")
+            value = content.get("value") if isinstance(content, dict) else None
             return value if isinstance(value, (int, float)) else None
         if node.op not in ("Identity", "Cast", "StopGradient", "Enter") or not flow.inputs[place]:
             return None
@@ -96,7 +96,7 @@ def constant(flow: Flow, place: int) -> int | float | bool | None:
 
 
 def unknown(shape: Shape) -> str:
-    """What is not known of a shape: nothing (empty), only the first dimension (batch), others too (inner), or the
+    """Which dimensions of a shape are unknown: none (empty), only the first (batch), others too (inner), or the
     rank."""
     if shape is None:
         return RANK
@@ -106,12 +106,12 @@ def unknown(shape: Shape) -> str:
 
 
 def elements(shape: Shape) -> int | None:
-    """How many elements there are; None where a dimension is unknown."""
+    """The number of elements; None if a dimension is unknown."""
     return None if shape is None or any(size < 0 for size in shape) else math.prod(shape)
 
 
 def type_of(node: Node) -> str:
-    """The element type that a node computes in, without the mark of references; empty where it has none."""
+    """The element type of a node's computation, without the suffix of references; empty if it has none."""
     for name in _TYPES:
         word = node.attrs.get(name)
         if isinstance(word, str):
@@ -120,7 +120,7 @@ def type_of(node: Node) -> str:
 
 
 def written(shape: Shape) -> str:
-    """A shape as Python code writes it: ``[None, 224, 224, 3]``."""
+    """A shape in Python notation: ``[None, 224, 224, 3]``."""
     if shape is None:
         return "unknown"
     return "[" + ", ".join("None" if size < 0 else str(size) for size in shape) + "]"

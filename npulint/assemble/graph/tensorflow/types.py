@@ -1,4 +1,4 @@
-"""Element types that a graph of TensorFlow computes in: half precision, and those that the NPU has no units for."""
+"""Element types in a TensorFlow graph: half precision, and types without fast NPU arithmetic."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Literal
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.target import Target
-from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient
-from npulint.assemble.graph.tensorflow.formatting import told
+from npulint.assemble.graph.tensorflow.flow import DataFlow, is_gradient
+from npulint.assemble.graph.tensorflow.formatting import op_counts
 from npulint.assemble.graph.tensorflow.sizes import constant, elements, input_shape, shape_of, taken, type_of
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Node
@@ -27,13 +27,13 @@ _PASSIVE = frozenset(
     IteratorGetNext Assign AssignVariableOp Fill ZerosLike OnesLike Range OneHot Where Tile Transpose""".split()
 )
 _GUARDED = frozenset("Sqrt Rsqrt Log Reciprocal Inv Pow".split())
-_OF_ZERO = frozenset(("Sqrt", "Pow"))  # these may be taken of zero
+_OF_ZERO = frozenset(("Sqrt", "Pow"))  # defined for zero
 _QUOTIENTS = frozenset("RealDiv Div DivNoNan Xdivy FloorDiv".split())
 _THROUGH = frozenset("Identity Cast Reshape ExpandDims Squeeze Abs Enter Switch".split())
 _WRAPS = frozenset("Add AddV2 AddN Sub Sum Cumsum".split())
 _WIDE = ("float64", "complex64", "complex128")
-_FEW = 2048  # float16 holds no odd number above it
-_SCALES = 8.0  # a loss is not multiplied by less to save small gradients
+_FEW = 2048  # float16 has no odd integers above
+_SCALES = 8.0  # the smallest factor of a loss scale
 _STATUS = ("FloatStatus", "IsFinite", "CheckNumerics")
 _Group = Literal["sum", "cross_entropy", "power", "moments", "zero_guard", "infinite"]
 _Extent = Literal["few", "many", "unknown"]
@@ -48,9 +48,9 @@ class HalfOperator(GraphFact, eq=False, dict=True, kw_only=True):
     """What it computes: a sum, a cross entropy, a power, squared differences, a sum with a constant that float16 rounds
     to zero, a product with one that it rounds to infinity."""
     extent: _Extent
-    """Of a sum: whether many elements are added up."""
+    """For sums: whether many elements are summed."""
     elements: int | Literal["unknown"]
-    """How many elements are added up at most."""
+    """The maximum number of summed elements."""
 
 
 @fact_kind("graph_half_training")
@@ -58,7 +58,7 @@ class HalfTraining(GraphFact, eq=False, dict=True, kw_only=True):
     """Products of matrices in float16 are trained; the name is float16."""
 
     scaled: bool
-    """Whether anything in the graph looks like the scale of a loss."""
+    """Whether anything in the graph looks like a loss scale."""
 
 
 @fact_kind("graph_numbers")
@@ -67,11 +67,11 @@ class SlowNumbers(GraphFact, eq=False, dict=True, kw_only=True):
     complex64, complex128, int64, or uint8 where sums may not wrap around."""
 
     share: int
-    """How many of the operators of the step that compute do so with this type, in percent."""
+    """The share of this type among the computing operators of the step, in percent."""
     heavy: int
     """How many of these multiply matrices or convolve."""
     ops: str
-    """Their types with their numbers, for a sentence."""
+    """Their types with their counts, for a sentence."""
 
 
 def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
@@ -93,8 +93,8 @@ def facts(view: TensorFlowGraphView, target: Target) -> list[Fact]:
     return [*found, *slow, *_training(view)]
 
 
-def _half(flow: Flow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
-    """What float16 does to the result of a node: (group, how many elements are added up)."""
+def _half(flow: DataFlow, place: int, node: Node) -> list[tuple[_Group, int | None]]:
+    """The effect of float16 on a node: (group, number of summed elements)."""
     if node.op in _SUMS:
         added = _added(flow, place)
         return [] if added is None and _of_broadcast(flow, place) else [("sum", added)]
@@ -112,15 +112,15 @@ def _half(flow: Flow, place: int, node: Node) -> list[tuple[_Group, int | None]]
     return []
 
 
-def _of_broadcast(flow: Flow, place: int) -> bool:
-    """Whether the gradient of an elementwise operator adds up what broadcasting repeated, which mostly is nothing."""
+def _of_broadcast(flow: DataFlow, place: int) -> bool:
+    """Whether a sum is the gradient of a broadcast, which usually has few elements."""
     axes = taken(flow, place, 1)
     return axes is not None and flow.nodes[axes].op == "BroadcastGradientArgs"
 
 
-def _guards(flow: Flow, place: int, by: str) -> bool:
-    """Whether a sum becomes a divisor, or what a root or logarithm is taken of; the greater of two numbers becomes one
-    of them that must not be zero."""
+def _guards(flow: DataFlow, place: int, by: str) -> bool:
+    """Whether a sum is a divisor or the argument of a root or logarithm, or a maximum of two numbers becomes one that
+    must not be zero."""
     guarded = _GUARDED - _OF_ZERO if by == "Maximum" else _GUARDED
     queue, seen = [place], {place}
     while queue:
@@ -135,12 +135,12 @@ def _guards(flow: Flow, place: int, by: str) -> bool:
     return False
 
 
-def _operands(flow: Flow, place: int) -> list[int]:
+def _operands(flow: DataFlow, place: int) -> list[int]:
     return [one for position in (0, 1) if (one := taken(flow, place, position)) is not None]
 
 
-def _written(flow: Flow, place: int) -> bool:
-    """Whether a zero is a constant of half precision itself, so that it may have been a small number."""
+def _written(flow: DataFlow, place: int) -> bool:
+    """Whether a zero is itself a half precision constant, so that it may have been a small number."""
     return flow.nodes[place].op == "Const" and type_of(flow.nodes[place]) == "float16"
 
 
@@ -148,12 +148,12 @@ def _infinite(value: float | None) -> bool:
     return value is not None and math.isinf(value)
 
 
-def _added(flow: Flow, place: int) -> int | None:
-    """How many elements come into one of the result."""
-    taken_in, given = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
+def _added(flow: DataFlow, place: int) -> int | None:
+    """The number of elements that are summed into one element of the result."""
+    input_elements, output_elements = elements(input_shape(flow, place, 0)), elements(shape_of(flow, place))
     if flow.nodes[place].op == "L2Loss":
-        return taken_in
-    return None if not taken_in or not given else taken_in // given
+        return input_elements
+    return None if not input_elements or not output_elements else input_elements // output_elements
 
 
 def _extent(size: int | None) -> _Extent:
@@ -171,11 +171,11 @@ def _half_fact(
 def _type_fact(view: TensorFlowGraphView, kind: str, nodes: list[Node], computing: int) -> SlowNumbers:
     heavy = sum(node.op.startswith(_MATRIX) for node in nodes)
     share = round(100 * len(nodes) / computing)
-    return SlowNumbers(view.node_set(nodes), kind, share=share, heavy=heavy, ops=told(nodes))
+    return SlowNumbers(view.node_set(nodes), kind, share=share, heavy=heavy, ops=op_counts(nodes))
 
 
 def _training(view: TensorFlowGraphView) -> list[HalfTraining]:
-    """One fact if matrices are multiplied in float16 and the results are trained."""
+    """One fact if matrix products in float16 are trained."""
     nodes = [n for _, _, n in view.stepped() if n.op.startswith(_MATRIX) and type_of(n) == "float16"]
     if not nodes or not any(flow.updates for flow in view.flows):
         return []
@@ -183,7 +183,7 @@ def _training(view: TensorFlowGraphView) -> list[HalfTraining]:
 
 
 def _scaled(view: TensorFlowGraphView) -> bool:
-    """Whether anything looks like the scale of a loss: its variable, a test for overflow, a large factor."""
+    """Whether the graph seems to use a loss scale: its variable, an overflow test, a large factor."""
     for flow, place, node in view.all():
         if any(word in node.op for word in _STATUS) or "loss_scal" in node.name.lower().replace(
             "lossscal", "loss_scal"
@@ -197,5 +197,5 @@ def _scaled(view: TensorFlowGraphView) -> bool:
 
 
 def _scales(factor: float) -> bool:
-    """Whether a number is a power of two that is large enough to be the scale of a loss."""
+    """Whether a number is a power of two large enough for a loss scale."""
     return math.isfinite(factor) and factor >= _SCALES and math.frexp(factor)[0] == 0.5

@@ -1,4 +1,4 @@
-"""A graph of TensorFlow with its edges, and which of its nodes a training step needs."""
+"""A TensorFlow graph with its edges and the nodes that a training step needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from npulint.assemble.context import Context
 from npulint.assemble.graph.graph_fact import NodeSet, Place
 from npulint.assemble.graph.source_mapping import place_of
-from npulint.assemble.graph.tensorflow.flow import Flow, is_gradient, is_update
+from npulint.assemble.graph.tensorflow.flow import DataFlow, is_gradient, is_update
 from npulint.assemble.graph.tensorflow.functions import called, makes_dataset, run_by
 from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Span
@@ -22,16 +22,16 @@ _FILES = frozenset("SaveV2 RestoreV2 MergeV2Checkpoints".split())
 
 
 class TensorFlowGraphView:
-    """A whole graph: its main body, its functions, and where the code makes its nodes."""
+    """A whole graph: its main body, its functions, and the places in the code that create nodes."""
 
     def __init__(self, path: str, graph: Graph, context: Context | None = None) -> None:
         self.path = path
         self.graph = graph
         self._context = context
-        self.flows = [Flow(body) for body in graph.bodies]
+        self.flows = [DataFlow(body) for body in graph.bodies]
         self.functions = {flow.name: flow for flow in self.flows if flow.name}
 
-    def all(self) -> Iterator[tuple[Flow, int, Node]]:
+    def all(self) -> Iterator[tuple[DataFlow, int, Node]]:
         """Every node with its body and position."""
         for flow in self.flows:
             for place, node in enumerate(flow.nodes):
@@ -44,7 +44,7 @@ class TensorFlowGraphView:
 
     @cached_property
     def input_functions(self) -> frozenset[str]:
-        """The functions that run in the input pipeline: those that datasets are given, and what these call."""
+        """The functions of the input pipeline: those in datasets, and what they call."""
         queue = [name for _, _, node in self.all() if makes_dataset(node) for name in called(node)]
         seen: set[str] = set()
         while queue:
@@ -56,10 +56,9 @@ class TensorFlowGraphView:
 
     @cached_property
     def on_path(self) -> list[frozenset[int]]:
-        """By body, the nodes that a step needs: in the main graph of a training program all that updates come from,
-        in others, and where a tape recorded the step, what leads to a result, so neither saving, initialising,
-        summaries nor what fills queues; in functions that a step calls all, in others (those of the input pipeline, or
-        never called) none."""
+        """For each body the nodes that a step needs. In the main graph: of a training program everything that the
+        updates depend on; otherwise, and if a tape recorded the step, everything that leads to a result, except saving,
+        initialisation, summaries and queues. In functions that a step calls all nodes; in other functions none."""
         paths: dict[str, frozenset[int]] = {flow.name: self._path(flow) for flow in self.flows if not flow.name}
         queue = [name for flow in self.flows if not flow.name for name in self._calls(flow, paths[flow.name])]
         if not any(flow.nodes for flow in self.flows if not flow.name):
@@ -72,28 +71,28 @@ class TensorFlowGraphView:
                 queue += self._calls(flow, paths[name])
         return [paths.get(flow.name, _NONE) for flow in self.flows]
 
-    def stepped(self) -> Iterator[tuple[Flow, int, Node]]:
+    def stepped(self) -> Iterator[tuple[DataFlow, int, Node]]:
         """Every node that a step needs, with its body and position, in the order of the file."""
         return iter(self._steps)
 
-    def stepped_of(self, ops: Iterable[str]) -> Iterator[tuple[Flow, int, Node]]:
-        """Those of them that have one of these operator types."""
-        wanted = list(ops)
+    def stepped_of(self, ops: Iterable[str]) -> Iterator[tuple[DataFlow, int, Node]]:
+        """The nodes of a step with one of these operator types."""
+        listed = list(ops)
         for flow, path in zip(self.flows, self.on_path, strict=True):
-            for place in sorted(place for op in wanted for place in flow.of_op.get(op, ()) if place in path):
+            for place in sorted(place for op in listed for place in flow.of_op.get(op, ()) if place in path):
                 yield flow, place, flow.nodes[place]
 
     @cached_property
-    def _steps(self) -> list[tuple[Flow, int, Node]]:
+    def _steps(self) -> list[tuple[DataFlow, int, Node]]:
         pairs = zip(self.flows, self.on_path, strict=True)
         return [(flow, place, flow.nodes[place]) for flow, path in pairs for place in sorted(path)]
 
-    def _calls(self, flow: Flow, path: frozenset[int]) -> list[str]:
-        """The functions that nodes of a path call, by an attribute or as an operator of that name."""
+    def _calls(self, flow: DataFlow, path: frozenset[int]) -> list[str]:
+        """The functions that nodes of a path call, by an attribute or by the operator name."""
         nodes = [flow.nodes[place] for place in path]
         return [name for node in nodes if not makes_dataset(node) for name in (*run_by(flow, node), node.op)]
 
-    def _path(self, flow: Flow) -> frozenset[int]:
+    def _path(self, flow: DataFlow) -> frozenset[int]:
         used = [place for place, node in enumerate(flow.nodes) if not _HOUSEKEEPING.match(node.name)]
         if flow.name:
             return _NONE if any(node.op in _FILES for node in flow.nodes) else frozenset(used)
@@ -104,15 +103,15 @@ class TensorFlowGraphView:
         return frozenset(flow.ancestors(ends).intersection(used)) if ends else frozenset(used)
 
     def node_set(self, nodes: Sequence[Node]) -> NodeSet:
-        """Some nodes, at the first of them: in the project's code that made it, where that is known, else where the
-        text of the graph has it, or at the first line of a binary file."""
+        """Nodes at the place of the first of them: in the project's code if known, else in the text of the graph, or at
+        line 1 of a binary file."""
         found = self._places(nodes)
         line = max(nodes[0].line, 1) if nodes else 1
         path, span = found[0] if found else (self.path, Span.at(line))
         return NodeSet(path, span, nodes[0].name if nodes else "", _listed(nodes), len(nodes), found[1:])
 
     def _places(self, nodes: Sequence[Node]) -> list[Place]:
-        """The first places in the project's code that are known to make some of these nodes."""
+        """The first places in the project's code that create some of these nodes."""
         found: dict[Place, None] = {}
         for node in nodes:
             if self._context is not None and node.frames and len(found) < _PLACES:
@@ -122,7 +121,7 @@ class TensorFlowGraphView:
 
 
 def _listed(nodes: Iterable[Node]) -> str:
-    """The first names, as many as are quickly read: those of nested scopes are long."""
+    """The first names, as many as can be read quickly (names of nested scopes are long)."""
     names: dict[str, None] = {}
     for node in nodes:
         if len(names) == _LISTED or (names and sum(map(len, names)) + len(node.name) > _WIDTH):
@@ -132,10 +131,10 @@ def _listed(nodes: Iterable[Node]) -> str:
 
 
 _LISTED = 3
-_WIDTH = 160  # characters of the names that a message lists
-_PLACES = 8  # lines that a fact tells at most
+_WIDTH = 160  # maximum characters of listed names
+_PLACES = 8  # maximum places of a fact
 
 
 def _aside(node: Node) -> bool:
-    """Whether nothing but saving, initialising, summaries or filling queues comes to its end in a node."""
+    """Whether only saving, initialisation, summaries or queues end in a node."""
     return node.op in _ASIDE or node.op.endswith("Summary") or makes_dataset(node) or node.op.startswith(_ASIDE_BEGINS)

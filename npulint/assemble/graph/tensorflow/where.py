@@ -1,4 +1,4 @@
-"""Where nodes run: by operator type, by group, and by what cuts the graph; where lookup tables are asked."""
+"""Facts about placement: by operator type, by group, by what splits the graph, and of lookups in tables."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Literal, cast
 
 from npulint.assemble.graph.graph_fact import GraphFact
 from npulint.assemble.graph.tensorflow.families import Family
-from npulint.assemble.graph.tensorflow.formatting import Style, named, percent, style, told
+from npulint.assemble.graph.tensorflow.formatting import Style, named, op_counts, percent, style
 from npulint.assemble.graph.tensorflow.groups import groups
 from npulint.assemble.graph.tensorflow.interfaces import interfaces
 from npulint.assemble.graph.tensorflow.node_placement import EDGE
-from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, Body, Placement, PlaceWord
+from npulint.assemble.graph.tensorflow.placement import DEVICE, HOST, OLDER, GraphPlacement, PlacedBody, PlaceWord
 from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
-_ASKS = lazy_compile(r"LookupTableFind(?:V2)?")
+_LOOKUP = lazy_compile(r"LookupTableFind(?:V2)?")
 _FROM_VALUES = lazy_compile(r"InitializeTable(?:V2)?|LookupTableImport(?:V2)?")
 _FROM_FILE = lazy_compile(r"InitializeTableFrom(?:TextFile|Dataset)(?:V2)?")
 _Filled = Literal["device", "host", "both", "unknown"]
@@ -45,23 +45,23 @@ class GraphCut(GraphFact, eq=False, dict=True, kw_only=True):
 
     _upstream: str
     why: _Why
-    """Why they stay on the host: the operator list lacks them, the script excludes them (scope), a function that they
-    call or a loop around them holds such a node, or what connects them to one: a reference variable, a resource, a
+    """Why they stay on the host: not in the operator list (unlisted), excluded by the script (scope), a called function
+    or a surrounding loop contains such a node (calls, loop), or a tie to one: a reference variable, a resource, a
     variant."""
     family: Family
-    """What the operators have in common: see `graph_group`."""
+    """The operator family: see `graph_group`."""
     ops: str
-    """The types of the nodes with their numbers, for a sentence."""
+    """The types of the nodes with their counts, for a sentence."""
     origins: str
-    """The operators that keep them there, for a sentence."""
+    """The operators that cause it, for a sentence."""
     apis: str
-    """The interfaces that build these, for a sentence."""
+    """The interfaces that build the causing operators, for a sentence."""
     to: str
-    """The name of a node of the device behind the first of them."""
+    """The name of a device node after the first of them."""
     stays: int
-    """How many nodes that the device could take stay on the host with them."""
+    """How many nodes stay on the host with them although the device can run them."""
     share: int
-    """Their share of the nodes that the device could take, in percent."""
+    """Their share of the nodes that the device can run, in percent."""
     heavy: int
     """How many of them multiply matrices, convolve or are recurrent."""
     style: Style
@@ -69,20 +69,20 @@ class GraphCut(GraphFact, eq=False, dict=True, kw_only=True):
 
 
 def _from(fact: GraphCut) -> str:
-    """The name of a node of the device before the first of them."""
+    """The name of a device node before the first of them."""
     return fact._upstream
 
 
-setattr(GraphCut, "from", attribute(_from, "from"))  # no field can be called like a keyword
+setattr(GraphCut, "from", attribute(_from, "from"))  # `from` is a keyword, so it cannot be a field name
 
 
-def facts(placement: Placement) -> list[Fact]:
+def facts(placement: GraphPlacement) -> list[Fact]:
     """Facts ``graph_op``, ``graph_group``, ``graph_cut`` and ``graph_table`` of one graph."""
     return [*_operators(placement), *groups(placement), *_cuts(placement), *tables(placement)]
 
 
-def _operators(placement: Placement) -> list[PlacedOperator]:
-    """One fact for each operator type and place."""
+def _operators(placement: GraphPlacement) -> list[PlacedOperator]:
+    """One fact per operator type and placement."""
     view = placement.view
     gathered: dict[tuple[str, PlaceWord, PlaceWord, bool], list[Node]] = {}
     step: dict[str, frozenset[int]] = {body.flow.name: body.step for body in placement.bodies}
@@ -100,8 +100,8 @@ def _operators(placement: Placement) -> list[PlacedOperator]:
     ]
 
 
-def _cuts(placement: Placement) -> list[GraphCut]:
-    """One fact for each family of operators that cuts the graph of a step."""
+def _cuts(placement: GraphPlacement) -> list[GraphCut]:
+    """One fact per operator family that splits the graph of a step."""
     found = placement.cuts()
     facts = []
     for kind, places in sorted(found.items()):
@@ -115,7 +115,7 @@ def _cuts(placement: Placement) -> list[GraphCut]:
                 body.sinking.origin[first],
                 why="loop" if looped else _why(places),
                 family=kind,
-                ops=told(nodes),
+                ops=op_counts(nodes),
                 origins=named(body.sinking.origin[n] for body, n in places),
                 apis=interfaces(body.sinking.origin[n] for body, n in places),
                 _upstream=_on_device(body, body.before[first]),
@@ -129,43 +129,43 @@ def _cuts(placement: Placement) -> list[GraphCut]:
     return facts
 
 
-def _why(places: list[tuple[Body, int]]) -> _Why:
-    """Why the first of the nodes that are not bound by an edge stays on the host; else the kind of edge."""
+def _why(places: list[tuple[PlacedBody, int]]) -> _Why:
+    """The reason why the first node stays on the host, preferably one that is not tied; else the kind of tie."""
     body, n = min(places, key=lambda one: (one[0].sinking.why[one[1]] == EDGE, one[1]))
     return cast("_Why", body.sinking.ties[n] if body.sinking.why[n] == EDGE else body.sinking.why[n])
 
 
-def _on_device(body: Body, places: Sequence[int]) -> str:
-    """The name of the first node that the device could take; empty if there is none."""
+def _on_device(body: PlacedBody, places: Sequence[int]) -> str:
+    """The name of the first node that the device can run; empty if there is none."""
     return next((body.flow.nodes[n].name for n in places if n in body.sinking.device), "")
 
 
 @fact_kind("graph_table")
 class TableLookup(GraphFact, eq=False, dict=True, kw_only=True):
-    """A lookup table is asked; the name is the operator that asks."""
+    """A lookup in a table; the name is the lookup operator."""
 
     lookup: Literal["input", "step"]
-    """Who asks: the functions of the input pipeline, or the step."""
+    """Where the lookup is: in the functions of the input pipeline, or in the step."""
     filled: _Filled
-    """Where tables are filled without mixed computing."""
+    """Where the tables are initialised without mixed computing."""
     split: bool
-    """Whether that is surely the other side."""
+    """Whether table and lookup are certainly on different sides."""
     style: Style
     """What runs a step: a session (TensorFlow 1) or a function (TensorFlow 2)."""
 
 
-def tables(placement: Placement) -> list[TableLookup]:
-    """One fact for each operator that asks a table, and for who asks."""
+def tables(placement: GraphPlacement) -> list[TableLookup]:
+    """One fact per lookup operator, separately for the input pipeline and the step."""
     view = placement.view
     ops = {node.op for _, _, node in view.all()}
     filled = _side(any(map(_FROM_VALUES.fullmatch, ops)), any(map(_FROM_FILE.fullmatch, ops)))
-    asked: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
+    lookups: dict[tuple[Literal["input", "step"], str], list[Node]] = {}
     for flow, _, node in view.all():
-        if flow.name in view.input_functions and _ASKS.fullmatch(node.op):
-            asked.setdefault(("input", node.op), []).append(node)
+        if flow.name in view.input_functions and _LOOKUP.fullmatch(node.op):
+            lookups.setdefault(("input", node.op), []).append(node)
     for body, n, node in placement.nodes():
-        if _ASKS.fullmatch(node.op) and n not in body.sinking.why:
-            asked.setdefault(("step", node.op), []).append(node)
+        if _LOOKUP.fullmatch(node.op) and n not in body.sinking.why:
+            lookups.setdefault(("step", node.op), []).append(node)
     other = {"input": "device", "step": "host"}
     return [
         TableLookup(
@@ -176,7 +176,7 @@ def tables(placement: Placement) -> list[TableLookup]:
             split=filled == other[who] and not placement.functional,
             style=style(placement),
         )
-        for (who, op), nodes in sorted(asked.items())
+        for (who, op), nodes in sorted(lookups.items())
     ]
 
 

@@ -1,4 +1,4 @@
-"""What graphs of PyTorch say."""
+"""Facts about PyTorch graphs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npulint.facts.model import Fact
 
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
-    """All facts of one graph, each by the module that knows its kind."""
+    """All facts of one graph, from all modules of this package."""
     from npulint.assemble.graph.torch import about, shapes, syncs, types
     from npulint.assemble.graph.torch.operators import Operators
     from npulint.assemble.graph.torch.view import TorchGraphView

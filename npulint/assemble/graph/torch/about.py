@@ -1,4 +1,4 @@
-"""What a graph of PyTorch is as a whole."""
+"""The fact about a PyTorch graph as a whole."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from npulint.facts.model import Span
 @fact_kind("graph")
 class TorchGraph(WholeGraph, eq=False, dict=True, kw_only=True):
     """A graph of PyTorch, at the first line of its file; the name is its form: exported_program, torchscript or
-    live_torch. Operators are counted by what becomes of them."""
+    live_torch. Operators are counted by their verdict."""
 
     assumed: bool
-    """Whether no release of PyTorch is declared."""
+    """Whether the release of PyTorch is assumed, because none is declared."""
     npu: int
     """How many operators have an NPU kernel."""
     decomposes: int
-    """How many are made of other operators."""
+    """How many decompose into other operators."""
     cpu: int
-    """How many come to the CPU."""
+    """How many run on the CPU."""
     error: int
     """How many fail."""
     custom: int
-    """How many are of a library that brings its own kernels."""
+    """How many belong to a library with its own kernels."""
     unknown: int
-    """Of how many nothing is known."""
+    """How many are unknown."""
 
 
 def fact(view: TorchGraphView, operators: Operators) -> TorchGraph:
-    """What the graph is, and what becomes of its operators for the release of the target."""
+    """The fact ``graph``, with the verdicts of the operators for the release of the target."""
     graph = view.graph
     return TorchGraph(
         NodeSet(view.path, Span()),

@@ -1,4 +1,4 @@
-"""What becomes of the operators of a graph on the NPU, told once for each line of the code that makes them."""
+"""Facts ``torch_op``: how the NPU runs each operator of a PyTorch graph, one fact per line of code that calls it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FOREIGN = lazy_compile(
     r"_use_(?:cudnn|miopen)|_fused_dropout|_weight_int4pack|_fill_mem_eff)"
 )
 _SPARSE = "sparse"
-# made of other operators, of which one is asked for the layout
+# decomposed: one of the operators checks the layout
 _OF_SPARSE = lazy_compile(r"^aten\.(?:_sparse_(?:addmm|mm|sum|softmax|log_softmax)|smm|sspaddmm|to_dense)$")
-_DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # what does not ask for the layout by itself
+_DENSE = frozenset(("npu", "npu_out", "cpu", "cpu_out", "error"))  # verdicts that do not check the layout
 _NO_GRADIENT = "no_gradient"
 _CUTS = frozenset(("aten.detach", "aten.detach_", "aten.data"))
 _RENAMED = {"aten.linalg_inv": "aten.inverse"}
@@ -36,8 +36,8 @@ _Inside = Literal["yes", "no", "chip"]
 
 class JudgedOperator(msgspec.Struct, frozen=True):
     """A node with its verdict. `cause` of an error: none (no kernel), foreign (an operator of another device), sparse
-    or chip. `computed` are the operators on the CPU that it comes to forward, `backward` those of its gradient; `lost`:
-    the kernel gives no gradient to what may need one."""
+    or chip. `computed` are the CPU operators that it decomposes into in the forward pass, `backward` those of its
+    gradient; `lost`: the kernel returns no gradient for an input that may need one."""
 
     node: Node
     place: Place
@@ -64,20 +64,20 @@ class TorchOperator(GraphFact, eq=False, dict=True):
 
     @attribute
     def overload(self) -> str:
-        """The overload; empty where the graph does not have it."""
+        """The overload; empty if the graph does not record it."""
         return overload_of(self.op)
 
     @attribute
     def verdict(self) -> VerdictWord:
-        """What becomes of it on the NPU: a kernel computes it (npu), the kernel of its out variant does (npu_out), it
-        is made of other operators (decomposes, generic), the CPU computes it (cpu) or its out variant (cpu_out), it
-        fails (error), it is of a library that brings its own kernels (custom), or nothing is known of it."""
+        """How the NPU runs it: with a kernel (npu), with the kernel of its out variant (npu_out), decomposed into other
+        operators (decomposes, generic), on the CPU (cpu) or with its out variant there (cpu_out), with an error
+        (error), with kernels of its own library (custom), or unknown."""
         return self._judged.word
 
     @attribute
     def cause(self) -> _Cause:
         """Why it fails: no device has a kernel (none), it is an operator of another device (foreign), a tensor is
-        sparse, or the chip cannot run the kernel; - where it does not fail."""
+        sparse, or the chip cannot run the kernel (chip); - if it does not fail."""
         return self._judged.cause
 
     @attribute
@@ -87,33 +87,34 @@ class TorchOperator(GraphFact, eq=False, dict=True):
 
     @attribute
     def reaches(self) -> str:
-        """The operators on the CPU that it is made of, separated by spaces."""
+        """The CPU operators that it decomposes into, separated by spaces."""
         return "" if self._judged.word in FALLS else " ".join(self._judged.computed)
 
     @attribute
     def backward(self) -> str:
-        """The operators on the CPU of its gradient, separated by spaces."""
+        """The CPU operators of its gradient, separated by spaces."""
         return " ".join(self._judged.backward)
 
     @attribute
     def computed(self) -> str:
-        """What the CPU computes of it, for a sentence."""
+        """The operators that the CPU computes for it, for a sentence."""
         inner = (_plain(self.op),) if self.inside == "yes" else ()
         return ", ".join(f"`{one}`" for one in self._judged.computed or self._judged.backward or inner)
 
     @attribute
     def inside(self) -> _Inside:
-        """Whether the kernel of the NPU computes this on the CPU; chip: that depends on a chip that is not declared."""
+        """Whether the NPU kernel falls back to the CPU internally; chip: that depends on a chip that is not
+        declared."""
         return _inside(self._judged.verdict, self._judged.node, self._operators.view.target.soc)
 
     @attribute
     def lost(self) -> bool:
-        """Whether the kernel gives no gradient to what may need one."""
+        """Whether the kernel returns no gradient for an input that may need one."""
         return self._judged.lost
 
     @attribute
     def needs(self) -> str:
-        """The package that brings a kernel."""
+        """The package that provides a kernel."""
         return self._judged.verdict.needs
 
     @attribute
@@ -128,23 +129,24 @@ class TorchOperator(GraphFact, eq=False, dict=True):
 
     @attribute
     def release(self) -> str:
-        """The release of PyTorch that this was judged for."""
+        """The release of PyTorch that it was judged for."""
         return self._operators.release
 
     @attribute
     def assumed(self) -> bool:
-        """Whether no release of PyTorch is declared."""
+        """Whether the release of PyTorch is assumed, because none is declared."""
         return not self._operators.view.target.torch
 
     @attribute
     def certain(self) -> bool:
-        """Whether all overloads that may be meant agree, and their kernels are recorded for the release."""
+        """Whether all overloads that may be meant have the same verdict, and their kernels are recorded for the
+        release."""
         found = self._judged.verdict
         return found.certain and (found.exact or bool(found.kernels))
 
     @attribute
     def echo(self) -> bool:
-        """Whether it belongs to the gradient of an operator at the same place that the CPU computes as well."""
+        """Whether it belongs to the gradient of an operator at the same place that also runs on the CPU."""
         return self._operators.echoes(self._judged)
 
 
@@ -157,11 +159,11 @@ class Operators:
 
     @cached_property
     def judged(self) -> list[JudgedOperator]:
-        """By node."""
+        """The verdict of each node."""
         return [self._judged(node, layouts) for node, layouts in self._with_layouts()]
 
     def _with_layouts(self) -> Iterator[tuple[Node, frozenset[str]]]:
-        """The nodes, each with the layouts of what it takes and gives."""
+        """The nodes with the sparse layouts of their inputs and outputs."""
         nothing: frozenset[str] = frozenset()
         for body in self.view.graph.bodies:
             known = {node.name: node.attrs["layouts"] for node in body.nodes if "layouts" in node.attrs}
@@ -186,7 +188,7 @@ class Operators:
 
     @cached_property
     def _detached(self) -> frozenset[int]:
-        """The nodes that only take what was cut off from the gradient."""
+        """The nodes whose inputs are all detached from the gradient."""
         found: set[int] = set()
         for body in self.view.graph.bodies:
             cut = {node.name for node in body.nodes if base_of(node.op) in _CUTS}
@@ -195,7 +197,7 @@ class Operators:
         return frozenset(found)
 
     def _word(self, node: Node, found: Verdict, layouts: frozenset[str]) -> tuple[VerdictWord, _Cause]:
-        """The verdict for this node, and why if it is an error."""
+        """The verdict for this node, and the cause if it is an error."""
         if found.needs and found.needs in self._imported:
             return "npu", "-"
         sparse = any(_SPARSE in layout for layout in layouts)
@@ -213,7 +215,7 @@ class Operators:
         return frozenset(one.module.partition(".")[0] for module in modules for one in module.code.imports)
 
     def facts(self) -> list[TorchOperator]:
-        """One fact ``torch_op`` for each operator, verdict, phase and place."""
+        """One fact ``torch_op`` per operator, verdict, phase and place."""
         groups: dict[tuple[object, ...], list[JudgedOperator]] = {}
         for one in self.judged:
             key = (one.place, one.node.op, one.node.phase, one.word, one.cause, one.computed, one.backward, one.lost)
@@ -226,12 +228,12 @@ class Operators:
         ]
 
     def echoes(self, one: JudgedOperator) -> bool:
-        """Whether an operator of the backward pass belongs to one at the same place that the CPU computes as well."""
+        """Whether a backward operator belongs to a forward operator at the same place that also runs on the CPU."""
         return one.node.phase == "backward" and (one.place, base_of(one.node.op)) in self._gradients
 
     @cached_property
     def _gradients(self) -> frozenset[tuple[Place, str]]:
-        """By place, the operators of the gradient of what the CPU computes forward."""
+        """For each place the gradient operators of forward operators that run on the CPU."""
         return frozenset(
             (one.place, base_of(f"aten.{name}"))
             for one in self.judged
@@ -240,11 +242,11 @@ class Operators:
         )
 
     def fallen(self) -> frozenset[Place]:
-        """Where the CPU computes an operator."""
+        """The places where an operator runs on the CPU."""
         return frozenset(one.place for one in self.judged if one.computed)
 
     def counts(self) -> dict[str, int]:
-        """How many nodes there are by what becomes of them."""
+        """The number of nodes by verdict."""
         found = dict.fromkeys(("npu", "decomposes", "cpu", "error", "custom", "unknown"), 0)
         for one in self.judged:
             word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(one.word, one.word)
@@ -253,40 +255,40 @@ class Operators:
 
 
 def _meant(node: Node) -> str:
-    """The operator that was written: a script tells no overloads, of which arguments may decide, and knows one name
-    only of what has two. The NPU has a kernel for the other; where this one was written the source tells."""
+    """The operator with the overload that the source means: scripts name no overloads, on which the arguments may
+    depend. Where operators with two overloads are recorded under one name, the NPU has a kernel for the other one."""
     if node.op not in _SCATTERS:
         return _RENAMED.get(node.op, node.op)
     return f"{node.op}.{'reduce' if 'reduce' in node.attrs.get('arguments', {}) else 'src'}"
 
 
 def _plain(op: str) -> str:
-    """An operator as the fallback names it."""
+    """The operator name that the fallback reports."""
     return op.removeprefix("aten.").removesuffix(".default")
 
 
 def _instead(name: str, judged: JudgedOperator) -> str:
-    """What to write for the operator, or for the first of those that it comes to."""
+    """What to write instead of the operator, or of the first operator that it decomposes into."""
     near = [name, *(f"aten.{one}" for one in (*judged.computed, *judged.backward))]
     return next((text for text in map(instead, near) if text), "")
 
 
 def _holds(when: str, node: Node) -> bool:
     """Whether an argument certainly has the value on which the verdict depends."""
-    name, _, wanted = when.partition(" ")
+    name, _, expected = when.partition(" ")
     value = node.attrs.get("arguments", {}).get(name)
-    if wanted == "negative":
+    if expected == "negative":
         return isinstance(value, int) and not isinstance(value, bool) and value < 0
     return value is True
 
 
 def _inside(found: Verdict, node: Node, chip: str) -> _Inside:
-    """Whether a kernel of the NPU computes this on the CPU: ``yes``, ``no``, or ``chip`` where that depends on a chip
-    that is not declared."""
+    """Whether an NPU kernel falls back to the CPU internally: ``yes``, ``no``, or ``chip`` if it depends on a chip that
+    is not declared."""
     if found.word not in ("npu", "npu_out"):
         return "no"
-    given = node.attrs.get("arguments", {})
-    correction = given.get("correction")
+    arguments = node.attrs.get("arguments", {})
+    correction = arguments.get("correction")
     float64 = "float64" in node.attrs.get("dtypes", ())
     if "always" in found.notes or ("correction" in found.notes and isinstance(correction, float) and correction % 1):
         return "yes"

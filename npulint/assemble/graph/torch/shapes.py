@@ -1,4 +1,4 @@
-"""Dimensions that are not fixed: those that only the values of a tensor tell, and those of the inputs."""
+"""Facts about dynamic dimensions: those that depend on tensor values, and those of the inputs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SAME = dict.fromkeys(("aten.unique_dim", "aten.unique_consecutive", "aten._uniq
 
 @fact_kind("graph_dim")
 class OpenDimension(GraphFact, eq=False, dict=True):
-    """A dimension is not fixed; the name is the operator that gives it, or inputs for those that were left open when
-    the program was exported."""
+    """A dimension is not fixed; the name is the operator that returns it, or inputs for dimensions that were dynamic
+    when the program was exported."""
 
     cause: Literal["values", "inputs"]
-    """What decides about the size: the values of tensors, or the inputs."""
+    """What determines the size: the values of tensors, or the inputs."""
     dims: str
     """The symbols of some sizes."""
     spread: int = 0
-    """How many operators behind it have such a size."""
+    """How many later operators have such a size."""
 
     @attribute
     def instead(self) -> str:
@@ -38,12 +38,13 @@ class OpenDimension(GraphFact, eq=False, dict=True):
 
 
 def facts(view: TorchGraphView) -> list[OpenDimension]:
-    """One fact ``graph_dim`` for each operator and place whose shape comes from values, one for the inputs."""
+    """One fact ``graph_dim`` per operator and place whose result shape depends on values, and one for the inputs."""
     return [*_from_values(view), *_of_inputs(view)]
 
 
 def _from_values(view: TorchGraphView) -> list[OpenDimension]:
-    """By the first node that has such a size; where the form tells no sizes, by what is known to give them."""
+    """The operators whose result size depends on values: the first node with the size, or, if the form records no
+    sizes, operators known to return such sizes."""
     spread = _spread(view)
     groups: dict[tuple[str, Place], tuple[list[Node], list[str]]] = {}
     surely = {id(node): name for node, name in syncs(view) if makes_shape(name)}
@@ -68,7 +69,7 @@ def _from_values(view: TorchGraphView) -> list[OpenDimension]:
 
 
 def _of_inputs(view: TorchGraphView) -> list[OpenDimension]:
-    """The inputs whose sizes were left open when the program was exported."""
+    """The inputs with dynamic dimensions."""
     nodes = [node for node in view.inputs() if node.attrs.get("kind", "user_input") == "user_input"]
     dynamic = [(node, _open(node)) for node in nodes]
     found = [node for node, dims in dynamic if dims]
@@ -89,7 +90,7 @@ def _sizes(node: Node) -> set[str]:
 
 
 def _spread(view: TorchGraphView) -> dict[str, int]:
-    """By size that only values tell, how many nodes have it."""
+    """For each symbol of a size that depends on values, the number of nodes that have it."""
     found: dict[str, int] = {}
     for node in view.all():
         for symbol in _sizes(node):

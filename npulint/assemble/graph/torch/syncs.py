@@ -1,4 +1,4 @@
-"""Where a step waits for the device: values that the host reads, and shapes that only the values tell."""
+"""Facts about host-device synchronisation: values that the host reads, and shapes that depend on values."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
 @fact_kind("graph_sync")
-class HostSync(GraphFact, eq=False, dict=True):
-    """The host waits for the device. It reads a value (the name is item, bool, equal or cpu), or a shape that the
-    values decide (nonzero, masked_select, unique, repeat_interleave, bincount, index by a mask, one_hot, nms)."""
+class GraphSync(GraphFact, eq=False, dict=True):
+    """The host waits for the device. It reads a value (the name is item, bool, equal or cpu), or a shape that depends
+    on values (nonzero, masked_select, unique, repeat_interleave, bincount, index by a mask, one_hot, nms)."""
 
     op: str
     """The operator with its overload."""
     fallen: bool
-    """Whether the CPU computes an operator at the same place."""
+    """Whether an operator at the same place runs on the CPU."""
 
     @attribute
     def shape(self) -> bool:
@@ -49,21 +49,21 @@ class HostSync(GraphFact, eq=False, dict=True):
         return makes_shape(self.name)
 
 
-def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[HostSync]:
-    """One fact ``graph_sync`` for each kind of waiting, phase and place. At the places where operators have `fallen` to
-    the CPU these wait as well, and read what tells whether they succeeded."""
+def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[GraphSync]:
+    """One fact ``graph_sync`` per kind of synchronisation, phase and place. `fallen` are the places of operators that
+    run on the CPU: these synchronise as well, so they are marked."""
     groups: dict[tuple[str, Place, str], list[Node]] = {}
     for node, name in syncs(view):
         groups.setdefault((name, view.place(node), node.phase), []).append(node)
     return [
-        HostSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
+        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
         for (name, place, _), nodes in groups.items()
     ]
 
 
 def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:
-    """The nodes that make the host wait, with what they do: item, bool, equal, cpu; or shape from values: nonzero,
-    masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
+    """The nodes that make the host wait, with the reason: item, bool, equal, cpu; or a shape that depends on values:
+    nonzero, masked_select, unique, repeat_interleave, bincount, index (by a mask), one_hot, nms."""
     away = view.live or any(node.attrs.get("device", "cpu") != "cpu" for node in view.inputs())
     found = []
     for body in view.graph.bodies:
@@ -80,48 +80,48 @@ def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:
 
 
 def makes_shape(name: str) -> bool:
-    """Whether such a node gives a shape that depends on values."""
+    """Whether the result of a node with this reason has a shape that depends on values."""
     return name not in ("item", "bool", "equal", "cpu")
 
 
 def unbacked(shape: object) -> set[str]:
-    """The dimensions of a shape that only the values tell."""
+    """The symbols in a shape that depend on values."""
     sizes = shape if isinstance(shape, list) else []
     return {symbol for size in sizes if isinstance(size, str) for symbol in _UNBACKED.findall(size)}
 
 
 def _by_arguments(base: str, node: Node, known: dict[str, Node], away: bool) -> str:
-    given = node.attrs.get("arguments", {})
+    arguments = node.attrs.get("arguments", {})
     if base == "repeat_interleave":
-        told = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
-        return base if told and given.get("output_size") is None else ""
+        by_tensor = overload_of(node.op) in _REPEATS or (not overload_of(node.op) and _by_tensor(node, known))
+        return base if by_tensor and arguments.get("output_size") is None else ""
     if base == "one_hot":
-        return base if given.get("num_classes", 0) == -1 else ""
+        return base if arguments.get("num_classes", 0) == -1 else ""
     if base == "where":
         return "nonzero" if overload_of(node.op) == "default" and len(node.inputs) <= 1 else ""
     if base == "index":
-        return base if given.get("indices") == "bool" or _masks(node, known) else ""
+        return base if arguments.get("indices") == "bool" or _masks(node, known) else ""
     if base in _COPIES and away:
-        return "cpu" if base == "cpu" or str(given.get("device", "")).partition(":")[0] == "cpu" else ""
+        return "cpu" if base == "cpu" or str(arguments.get("device", "")).partition(":")[0] == "cpu" else ""
     return ""
 
 
 def _by_tensor(node: Node, known: dict[str, Node]) -> bool:
-    """Whether the second of two inputs is a tensor, not a number that a script computes."""
+    """Whether the second of two inputs is a tensor and not a number computed by a script."""
     second = known.get(node.inputs[1].partition(":")[0]) if len(node.inputs) > 1 else None
     return second is not None and is_operator(second.op) and base_of(second.op) not in _NUMBERS
 
 
 def _masks(node: Node, known: dict[str, Node]) -> bool:
-    """Whether an index is a mask, or the result has a size that only the values tell."""
+    """Whether an index is a mask, or the result has a size that depends on values."""
     names = [text.partition(":")[0] for text in node.inputs]
     before = {symbol for name in names if name in known for symbol in _counted(known[name])}
-    indices = names[1:] if len(names) > 1 else names  # of a script, what is indexed may be no node
+    indices = names[1:] if len(names) > 1 else names  # in scripts the indexed value may not be a node
     return any(_is_mask(known[name]) for name in indices if name in known) or bool(_counted(node) - before)
 
 
 def _is_mask(node: Node) -> bool:
-    """Whether a node gives truth values; where types are not told, by the operator."""
+    """Whether a node returns booleans; if types are not recorded, according to its operator."""
     types = node.attrs.get("dtypes")
     return "bool" in types if types else base_of(node.op) in _COMPARISONS
 

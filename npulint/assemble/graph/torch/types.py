@@ -1,4 +1,4 @@
-"""Element types that the NPU has no fast arithmetic for, and where they come into a graph."""
+"""Facts about element types without fast NPU arithmetic, and where they enter a graph."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
 
 @fact_kind("graph_type")
 class SlowType(GraphFact, eq=False, dict=True):
-    """An element type that the NPU has no fast arithmetic for; the name is float64, complex or int64."""
+    """An element type without fast NPU arithmetic; the name is float64, complex or int64."""
 
     dtype: str
     """The type of the first node."""
     made_by: str
-    """The operator that brings it in, or the input that has it."""
+    """The operator that introduces it, or the input."""
     total: int
     """How many operators compute with it."""
     share: int
@@ -36,7 +36,7 @@ class SlowType(GraphFact, eq=False, dict=True):
 
 
 def facts(view: TorchGraphView) -> list[SlowType]:
-    """Float64 and complex at each place that brings them in, int64 arithmetic once a graph."""
+    """One fact per place that introduces float64 or complex, and one per graph for int64 arithmetic."""
     found: list[SlowType] = []
     nodes = [node for node in view.all() if _type(node)]
     for name in ("float64", "complex"):
@@ -47,15 +47,15 @@ def facts(view: TorchGraphView) -> list[SlowType]:
 
 
 def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int) -> list[SlowType]:
-    """By place where a node of the type takes none of it; those that are inputs at the first line of the file."""
+    """The nodes by place that return the type and have no input of it; graph inputs at the first line of the file."""
     known = {node.name for node in having}
-    given = [node for node in view.inputs() if _type(node) == name and _sized(node)]
-    groups: dict[Place, list[Node]] = {(view.path, Span()): given} if given else {}
-    known |= {node.name for node in given}
+    inputs = [node for node in view.inputs() if _type(node) == name and _sized(node)]
+    groups: dict[Place, list[Node]] = {(view.path, Span()): inputs} if inputs else {}
+    known |= {node.name for node in inputs}
     for node in having:
         if _sized(node) and not any(text.partition(":")[0] in known for text in node.inputs):
             groups.setdefault(view.place(node), []).append(node)
-    if view.live and groups:  # a recording does not tell what a node takes
+    if view.live and groups:  # recordings do not contain the inputs of nodes
         groups = dict([next(iter(groups.items()))])
     total = sum(node.count for node in having)
     return [
@@ -65,7 +65,7 @@ def _brought_in(view: TorchGraphView, name: str, having: list[Node], share: int)
 
 
 def _integers(view: TorchGraphView, nodes: list[Node]) -> list[SlowType]:
-    """Arithmetic with int64 on whole tensors; indices and sizes are ordinary."""
+    """Arithmetic with int64 on whole tensors; on indices and sizes it is normal."""
     counted = [node for node in nodes if _computes(node)]
     having = [node for node in counted if _type(node) == "int64"]
     if not having:
@@ -91,13 +91,13 @@ def _first(node: Node) -> str:
 
 
 def _sized(node: Node) -> bool:
-    """Whether the node gives more than one number."""
+    """Whether the node returns more than one number."""
     shape = next(iter(node.attrs.get("shapes", ())), None)
     return shape is None or bool(shape)
 
 
 def _maker(nodes: list[Node]) -> str:
-    """The operator, or what is given from outside: by its name in the model if it is the only one."""
+    """The operator, or of an only graph input its name in the model."""
     first = nodes[0]
     if first.op != "placeholder":
         return base_of(first.op)
@@ -105,5 +105,5 @@ def _maker(nodes: list[Node]) -> str:
 
 
 def _share(part: list[Node], whole: list[Node]) -> int:
-    """In percent."""
+    """The share of the nodes in percent."""
     return round(100 * sum(node.count for node in part) / max(sum(node.count for node in whole), 1))

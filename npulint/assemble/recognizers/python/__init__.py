@@ -1,1 +1,1 @@
-"""What all Python projects are asked: imports, calls, names, options, the environment; a module per area."""
+"""Recognizers for all Python code: imports, calls, names, options, environment variables; one module per area."""

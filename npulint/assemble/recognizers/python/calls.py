@@ -36,12 +36,12 @@ class LibraryCall(CallFact):
 
     @attribute
     def of(self) -> Literal["one_plus", "state", "other"] | None:
-        """Of ``tensorflow.log`` whether its argument is ``1 + x`` (one_plus), of ``torch.load`` whether a table of
+        """For ``tensorflow.log`` whether its argument is ``1 + x`` (one_plus); for ``torch.load`` whether a table of
         weights is loaded (state)."""
         if self.name == "tensorflow.log":
             return "one_plus" if _is_one_plus(self.call) else "other"
         if self.name == "torch.load":
-            from npulint.assemble.recognizers.torch.checkpoints import content  # few ask
+            from npulint.assemble.recognizers.torch.checkpoints import content  # rarely needed
 
             return content(self.call)
         return None
@@ -55,13 +55,13 @@ class BoundCall(CallFact):
 
 
 def _is_asked(name: str) -> bool:
-    """Members of known packages, but for those that no check will ever ask about."""
+    """Whether a canonical name belongs to a known package, except members that no check can query."""
     return "." in name and not name.startswith(("?", *_UNASKED)) and ":" not in name and name not in _APART
 
 
 @recognizes(matching=_is_asked)
 def library_calls(call: CallSite) -> tuple[Fact, ...]:
-    """A call of anything but the project's own and the unknown; of ``functools.partial`` that of what it binds."""
+    """A fact for each call of a known external function; for ``functools.partial`` also for the bound function."""
     if call.name == "functools.partial" and call.args:
         bound = call.args[0].name
         return (BoundCall(call, bound),) if bound.startswith(FRAMEWORKS) else ()

@@ -1,4 +1,4 @@
-"""Commands that Python code starts: the same facts as a launcher's."""
+"""Commands that Python code runs: the same facts as for shell scripts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def commands(call: CallSite) -> list[StartedCommand]:
 
 
 def _text(command: Expr) -> str:
-    """A command as text; of a list its first word."""
+    """A command as text; for a list its first element."""
     if command.is_display:
         return command.items[0].text if command.items else ""
     return command.single if isinstance(command.single, str) else ""

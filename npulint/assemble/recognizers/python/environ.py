@@ -28,7 +28,7 @@ class EnvironmentReadByCall(CallFact):
 
 @fact_kind("environment_read")
 class EnvironmentRead(PlaceFact):
-    """A variable is read by ``os.environ[...]``, or looked for with ``in os.environ``; the name is the variable."""
+    """A variable is read by ``os.environ[...]``, or tested with ``in os.environ``; the name is the variable."""
 
 
 @recognizes("os.getenv", "os.environ.get")
@@ -52,18 +52,18 @@ def reads(module: Scope) -> Iterator[Fact]:
 class PythonVariable(EnvironmentVariable, PlaceFact):
     """Python code sets a variable of the environment; the name is the variable."""
 
-    _given: Expr | None
+    _expr: Expr | None
     via: Literal["python"] = "python"
     _scripts: Scripts = NO_SCRIPTS
 
     def complete(self, scripts: Scripts) -> None:
-        """Takes over what the project sets, which is known when all facts are found."""
+        """Stores the variables of the whole project, which are known only when all facts exist."""
         self._scripts = scripts
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return PossibleValues() if self._given is None else self._given.known
+        return PossibleValues() if self._expr is None else self._expr.known
 
     @property
     def is_conditional(self) -> bool:
@@ -71,7 +71,7 @@ class PythonVariable(EnvironmentVariable, PlaceFact):
         return self.active != "yes"
 
     def is_in_time(self, variable: Variable) -> bool:
-        """See `EnvironmentVariable.is_in_time`; a module has been run when one of its functions is called."""
+        """See `EnvironmentVariable.is_in_time`; a module has been executed before its functions are called."""
         if variable.read == "start":
             return False
         readers = ("npu_device",) if self.name in _OF_NPU_DEVICE else ("torch", "torch_npu")

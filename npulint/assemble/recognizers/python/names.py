@@ -1,4 +1,4 @@
-"""Imports, names that are used without being called, definitions and options."""
+"""Imports, uses of names without a call, definitions and command line options."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ FRAMEWORKS = (
     "apex.",
     "tfdbg_ascend",
 )
-"""How the canonical names of what frameworks offer begin."""
+"""The prefixes of canonical framework names."""
 
 
 @fact_kind("import")
 class ForeignImport(PlaceFact):
-    """Something is imported that is not the project's own; the name is the dotted name of what is imported."""
+    """Something outside of the project is imported; the name is its dotted name."""
 
     record: Import
     star: bool
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it stands in a ``try`` statement."""
+        """Whether it is in a ``try`` statement."""
         return self.scope.block > 0 and any(around.kind in ("try", "except") for around in self.scope.ancestors)
 
     @attribute
     def used(self) -> Flag:
-        """Whether the file calls or mentions what it gives; unknown where that has no name."""
+        """Whether the file uses the imported name; unknown if the import binds none."""
         alias = self.record.alias
         return flag(None if not alias or alias == "*" else alias in _used_roots(self.scope))
 
@@ -61,7 +61,7 @@ def imports(module: Scope) -> Iterator[Fact]:
 
 @once_per_file
 def _used_roots(scope: Scope) -> set[str]:
-    """The first names of all that a file calls or mentions."""
+    """The first segments of all names that a file uses."""
     code = scope.module.code
     called = [call.callee.name for call in code.calls if isinstance(call.callee, Ref)]
     return {name.partition(".")[0] for name in (*called, *(record.name for record in code.name_uses))}
@@ -76,14 +76,14 @@ class NameMention(PlaceFact):
 
 @fact_kind("call")
 class PassedName(PlaceFact):
-    """A name of a framework is passed to a call: somebody else may call it."""
+    """A name of a framework is passed to a call, which may call it."""
 
     passed: bool = True
 
 
 @recognizes_in_modules
 def name_uses(module: Scope) -> Iterator[Fact]:
-    """The names of frameworks that a module uses; what is passed to somebody who may call it counts as a call."""
+    """The framework names that a module uses; passing one to a call counts as a call."""
     names = module.context.names
     named: list[tuple[str, NameUse]] = []
     for record in module.module.code.name_uses:
@@ -100,7 +100,7 @@ def name_uses(module: Scope) -> Iterator[Fact]:
 
 
 def _passed(module: Module) -> set[str]:
-    """Names passed to calls: a function among them is called by somebody else."""
+    """The names passed to calls, which may call them."""
     partial = set(module.calls_of("partial"))
     calls = [call for index, call in enumerate(module.code.calls) if index not in partial]
     found = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
@@ -112,7 +112,7 @@ class Definition(PlaceFact):
     """A function or class is defined; the name is its last segment."""
 
     what: str
-    """What is defined: function, class or lambda."""
+    """The kind of definition: function, class or lambda."""
     params: PossibleValues
     """The names of its parameters, joined by commas."""
 
@@ -132,7 +132,7 @@ class DefinedOption(PlaceFact):
     """An option of the command line is defined; the name is the option."""
 
     value: PossibleValues
-    """What it is unless somebody gives it."""
+    """Its default value."""
 
 
 @recognizes_in_modules

@@ -1,1 +1,1 @@
-"""What only TensorFlow projects are asked: sessions, optimizers, settings, input …, a module per area."""
+"""Recognizers for TensorFlow code: sessions, optimizers, settings, input pipelines …; one module per area."""

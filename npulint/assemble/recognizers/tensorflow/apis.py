@@ -1,4 +1,4 @@
-"""Interfaces that the adapter does not support, or that do on the NPU something else than expected."""
+"""Interfaces that the adapter does not support, or that behave differently on the NPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.host import Placed, placed
 from npulint.assemble.recognizers.tensorflow.optional import is_for_tpu, is_optional, is_used
 from npulint.assemble.walker import walker
-from npulint.data.tf_api import Api, find
+from npulint.data.tf_api import TensorFlowApi, find
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -40,7 +40,7 @@ class RecordedApi(CallFact):
     only with the arguments that matter (``tf.sequence_mask`` without maxlen). The name is its canonical name, also
     ``tensorflow.raw_ops.X`` of an operator that may lack a kernel."""
 
-    _api: Api
+    _api: TensorFlowApi
 
     @attribute
     def support(self) -> Support:
@@ -51,12 +51,12 @@ class RecordedApi(CallFact):
 
     @attribute
     def reason(self) -> Reason:
-        """What it has in common with others that share an explanation."""
+        """The group of interfaces that share an explanation."""
         return cast(Reason, self._api.reason)
 
     @attribute
     def release(self) -> Literal["1.15", "2.6", "both"]:
-        """The release of TensorFlow that this holds for."""
+        """The TensorFlow release that the record applies to."""
         return cast(Literal["1.15", "2.6", "both"], self._api.release)
 
     @attribute
@@ -71,36 +71,36 @@ class RecordedApi(CallFact):
 
     @attribute
     def plain(self) -> bool:
-        """Whether the name is the one of the installed release itself: neither it nor its file goes through compat."""
+        """Whether the name is that of the installed release itself: neither the name nor the file uses compat."""
         imported = (f"{record.module}.{record.name}" for record in self.call.module.code.imports)
         return ".compat" not in self.call.written and not any(".compat" in name for name in imported)
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the call may be skipped or may fail: it is inside try, in one arm of a condition, or (of a TPU's
-        interface) in code for TPUs."""
+        """Whether the call may be skipped or may fail: it is in try, in a branch of a conditional expression, or (for
+        TPU interfaces) in code for TPUs."""
         return is_optional(self.call) or (self._api.reason == "tpu" and is_for_tpu(self.scope))
 
     @attribute
     def used(self) -> bool:
-        """Whether something in the project names the function or class around it."""
+        """Whether the project uses the function or class around it."""
         return is_used(self.scope)
 
     @attribute
     def place(self) -> Placed:
-        """Where it stands: in the input pipeline, between layers and what trains them, or at the edge of the graph."""
+        """Where it is: in the input pipeline, between layers and what trains them, or at the edge of the graph."""
         return placed(self.call)
 
 
 @recognizes(matching=lambda name: bool(find(name)))
 def recorded_apis(call: CallSite) -> list[RecordedApi]:
-    """Recorded names of TensorFlow; the first record whose argument is as it must be."""
+    """A fact for each call of a recorded interface: the first record whose argument condition holds."""
     found = next((api for api in find(call.name) if _is_meant(call, api)), None)
     return [] if found is None else [RecordedApi(call, call.name, found)]
 
 
-def _is_meant(call: CallSite, api: Api) -> bool:
-    """Whether the argument that decides surely has the value that is meant."""
+def _is_meant(call: CallSite, api: TensorFlowApi) -> bool:
+    """Whether the argument certainly has the value of the record."""
     if not api.argument:
         return True
     value = call.argument(api.argument, api.position)
@@ -118,5 +118,5 @@ def _is_meant(call: CallSite, api: Api) -> bool:
 
 @walker(depth=16, otherwise=bool)
 def _is_counted(value: Expr) -> bool:
-    """Whether a number is the largest value, or the sum, of a tensor, perhaps with something added."""
+    """Whether a number is the maximum or sum of a tensor, possibly with an offset."""
     return value.name in _COUNTS or any(map(_is_counted, value.operands("+", "-")))

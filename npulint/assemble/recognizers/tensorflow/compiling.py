@@ -1,4 +1,4 @@
-"""TensorFlow 2: how models are compiled, and the loop size that the NPU is told."""
+"""TensorFlow 2: compiled Keras models, and the loop size set for the NPU."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class LoopSize(CallFact):
 
     @attribute
     def value(self) -> PossibleValues:
-        """The size that is set."""
+        """The loop size."""
         return self.call.argument_value("loop_size", 0) or PossibleValues()
 
     @attribute
     def agrees(self) -> Literal["yes", "no", "missing", "unknown"]:
-        """Whether compiled loops make as many rounds as the loop size says; missing if there are none."""
+        """Whether compiled loops have as many iterations as the loop size; missing if there are none."""
         rounds = _rounds(self.call.context)
         if not rounds:
             return "missing"
@@ -51,14 +51,14 @@ class ModelCompile(CallFact):
 
 @recognizes(matching=lambda name: name.endswith(".compile"))
 def compiled_models(call: CallSite) -> list[ModelCompile]:
-    """``compile`` of models, known as such by their class or by the arguments."""
+    """A fact for each ``compile`` of a Keras model, recognised by its class or by the arguments."""
     is_model = _MODEL.match(call.name) is not None or not _OF_KERAS.isdisjoint(call.keywords)
     return [ModelCompile(call, "compile")] if is_model else []
 
 
 @once
 def _rounds(context: Context) -> list[PossibleValues]:
-    """How many rounds the loops over ``tf.range`` in compiled functions make, as their callers say."""
+    """The numbers of iterations of loops over ``tf.range`` in compiled functions, according to their callers."""
     found = []
     for call in (call for module in module_scopes(context) for call in module.calls_named("range")):
         function = call.scope.function
@@ -70,12 +70,12 @@ def _rounds(context: Context) -> list[PossibleValues]:
 
 
 def _is_looped_over(call: CallSite) -> bool:
-    """Whether a loop runs over the result of a call."""
+    """Whether a loop iterates over the result of a call."""
     return any(loop.test.call == call for loop in call.scope.blocks_of("loop"))
 
 
 def _limit(call: CallSite, function: Scope) -> PossibleValues:
-    """Where a ``tf.range`` ends; a parameter of the function is what the project's calls pass."""
+    """The upper limit of a ``tf.range``; for a parameter of the function, the value that the project's calls pass."""
     limit = call.argument("limit", 1) or call.argument("start", 0)
     if limit is None:
         return PossibleValues()

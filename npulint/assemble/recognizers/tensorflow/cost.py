@@ -1,4 +1,4 @@
-"""What makes a graph grow, wait for the host, or lose precision: operations by how they are used."""
+"""Operations that make a graph grow, block the host, or lose precision, by how they are used."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _SQUARES = frozenset(("tensorflow.square", "tensorflow.squared_difference"))
 
 @fact_kind("graph_growth")
 class GraphGrowth(CallFact):
-    """A loop that runs a session adds an operation to its graph in every round; the name is the operation's."""
+    """A loop that runs a session adds an operation to its graph in every iteration; the name is the operation."""
 
 
 @recognizes(*(f"tensorflow.{name}" for name in _PY_FUNCS))
 @fact_kind("py_func")
 class PythonFunction(CallFact):
-    """A Python function is put into the graph; the name is the canonical name of what does so."""
+    """A Python function is wrapped into the graph; the name is the canonical name of the wrapper."""
 
     @attribute
     def shaped(self) -> bool:
-        """Whether the file gives any tensor back its static shape."""
+        """Whether the file sets the static shape of any tensor."""
         return bool(self.scope.calls_named(*_SHAPERS))
 
     @attribute
@@ -67,7 +67,7 @@ class Dropout(CallFact):
 
     @attribute
     def noise_shape(self) -> Flag:
-        """Whether the mask gets its own shape; unknown for a bare name."""
+        """Whether the mask has its own shape; unknown for a bare name."""
         value = self.call.argument("noise_shape", 2)
         if value is None or (value.is_literal and value.literal is None):
             return "no"
@@ -77,7 +77,7 @@ class Dropout(CallFact):
 
     @attribute
     def alternative(self) -> bool:
-        """Whether another branch of the same function calls a dropout of the NPU."""
+        """Whether another branch of the same function calls an NPU dropout."""
         function = self.scope.function
         others = [] if function is None else self.scope.calls_named(*_NPU_DROPOUTS)
         apart = [one for one in others if one.scope is not self.scope and one.scope.function is function]
@@ -86,17 +86,18 @@ class Dropout(CallFact):
 
 @fact_kind("half_reduction")
 class HalfReduction(CallFact):
-    """What was certainly cast to float16 is summed or averaged; the name is the canonical name of the operation."""
+    """A value that was certainly cast to float16 is summed or averaged; the name is the canonical name of the
+    operation."""
 
 
 @fact_kind("zero_root")
 class RootOfSquares(CallFact):
-    """The square root is taken of a sum of squares and of nothing else, which may be zero."""
+    """The square root is taken of a sum of squares without an offset, which may be zero."""
 
 
 @recognizes(*_BUILDERS)
 def graph_growth(call: CallSite) -> list[GraphGrowth]:
-    """Operations that a loop around session runs builds anew, on a graph that it does not make anew."""
+    """Operations that a loop around session runs creates again in each iteration, on the same graph."""
     scope = call.scope
     if scope.loop is None or scope.is_conditional or not runs_each_round(scope):
         return []
@@ -110,7 +111,7 @@ def graph_growth(call: CallSite) -> list[GraphGrowth]:
 
 @recognizes("tensorflow.reduce_sum", "tensorflow.reduce_mean")
 def half_reductions(call: CallSite) -> list[HalfReduction]:
-    """Sums and means of float16."""
+    """Sums and means of float16 values."""
     value = call.argument("input_tensor", 0)
     sites = [] if value is None else value.sites
     return [HalfReduction(call, call.name)] if sites and all(_casts_to_half(site) for site in sites) else []
@@ -118,7 +119,7 @@ def half_reductions(call: CallSite) -> list[HalfReduction]:
 
 @recognizes("tensorflow.sqrt")
 def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
-    """Lengths of vectors."""
+    """Norms of vectors."""
     value = call.argument("x", 0)
     sites = [] if value is None else value.sites
     sums = [site.argument("input_tensor", 0) for site in sites if site.name == "tensorflow.reduce_sum"]
@@ -127,7 +128,7 @@ def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
 
 @once_per_file
 def _around_new_graphs(scope: Scope) -> set[Scope]:
-    """The blocks around the calls of a module that make a session or a graph."""
+    """The blocks around the calls of a module that create a session or a graph."""
     return {around for call in scope.all_calls if call.name in _FRESH for around in call.scope.ancestors}
 
 

@@ -1,4 +1,4 @@
-"""Devices and distribution: device strings, horovod, strategies, the NPU's own interfaces."""
+"""Devices and distribution: device strings, Horovod, strategies, interfaces of the adapter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
-# By what asks for a device, the keyword and the position of the device.
+# From functions with a device argument to its keyword and position.
 _DEVICE_CALLS = {
     "tensorflow.device": ("device_name_or_function", 0),
     "tensorflow.Graph().device": ("device_name_or_function", 0),
@@ -42,7 +42,7 @@ _STACKS: tuple[tuple[Stack, re.Pattern[str]], ...] = (
     ),
     ("tpu", lazy_compile(r"^tensorflow\.(?:contrib\.tpu|tpu|estimator\.tpu)\.|\.TPUClusterResolver$")),
 )
-_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # how names of these begin
+_STACKED = ("tensorflow.", "horovod.", "npu_bridge.", "hccl.", "npu_device.")  # prefixes of their names
 What = Literal["init", "rank", "optimizer", "broadcast", "strategy", "allreduce", "other"]
 _WHAT: tuple[tuple[What, re.Pattern[str]], ...] = (
     ("optimizer", lazy_compile(r"Optimizer$|optimizer(?:_wrapper)?$")),
@@ -61,27 +61,27 @@ class DeviceText(CallFact):
     computed: bool
     """Whether the text is computed."""
     written: Literal["literal", "computed", "elsewhere"]
-    """Where the text stands: in the call as a literal, there as literal parts that say GPU, or elsewhere."""
+    """How the text is written: as a literal in the call, there with literal parts that name a GPU, or elsewhere."""
 
     @attribute
     def via(self) -> str:
-        """The canonical name of what is given the text."""
+        """The canonical name of the function that gets the text."""
         return self.call.name
 
     @attribute
     def gpu(self) -> bool:
-        """Whether it means a GPU."""
+        """Whether it names a GPU."""
         return _GPU.search(self.name) is not None
 
     @attribute
     def tower(self) -> bool:
-        """Whether it stands around one of several towers."""
+        """Whether it is the device scope of one of several towers."""
         return is_repeated(self.call)
 
 
 @recognizes(*_DEVICE_CALLS)
 def device_texts(call: CallSite) -> Iterator[DeviceText]:
-    """Devices that are given as texts, be they computed in part."""
+    """Device strings, also partly computed ones."""
     value = call.argument(*_DEVICE_CALLS[call.name])
     if value is None:
         return
@@ -94,32 +94,32 @@ def device_texts(call: CallSite) -> Iterator[DeviceText]:
 
 @fact_kind("distribution")
 class DistributionCall(CallFact):
-    """A member of a stack for distributed training is called; the name is its canonical name."""
+    """A function or class for distributed training is called; the name is its canonical name."""
 
     stack: Stack
-    """The stack: horovod, tf.distribute, the NPU's own, or that for TPUs."""
+    """The distribution stack: horovod, tf.distribute, the adapter's, or that for TPUs."""
 
     @attribute
     def what(self) -> What:
-        """What it is for."""
+        """The purpose of the function."""
         last = self.name.rpartition(".")[2]
         return next((what for what, pattern in _WHAT if pattern.search(last)), "other")
 
     @attribute
     def wraps_scaled(self) -> bool:
-        """Whether it is given an optimizer that scales the loss already."""
+        """Whether it wraps an optimizer that already scales the loss."""
         inner = wrapped(self.call)
         return inner is not None and is_wrapped_by(inner, LOSS_SCALE_OPTIMIZERS)
 
     @attribute
     def kept(self) -> bool:
-        """Whether something is done with its result."""
+        """Whether its result is used."""
         return self.call.index in _consumed(self.scope)
 
 
 @once_per_file
 def _consumed(scope: Scope) -> set[int]:
-    """The calls of a file with whose results something is done."""
+    """The calls of a file whose results are used."""
     return consumed(scope.module)
 
 
@@ -130,7 +130,7 @@ def _is_distributed(name: str) -> bool:
 
 @recognizes(matching=_is_distributed)
 def distribution_calls(call: CallSite) -> list[DistributionCall]:
-    """Members of the distribution stacks."""
+    """Calls of interfaces for distributed training."""
     name = call.name
     return [DistributionCall(call, name, next(stack for stack, pattern in _STACKS if pattern.search(name)))]
 

@@ -1,4 +1,4 @@
-"""TensorFlow 2: which own functions are compiled by ``tf.function`` or by Keras, and which code runs eagerly."""
+"""TensorFlow 2: which functions ``tf.function`` or Keras compiles, and which code runs eagerly."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ from npulint.lazy_regex import lazy_compile
 
 _COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
 _HARMLESS = frozenset(("staticmethod", "classmethod", "property", "abc.abstractmethod"))
-# What Keras calls of a model or layer, within its own compiled functions.
+# The methods of a model or layer that Keras calls in its compiled functions.
 _OF_KERAS = frozenset(
     "train_step test_step predict_step call build compute_loss compute_gradients get_gradients get_updates "
     "make_train_function _resource_apply_dense _resource_apply_sparse apply_gradients".split()
 )
-_RUNNING = frozenset(("run", "experimental_run_v2"))  # of strategies: they call what they are given
+_RUNNING = frozenset(("run", "experimental_run_v2"))  # methods of strategies that call their argument
 _PLAIN_BASES = frozenset(("object", "abc.ABC", "typing.Generic", "tensorflow.Module"))
 _OWN_COMPILE = lazy_compile(r"(?:^|[._])(?:tf_?)?(?:function|compile|jit|graph)(?:_|$|\()", re.IGNORECASE)
-_ARGUMENTS = 4  # of a call that compiles: more are not looked at
+_ARGUMENTS = 4  # maximum evaluated arguments of a compiling call
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """What calls of ``tf.function`` are given: own functions, and the last names of what is not found."""
+    """The functions passed to ``tf.function``: those of the project, and the last names of unknown ones."""
 
     functions: set[Scope]
     names: set[str]
 
 
 def compiled(scope: Scope) -> Flag:
-    """Whether code runs within a compiled function: ``yes``, ``no`` (eagerly) or ``unknown``."""
+    """Whether code runs in a compiled function: ``yes``, ``no`` (eagerly) or ``unknown``."""
     function = scope.function
     return "no" if function is None else _runs_compiled(function)
 
 
 def is_compiled(function: Scope) -> bool:
-    """Whether a function is itself made a compiled one."""
+    """Whether a function itself is compiled."""
     return _made_compiled(function) == "yes"
 
 
 def users(function: Scope) -> list[CallSite]:
-    """The calls that run a function: those of it, and those that give it to a strategy."""
+    """The calls that run a function: calls of it, and calls that pass it to a strategy."""
     return function.callers + [call for call in _handed_to(function) if call.last in _RUNNING]
 
 
 @walker(depth=12, otherwise=lambda: "unknown")
 @once
 def _runs_compiled(function: Scope) -> Flag:
-    """Whether a function runs compiled: it is compiled itself, or all that run it are."""
+    """Whether a function runs compiled: it is compiled itself, or all functions that run it are."""
     own = _made_compiled(function)
     if own != "no":
         return own
@@ -68,8 +68,8 @@ def _runs_compiled(function: Scope) -> Flag:
 
 def _made_compiled(function: Scope) -> Flag:
     """Whether a function is compiled by its decorators, by a call of ``tf.function`` or by Keras."""
-    given = _given(function.context)
-    if function in given.functions:
+    passed = _passed_to_function(function.context)
+    if function in passed.functions:
         return "yes"
     for decorator in function.decorators:
         name = decorator.name.removesuffix("()")
@@ -78,14 +78,14 @@ def _made_compiled(function: Scope) -> Flag:
         if name not in _HARMLESS and not name.endswith((".setter", ".getter")):
             return "unknown"
     last = function.record.name.rpartition(".")[2]
-    if last in given.names:
+    if last in passed.names:
         return "unknown"
     owner = function.parent
     return _made_compiled_by_keras(owner, last) if owner is not None and owner.kind == "class" else "no"
 
 
 def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
-    """Whether Keras calls a method of a class within its own compiled functions."""
+    """Whether Keras calls a method of a class in its own compiled functions."""
     if method.startswith("__") and method not in ("__init__", "__call__"):
         return "unknown"
     if method not in _OF_KERAS:
@@ -97,8 +97,8 @@ def _made_compiled_by_keras(owner: Scope, method: str) -> Flag:
 
 
 @once
-def _given(context: Context) -> _Compiled:
-    """What the calls of ``tf.function`` in a project are given; also what own wrappers of it are."""
+def _passed_to_function(context: Context) -> _Compiled:
+    """The functions that a project passes to ``tf.function`` or to its own wrappers of it."""
     found = _Compiled(set(), set())
     for module in module_scopes(context):
         for index in module.module.calls_where(lambda last: last == "npu_compat_function" or _is_own_compile(last)):
@@ -117,7 +117,7 @@ def _is_own_compile(last: str) -> bool:
 
 
 def _handed_to(function: Scope) -> list[CallSite]:
-    """The calls that are given a function."""
+    """The calls that get a function as an argument."""
     found = []
     for call, value in _handed(function.context).get(function.record.name.rpartition(".")[2], ()):
         functions = value.functions
@@ -128,7 +128,7 @@ def _handed_to(function: Scope) -> list[CallSite]:
 
 @once
 def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
-    """Last name -> the calls that are given something of that name, of those that are names of own functions."""
+    """From the last name of a project function to the calls that get it as an argument."""
     modules = module_scopes(context)
     blocks = [record for module in modules for record in module.module.blocks]
     own = {record.name.rpartition(".")[2] for record in blocks if record.kind == "function"}

@@ -1,4 +1,4 @@
-"""Gradients: which calls made what is given to apply_gradients."""
+"""Which calls computed the gradients that apply_gradients gets."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from npulint.assemble.cursors import CallSite, Expr
 
 _GRADIENTS = frozenset(("compute_gradients", "gradients", "gradient"))
 _DEPTH = 10
-_STEPS = 300  # calls and names that one question may look at
+_STEPS = 300  # maximum calls and names per answer
 _ASSIGNMENTS = 6
 _ITEMS = 8
-_TALL = 3  # lines from the start of an assignment to a comprehension in it
+_TALL = 3  # maximum lines from the start of an assignment to a comprehension in it
 
 
 def gradient_calls(call: CallSite) -> list[CallSite]:
     """The calls of compute_gradients, tf.gradients and tape.gradient whose results reach a call of apply_gradients,
-    through lists, own functions, loops and appends."""
+    through lists, project functions, loops and appends."""
     value = call.argument("grads_and_vars", 0)
     stack = [] if value is None else [(value, 0)]
     found: list[CallSite] = []
@@ -37,7 +37,7 @@ def gradient_calls(call: CallSite) -> list[CallSite]:
 
 
 def _contributing(value: Expr) -> list[Expr]:
-    """The expressions whose values an expression is built from."""
+    """The expressions that an expression is built from."""
     call = value.call
     if call is not None:
         target = call.target
@@ -58,7 +58,7 @@ def _additions(name: Expr) -> list[CallSite]:
 
 
 def _iterated(value: Expr) -> list[Expr]:
-    """What the comprehensions at the place of an expression run over."""
+    """The iterables of the comprehensions at the place of an expression."""
     blocks = value.module.blocks[value.scope.block + 1 :]
     near = takewhile(lambda block: block.line <= value.line + _TALL, blocks)
     loops = (block for block in near if block.kind == "loop" and block.params and block.line >= value.line)

@@ -1,4 +1,4 @@
-"""The graph: V1 control flow and causes of dynamic shapes."""
+"""V1 control flow and causes of dynamic shapes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONTROL = frozenset(
     tensorflow.nn.raw_rnn tensorflow.contrib.framework.smart_cond tensorflow.nn.static_state_saving_rnn
     tensorflow.contrib.rnn.stack_bidirectional_dynamic_rnn""".split()
 )
-# Loops and branches under other names, and what builds branches in addition to its own work.
+# Other names of loops and branches, and calls that also build branches.
 _WITHIN = frozenset(
     """tensorflow.keras.backend.switch tensorflow.keras.backend.in_train_phase tensorflow.keras.backend.in_test_phase
     tensorflow.keras.backend.rnn tensorflow.keras.backend.map_fn tensorflow.keras.backend.foldl
@@ -33,7 +33,7 @@ _BESIDE = frozenset(
     tensorflow.train.noisy_linear_cosine_decay""".split()
 )
 _UNROLLED = frozenset(f"tensorflow.keras.layers.{name}" for name in ("LSTM", "GRU", "SimpleRNN", "RNN"))
-# Where the flag stands that chooses between training and inference: a tensor there is a branch in the graph.
+# The position of the training flag: a tensor there creates a branch in the graph.
 _PHASED = {
     "tensorflow.layers.batch_normalization": ("training", 13),
     "tensorflow.layers.dropout": ("training", 4),
@@ -56,7 +56,7 @@ _DYNAMIC = frozenset(
 _PLACEHOLDERS = frozenset(
     ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
 )
-# Constants wherever the shape is static.
+# Constants if the shape is static.
 _FOLDED = ("tensorflow.data.", "tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")
 _TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 _RECURRENT = ("dynamic_rnn", "bidirectional_dynamic_rnn")
@@ -68,18 +68,17 @@ class ControlFlow(CallFact):
     """Loops or branches are built into the graph; the name is the canonical name of what builds them."""
 
     implicit: bool
-    """Whether it builds them in addition to its own work: a layer that a placeholder switches, a stepwise learning
-    rate, an assertion."""
+    """Whether it also builds them: a layer that a placeholder switches, a stepwise learning rate, an assertion."""
 
 
 @fact_kind("dynamic_shape")
 class DynamicShape(CallFact):
-    """A tensor gets a shape that is not known before the graph runs; the name is what makes it."""
+    """A tensor has a shape that is not known before the graph runs; the name is the operation that creates it."""
 
     inner: bool
     """Whether a dimension other than the first is unknown."""
     dims: str
-    """What is unknown: the number of dimensions, or rank, or what decides about them (data, k)."""
+    """What is unknown: the dimensions, their number (rank), or what determines them (data, k)."""
 
 
 class _SummedValues(CallFact):
@@ -87,23 +86,23 @@ class _SummedValues(CallFact):
 
     @attribute
     def summed(self) -> Summed:
-        """What becomes of the values: they get a name that is summed once and used nowhere else (named), are summed
-        where they are computed (direct), or are used otherwise; unknown where k is not a tensor."""
+        """How the values are used: assigned to a name that is summed once and used nowhere else (named), summed where
+        they are computed (direct), or otherwise; unknown if k is not a tensor."""
         return self.record.summed
 
     @attribute
     def into(self) -> str | None:
-        """The name that the values get, or unknown."""
+        """The name that the values are assigned to, or unknown."""
         return self.record.into
 
     @attribute
     def over(self) -> str | None:
-        """What the values are taken of, where that is a name."""
+        """The input of top_k, if it is a name."""
         return self.record.over
 
     @attribute
     def count(self) -> str | None:
-        """What is given for k, where that is a name."""
+        """The argument k, if it is a name."""
         return self.record.count
 
 
@@ -112,11 +111,11 @@ class TopK(_SummedValues):
     """The largest values of a tensor are taken (``top_k``)."""
 
     k: K = "unknown"
-    """What its k is: a constant, or a tensor that the graph computes."""
+    """The kind of its k: a constant, or a tensor that the graph computes."""
 
     @attribute
     def words(self) -> str:
-        """The names in its k, lower case, joined by spaces."""
+        """The names in k, lower case, joined by spaces."""
         value = self.call.argument("k", 1)
         return " ".join([] if value is None else _names(value))
 
@@ -128,21 +127,21 @@ class SumOfTopK(_SummedValues):
 
 @recognizes(*_CONTROL, *_WITHIN)
 def control_flow(call: CallSite) -> list[ControlFlow]:
-    """What always builds loops or branches."""
+    """Calls that always build loops or branches."""
     return [ControlFlow(call, call.name, False)]
 
 
 @recognizes(*_UNROLLED)
 def recurrent_layers(call: CallSite) -> list[ControlFlow]:
-    """Recurrent layers build loops unless they are unrolled."""
+    """Recurrent layers, which build loops unless they are unrolled."""
     unroll = call.argument("unroll")
     return [ControlFlow(call, call.name, False)] if unroll is None or unroll.single is False else []
 
 
 @recognizes(*_BESIDE, *_PHASED)
 def implied_control_flow(call: CallSite) -> list[ControlFlow]:
-    """What builds branches in addition to its own work, also layers that a placeholder switches between training and
-    inference: both ways are then in the graph."""
+    """Calls that also build branches, such as layers that a placeholder switches between training and inference: both
+    branches are in the graph."""
     name = call.name
     switch = call.argument(*_PHASED[name]) if name in _PHASED else None
     sites = [] if switch is None else switch.sites
@@ -152,14 +151,14 @@ def implied_control_flow(call: CallSite) -> list[ControlFlow]:
 
 @recognizes(matching=lambda name: name.endswith(_RECURRENT) and ":" in name and not name.startswith("?"))
 def copied_recurrent_loops(call: CallSite) -> list[ControlFlow]:
-    """The loop of a recurrent network that the project keeps a copy of."""
+    """Recurrent loops in a copy of TensorFlow code."""
     last = call.name.replace(":", ".").rpartition(".")[2]
     return [ControlFlow(call, last, False)] if last in _RECURRENT else []
 
 
 @recognizes(*_DYNAMIC, "tensorflow.where")
 def shapes_by_data(call: CallSite) -> list[DynamicShape]:
-    """What gives as many elements as the data say; ``where`` does so with a condition alone."""
+    """Calls whose number of results depends on data, such as ``where`` with only a condition."""
     name = call.name
     is_choice = len(call.args) != 1 or any(call.has_keyword(key) for key in ("x", "y", "**"))
     return [] if name == "tensorflow.where" and is_choice else [DynamicShape(call, name, True, "data")]
@@ -194,7 +193,7 @@ def top_k(call: CallSite) -> Iterator[CallFact]:
 
 
 def k_kind(call: CallSite) -> K:
-    """What top_k's k is: constant, tensor (computed in the graph) or unknown."""
+    """The kind of top_k's k: constant, tensor (computed in the graph) or unknown."""
     value = call.argument("k", 1)
     if value is None or value.known.values:
         return "constant"

@@ -1,4 +1,4 @@
-"""Lists of hooks and callbacks that the adapter appends its own to: are they read from their end afterwards?"""
+"""Lists of hooks and callbacks to which the adapter appends its own: is their last element used afterwards?"""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ class AppendedHooks(CallFact):
 
     @attribute
     def list(self) -> str:
-        """The list's name as written; empty for other expressions."""
+        """The name of the list as written; empty for other expressions."""
         value = self.call.argument(_APPENDING[self.name], 0)
         return "" if value is None else value.written
 
     @attribute
     def read_from_end(self) -> bool:
-        """Whether the last element of the list is read below, in the same function."""
+        """Whether the same function reads the last element of the list afterwards."""
         values = _after(self.call, self.call.record.end_line) if self.list else ()
         return any(_is_end(part, self.list) for value in values for part in value.nested)
 
     @attribute
     def kept(self) -> bool:
-        """Whether something is done with the result."""
+        """Whether the result is used."""
         return any(part.call == self.call for value in _after(self.call, self.call.line - 1) for part in value.nested)
 
 
 def _after(call: CallSite, line: int) -> tuple[Expr, ...]:
-    """The values in the same function below a line."""
+    """The values in the same function after a line."""
     routine = call.scope.routine
     assigned = [one for one in routine.assignments if one.line > line and one.scope.routine is routine]
     calls = [one for one in routine.calls if one.line > line]
@@ -46,6 +46,6 @@ def _after(call: CallSite, line: int) -> tuple[Expr, ...]:
 
 
 def _is_end(value: Expr, name: str) -> bool:
-    """Whether an expression is the last element of a list, or something of it."""
+    """Whether an expression is the last element of a list, or is built from it."""
     holder, index = value.subscript or (value, value)
     return value.written.startswith(f"{name}[-1]") or (holder.written == name and index.literal == -1)

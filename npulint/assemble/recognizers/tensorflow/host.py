@@ -1,4 +1,4 @@
-"""Operations that the adapter leaves on the host, and where in the graph they stand."""
+"""Operations that the adapter leaves on the host, and where in the graph they are."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ class HostOperation(CallFact):
     """An interface builds operators that the adapter leaves on the host; the name is its canonical name."""
 
     where: Residence
-    """When they stay there: always, with an older operator package, or in mixed computing only."""
+    """When they stay there: always, with an older operator package, or only in mixed computing."""
     ops: str
     """The types of the operators."""
     family: Family
-    """What the operators have in common."""
+    """The operator family."""
 
     @attribute
     def place(self) -> Placed:
         """Where it stands: in the input pipeline, on the path between layers and loss, or at the edge (only inputs
         before it, or only what is shown or fetched behind it)."""
-        if self.family == "fused_cell":  # made once, used by the loop around it
+        if self.family == "fused_cell":  # created once, used by the loop around it
             return "path" if self.active == "yes" else "unknown"
         return placed(self.call)
 
 
 @recognizes(matching=lambda name: name in host_ops())
 def host_operations(call: CallSite) -> list[HostOperation]:
-    """What the first entry of the table says whose argument fits."""
+    """A fact for each recorded call: the first record whose argument condition holds."""
     name = call.name
     fitting = [op for op in host_ops()[name] if _fits(call, op)]
     return [HostOperation(call, name, op.where, op.ops, op.family) for op in fitting[:1]]
@@ -49,7 +49,7 @@ def host_operations(call: CallSite) -> list[HostOperation]:
 
 @once
 def placed(call: CallSite) -> Placed:
-    """``input`` for a call of the input pipeline, else where it stands in the graph."""
+    """``input`` for a call in the input pipeline, else the placement of the call."""
     if surroundings_of(call.scope).in_input == "yes":
         return "input"
     return _placement(call.context).place(call)
@@ -57,13 +57,13 @@ def placed(call: CallSite) -> Placed:
 
 @once
 def _placement(context: Context) -> Placement:
-    from npulint.assemble.placement import Placement  # few projects ask
+    from npulint.assemble.placement import Placement  # rarely needed
 
     return Placement(context)
 
 
 def _fits(call: CallSite, op: HostOp) -> bool:
-    """Whether the argument that decides is as it must be."""
+    """Whether the argument condition of a record holds."""
     if not op.argument:
         return True
     value = call.argument(op.argument, op.position)

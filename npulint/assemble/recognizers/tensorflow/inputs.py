@@ -1,4 +1,4 @@
-"""The input pipeline: its stages, lookup tables and variables that belong to it."""
+"""The input pipeline: its stages, and the lookup tables and variables that it uses."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _STAGES = frozenset(
 _ONLY_DATASETS = frozenset(
     ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
 )
-_CHAINED = 24  # stages of one chain
-_FOLLOWING = 8  # stages that tell whether an object is a data set
+_CHAINED = 24  # maximum stages of a chain
+_FOLLOWING = 8  # maximum stages evaluated to recognise a dataset
 # Stage -> position of drop_remainder.
 _BATCHES = {"batch": 1, "padded_batch": 3, "map_and_batch": 3}
 _TABLE = lazy_compile(
@@ -61,12 +61,12 @@ class InputStage(CallFact):
 
     @attribute
     def purpose(self) -> Purpose:
-        """What the code around it is for, judged by the names of its function, class and file."""
+        """The role of the code around it, by the names of its function, class and file."""
         return purpose(self.scope)
 
     @attribute
     def held(self) -> str:
-        """The names that the data set has in the code: where its chain of stages begins, and where it is kept."""
+        """The names of the dataset in the code: where its chain of stages begins, and where it is stored."""
         first = _first_of_chain(self.call)
         names = [first.written.rpartition(".")[0]] if first.written else []
         for stage in (self.call, *islice(_stages_after(self.call), _CHAINED)):
@@ -75,12 +75,12 @@ class InputStage(CallFact):
 
     @attribute
     def certain(self) -> bool:
-        """Whether it is certainly a stage: a method of TensorFlow's, or one that only data sets have follows."""
+        """Whether it is certainly a stage: a method of TensorFlow, or followed by a method that only datasets have."""
         return self.call.name.startswith("tensorflow.") or _is_followed_by_dataset_method(self.call)
 
     @attribute
     def drop_remainder(self) -> Literal["yes", "no", "variable", "unknown", "missing"]:
-        """Whether a stage that makes batches drops a short last one; variable if that is computed."""
+        """Whether a batching stage drops an incomplete last batch; variable if that is computed."""
         if self.name not in _BATCHES:
             return "yes" if self.name == "batch_and_drop_remainder" else "missing"
         known = self.call.argument_value("drop_remainder", _BATCHES[self.name])
@@ -92,7 +92,7 @@ class InputStage(CallFact):
 
     @attribute
     def repeats(self) -> bool:
-        """Whether the data set is repeated without end before it."""
+        """Whether the dataset is repeated indefinitely before it."""
         return repeats(self.call)
 
     @attribute
@@ -107,7 +107,7 @@ class InputStage(CallFact):
 
     @attribute
     def shuffled(self) -> ShardOrder:
-        """What gave the elements, before ``shard``, an order that other processes do not share: list_files or shuffle
+        """What shuffled the elements before ``shard`` in an order that differs between processes: list_files or shuffle
         without a seed, or the listing of a folder."""
         return shuffled(self.call) if self.name == "shard" else "no"
 
@@ -118,13 +118,13 @@ class InputStage(CallFact):
 
     @attribute
     def heavy(self) -> Flag:
-        """Whether the function given to ``map`` decodes, parses or changes images."""
+        """Whether the function passed to ``map`` decodes, parses or transforms images."""
         return heavy(self.call) if self.name == "map" else "unknown"
 
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _STAGES)
 def input_stages(call: CallSite) -> Iterator[InputStage]:
-    """Stages of tf.data, and methods of something unknown that look like such."""
+    """Stages of tf.data, and methods of unknown objects that look like stages."""
     name = call.name
     if is_stage(name) or _may_be_stage(call, name):
         yield InputStage(call, name.rpartition(".")[2])
@@ -133,12 +133,12 @@ def input_stages(call: CallSite) -> Iterator[InputStage]:
 @recognizes(matching=lambda name: bool(_TABLE.match(name)))
 @fact_kind("lookup_table")
 class LookupTable(CallFact):
-    """A lookup table is made; the name is its canonical constructor. Its `in_input` is also yes where the input
+    """A lookup table is created; the name is its canonical constructor. Its `in_input` is also yes if the input
     pipeline looks something up in it."""
 
     @attribute
     def in_input(self) -> InInput:
-        """Whether the input pipeline looks something up in this table; maybe if it does so in one that is unknown."""
+        """Whether the input pipeline uses this table; maybe if it uses an unknown table."""
         if surroundings_of(self.scope).in_input == "yes":
             return "yes"
         known, unsure = _tables_of_pipeline(self.call.context)
@@ -148,12 +148,12 @@ class LookupTable(CallFact):
 @recognizes(*_VARIABLES)
 @fact_kind("variable")
 class Variable(CallFact):
-    """A variable is made; the name is its canonical constructor. Its `in_input` is also yes where the input pipeline
-    reads it from around itself."""
+    """A variable is created; the name is its canonical constructor. Its `in_input` is also yes if the input pipeline
+    reads it from an enclosing scope."""
 
     @attribute
     def in_input(self) -> InInput:
-        """Whether a function of the input pipeline makes this variable, or reads it from around itself."""
+        """Whether a function of the input pipeline creates this variable, or reads it from an enclosing scope."""
         here = surroundings_of(self.scope).in_input
         readers = pipeline_of(self.call.context).readers(self.scope)
         if here == "yes" or not readers:
@@ -165,14 +165,14 @@ class Variable(CallFact):
 
 
 def _may_be_stage(call: CallSite, name: str) -> bool:
-    """Whether a method of something unknown is a stage, by its receiver's name or by what follows."""
+    """Whether a method of an unknown object is a stage, by the receiver's name or by the next method of the chain."""
     if name.startswith("?"):
         return looks_like_dataset(name.rpartition(".")[0]) or _is_followed_by_dataset_method(call)
     return ":" in name and call.target is None and _is_followed_by_dataset_method(call)
 
 
 def _stages_after(call: CallSite) -> Iterator[CallSite]:
-    """The methods that are called on the result of a call, further and further down the chain."""
+    """The methods called on the result of a call, down the chain."""
     following = call.method
     while following is not None:
         yield following
@@ -180,12 +180,12 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
 
 
 def _is_followed_by_dataset_method(call: CallSite) -> bool:
-    """Whether a method that only datasets have is called on the result, here or further down the chain."""
+    """Whether a method that only datasets have is called on the result, directly or further down the chain."""
     return any(following.last in _ONLY_DATASETS for following in islice(_stages_after(call), _FOLLOWING))
 
 
 def _first_of_chain(call: CallSite) -> CallSite:
-    """The call that a chain of methods begins with."""
+    """The first call of a method chain."""
     for _ in range(_CHAINED):
         before = call.receiver.call if call.receiver is not None else None
         if before is None:
@@ -195,7 +195,7 @@ def _first_of_chain(call: CallSite) -> CallSite:
 
 
 def _is_seen(kept: AssignmentSite, reader: Scope) -> bool:
-    """Whether what an assignment keeps is what code in a block reads under that name."""
+    """Whether code in a block reads the assigned value under its name."""
     if "." in kept.target:
         return kept.scope.owner is not None and kept.scope.owner is reader.owner
     return reader.is_inside(kept.scope.namespace)
@@ -203,7 +203,7 @@ def _is_seen(kept: AssignmentSite, reader: Scope) -> bool:
 
 @once
 def _tables_of_pipeline(context: Context) -> tuple[set[CallSite], bool]:
-    """The tables that the input pipeline looks something up in, and whether there are others unknown."""
+    """The tables that the input pipeline uses, and whether it uses unknown tables."""
     known: set[CallSite] = set()
     unsure = False
     for module in module_scopes(context):

@@ -1,4 +1,4 @@
-"""Train steps that run together: the steps of how many loss scale optimizers does one run of the session make?"""
+"""How many loss scale optimizers apply their steps in one session run."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from npulint.facts.kinds import fact_kind
 _GROUPS = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.control_dependencies"))
 _STEPS = frozenset(("minimize", "apply_gradients", "create_train_op", "optimize_loss"))
 _DEPTH = 6
-_WIDTH = 24  # operations of one run that are looked at
+_WIDTH = 24  # maximum operations per run
 
 
 @fact_kind("joint_step")
 class JointStep(CallFact):
-    """One run makes the steps of several loss scale optimizers; the name is the canonical callee."""
+    """One session run applies the steps of several loss scale optimizers; the name is the canonical callee."""
 
     scaled: str
-    """How many of these optimizers look for overflow."""
+    """How many of these optimizers check for overflow."""
 
 
 @recognizes(matching=lambda name: name in _GROUPS or (name.endswith("run") and is_session_run(name)))
 def joint_steps(call: CallSite) -> list[JointStep]:
-    """Runs of a session, and what joins operations into one."""
+    """Session runs, and calls that group operations."""
     fetched = [value for key, value in call.keywords.items() if key in ("fetches", "control_inputs")]
     taken: set[CallSite] = set()
     count = 0
@@ -40,7 +40,7 @@ def joint_steps(call: CallSite) -> list[JointStep]:
 
 
 def _operations(values: list[Expr]) -> list[Expr]:
-    """The single operations in a fetch or group; lists are opened, also what is appended to them."""
+    """The single operations in a fetch or group; lists are expanded, including appended elements."""
     found: list[Expr] = []
     queue = [(value, 0) for value in values]
     while queue and len(found) < _WIDTH:
@@ -54,7 +54,7 @@ def _operations(values: list[Expr]) -> list[Expr]:
 
 
 def _opened(value: Expr) -> list[Expr]:
-    """What a list, a dict, a sum of lists, or a name for one of these holds."""
+    """The elements of a list, dict or sum of lists, also behind a name."""
     if not value.written:
         return value.items or [entry for _, entry in value.entries] or value.operands("star", "+")
     assigned = [one.value for one in value.assignments]
@@ -63,14 +63,14 @@ def _opened(value: Expr) -> list[Expr]:
 
 
 def _appended(name: Expr) -> list[Expr]:
-    """What is appended to a list in the same function."""
+    """The values appended to a list in the same function."""
     calls = [call for call in name.scope.calls_named("append") if call.written == f"{name.written}.append"]
     return [call.args[0] for call in calls if call.args and call.scope.function is name.scope.function]
 
 
 @walker(depth=7, otherwise=list)
 def _steps(operation: Expr) -> list[CallSite]:
-    """The calls that make the steps of loss scale optimizers which an operation runs, groups opened."""
+    """The calls that create the loss scale optimizer steps run by an operation; groups are expanded."""
     return [step for call in operation.sites for step in _made(call)]
 
 
@@ -81,14 +81,14 @@ def _made(call: CallSite) -> list[CallSite]:
 
 
 def _judges_overflow(call: CallSite) -> bool:
-    """Whether a step is one of a loss scale optimizer whose manager looks for overflow."""
+    """Whether a step belongs to a loss scale optimizer whose manager checks for overflow."""
     optimizer = step_optimizer(call)
     made = [] if optimizer is None else layers(optimizer.sites)
     return any(scales(one) and not _is_unchecked(one) for one in made)
 
 
 def _is_unchecked(optimizer: CallSite) -> bool:
-    """Whether every manager that a loss scale optimizer may have is made without the check for overflow."""
+    """Whether every possible manager of a loss scale optimizer is created without the overflow check."""
     manager = optimizer.argument("loss_scale_manager", 1)
     checks = [] if manager is None else [call.argument("enable_overflow_check", 1) for call in manager.sites]
     return bool(checks) and all(check is not None and check.literal is False for check in checks)

@@ -1,4 +1,4 @@
-"""TensorFlow 2: how and when the NPU is opened, and what a script does too early or too late for it."""
+"""TensorFlow 2: when ``npu_device.open`` is called, and what a script does too early or too late relative to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _OPEN = frozenset(("npu_device.open", "npu_device.npu_device.open"))
-_STARTS = 40  # scripts of a project that are walked through
+_STARTS = 40  # maximum evaluated scripts per project
 _OPTION = lazy_compile(r"(?:^|\.)global_options\(\)\.(?P<key>\w[\w.]*)$")
 
 Made = Literal["variable", "model", "strategy", "seed", "threads"]
@@ -30,8 +30,8 @@ Patterns = tuple[tuple[Made, re.Pattern[str]], ...]
 Site = CallSite | AssignmentSite
 
 _THREADS: Patterns = (("threads", lazy_compile(r"^tensorflow\.config\.threading\.set_\w+$")),)
-"""What asks for a context that is not initialised yet."""
-# What is bound to the eager context that opening replaces.
+"""Calls that raise an error once the context is initialised."""
+# Objects that are bound to the eager context, which opening replaces.
 _EARLY: Patterns = (
     ("variable", lazy_compile(r"^tensorflow\.(?:Variable|keras\.metrics\.[A-Z]\w*|keras\.backend\.variable)$")),
     (
@@ -53,7 +53,7 @@ _EARLY: Patterns = (
 
 
 class _Misplaced(msgspec.Struct, frozen=True, eq=False):
-    """A step on the wrong side of the opening."""
+    """A call or assignment on the wrong side of the opening."""
 
     site: Site
     what: Step
@@ -61,8 +61,8 @@ class _Misplaced(msgspec.Struct, frozen=True, eq=False):
 
 
 class _Walks(msgspec.Struct):
-    """What the walks through the scripts of a project found. `made` maps an opening call to the first variable or model
-    that is made before it, `other` to the device of an earlier one in the same script, if it is another."""
+    """The results of walking through the scripts of a project. `made` maps an opening call to the first variable or
+    model created before it, `other` to the device that the same script opened before it, if it is a different one."""
 
     made: dict[CallSite, tuple[Literal["variable", "model"], CallSite]] = {}
     other: dict[CallSite, str] = {}
@@ -83,7 +83,7 @@ class NpuOpening(CallFact):
 
     @attribute
     def default(self) -> Flag:
-        """Whether the device becomes the default one: no where nothing is done with it."""
+        """Whether the device becomes the default: no if its handle is unused."""
         chained = self.call.method
         if chained is not None:
             return "yes" if chained.last == "as_default" else "unknown"
@@ -96,7 +96,7 @@ class NpuOpening(CallFact):
 
     @attribute
     def reached(self) -> Flag:
-        """Whether anything calls the function that opens the device."""
+        """Whether the function that opens the device is called."""
         function = self.call.scope.function
         if function is None or function.callers:
             return "yes"
@@ -108,23 +108,22 @@ class NpuOpening(CallFact):
 
     @attribute
     def late(self) -> Literal["variable", "model", "none"]:
-        """What the script has made before, on every way through it: that stays bound to the context which opening
-        replaces."""
+        """What the script has certainly created before: it stays bound to the context that opening replaces."""
         return "none" if self._made is None else self._made[0]
 
     @attribute
     def first(self) -> str:
-        """The canonical name of what makes the first of these, or ``-``."""
+        """The canonical constructor of the first such object, or ``-``."""
         return "-" if self._made is None else self._made[1].name
 
     @attribute
     def first_line(self) -> str:
-        """The line of that, or 0."""
+        """The line of that object, or 0."""
         return "0" if self._made is None else str(self._made[1].line)
 
     @attribute
     def other(self) -> str:
-        """The other device that the same script has opened before, or none."""
+        """The different device that the same script has opened before, or none."""
         return _walks(self.call.context).other.get(self.call, "none")
 
 
@@ -135,7 +134,7 @@ class MisplacedCall(CallFact):
     what: Step
     """What is called."""
     side: Side
-    """The side of the opening on which it stands."""
+    """The side of the opening on which it is."""
 
 
 @fact_kind("beside_open")
@@ -145,7 +144,7 @@ class MisplacedOption(PlaceFact):
     what: Literal["option"] = "option"
     """What is set."""
     side: Literal["after"] = "after"
-    """The side of the opening on which it stands."""
+    """The side of the opening on which it is."""
 
 
 @recognizes_in_modules
@@ -164,11 +163,11 @@ def misplaced(module: Scope) -> Iterator[MisplacedCall | MisplacedOption]:
             yield MisplacedOption(site.scope, site.span, name)
 
 
-# -- what becomes of the device --------------------------------------------------------------------
+# -- the use of the device -------------------------------------------------------------------------
 
 
 def _names(module: Scope, last: str) -> bool:
-    """Whether a module calls something of this name, hands it on, or keeps it under another name."""
+    """Whether a module calls something of this name, passes it on, or assigns it to another name."""
     if module.calls_named(last):
         return True
     code = module.module.code
@@ -180,7 +179,7 @@ def _names(module: Scope, last: str) -> bool:
 
 
 def _is_used(opening: CallSite) -> bool:
-    """Whether the result of a call goes elsewhere: it is returned, passed on, kept in an attribute or entered."""
+    """Whether the result of a call is used: returned, passed on, stored in an attribute or entered."""
     call, code = opening.record, opening.module.code
     lines = range(call.line, call.end_line + 1)
     begins = [one.line for one in code.returns] + [block.line for block in code.blocks if block.kind == "with"]
@@ -215,7 +214,7 @@ def _openings(context: Context) -> list[CallSite]:
 
 @once
 def _walks(context: Context) -> _Walks:
-    """What the scripts of a project do before and after the openings."""
+    """What the scripts of a project do before and after opening."""
     found = _Walks()
     order = Order(context, is_compiled)
     for start in _starts(context)[:_STARTS]:
@@ -224,7 +223,7 @@ def _walks(context: Context) -> _Walks:
 
 
 def _starts(context: Context) -> list[Scope]:
-    """The modules whose code outside functions comes to an opening call."""
+    """The modules whose module-level code reaches an opening call."""
     found: dict[Scope, None] = {}
     seen: set[Scope] = set()
     queue = [call.scope.routine for call in _openings(context)]
@@ -240,7 +239,7 @@ def _starts(context: Context) -> list[Scope]:
 
 
 def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> None:
-    """Adds what one walk shows."""
+    """Adds the results of one walk."""
     openings = set(_openings(context))
     sites = [(at, step.site) for at, step in enumerate(steps)]
     opened = [(at, site) for at, site in sites if isinstance(site, CallSite) and site in openings]
@@ -261,7 +260,7 @@ def _add_walk(found: _Walks, context: Context, steps: list[ExecutionStep]) -> No
 
 
 def _what(step: ExecutionStep, patterns: Patterns) -> Made | None:
-    """Which of these a call is that surely happens; None for all else."""
+    """The kind of a call that is certainly executed; None for other calls."""
     if not isinstance(step.site, CallSite) or not step.sure:
         return None
     name = step.site.name
@@ -271,7 +270,7 @@ def _what(step: ExecutionStep, patterns: Patterns) -> Made | None:
 
 
 def _is_option(step: ExecutionStep) -> bool:
-    """Whether a step is the assignment of a global option."""
+    """Whether a step assigns a global option."""
     if isinstance(step.site, CallSite):
         return False
     target = step.site.target
@@ -285,14 +284,14 @@ def _is_option(step: ExecutionStep) -> bool:
 
 
 def _add_misplaced(found: _Walks, step: ExecutionStep, what: Step, side: Side) -> None:
-    """Adds a step on the wrong side of the opening, unless it is known to be there."""
+    """Adds a step on the wrong side of the opening, unless it is already recorded."""
     site = step.site
     place = (site.scope.path, site.record.line, site.record.column, side)
     found.misplaced.setdefault(place, _Misplaced(site, what, side))
 
 
 def _compare(found: _Walks, opened: list[tuple[CallSite, bool]]) -> None:
-    """Adds the openings of another device than the first; each comes with whether it surely happens."""
+    """Adds openings of a different device than the first; each opening comes with whether it is certainly executed."""
     earlier: list[object] = []
     for call, sure in opened:
         value = call.argument_value("device_id", 0)

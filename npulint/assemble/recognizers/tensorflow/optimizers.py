@@ -1,4 +1,4 @@
-"""Optimizers and what wraps them: loss scale and distribution."""
+"""Optimizers of TensorFlow and their wrappers: loss scale and distribution."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ DISTRIBUTED = (
     "CrossShardOptimizer",
     "SyncReplicasOptimizer",
 )
-_WRAPS = 4  # wrappers around wrappers that are looked through
+_WRAPS = 4  # maximum nested wrappers
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
 SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
-_BY_NAME = {  # what tf.contrib.layers.optimize_loss makes of a text
+_BY_NAME = {  # the optimizers that tf.contrib.layers.optimize_loss creates by name
     "Adagrad": "AdagradOptimizer",
     "Adam": "AdamOptimizer",
     "Ftrl": "FtrlOptimizer",
@@ -55,37 +55,37 @@ OPTIMIZE_LOSS = "tensorflow.contrib.layers.optimize_loss"
 
 @fact_kind("optimizer")
 class Optimizer(CallFact):
-    """An optimizer of TensorFlow, or an own one derived from it, is made; the name is its canonical class."""
+    """An optimizer of TensorFlow, or a project class derived from one, is created; the name is its canonical class."""
 
     what: Literal["tf", "keras"]
-    """Whose optimizer it is: tf.keras's or another of TensorFlow."""
+    """The library of the optimizer: tf.keras or another part of TensorFlow."""
 
     @attribute
     def scaled(self) -> Flag:
-        """Whether some wrapper that scales the loss gets it."""
+        """Whether a wrapper that scales the loss gets it."""
         return _is_wrapped(self.call, LOSS_SCALE_OPTIMIZERS)
 
     @attribute
     def distributed(self) -> Flag:
-        """Whether some wrapper that reduces the gradients of all devices gets it."""
+        """Whether a wrapper that reduces the gradients of all devices gets it."""
         return _is_wrapped(self.call, DISTRIBUTED)
 
     @attribute
     def alone(self) -> bool:
-        """Whether no other optimizer is made in the same function, perhaps in another branch."""
+        """Whether the same function creates no other optimizer, not even in another branch."""
         return not any(_makes_optimizer(one.name) for one in self.call.scope.routine.calls if one != self.call)
 
 
 @fact_kind("optimizer")
 class NamedOptimizer(CallFact):
-    """``optimize_loss(loss, step, rate, "Adam")`` makes the optimizer itself; the name is its canonical class."""
+    """``optimize_loss(loss, step, rate, "Adam")`` creates the optimizer itself; the name is its canonical class."""
 
     what: Literal["tf"] = "tf"
-    """Whose optimizer it is."""
+    """The library of the optimizer."""
 
 
 def _makes_optimizer(name: str) -> bool:
-    """Constructors of optimizers, and what makes one of a name."""
+    """Whether a canonical name is an optimizer constructor, or a function that creates one by name."""
     return (bool(_OPTIMIZER.match(name)) or bool(_OWN.search(name)) or name == OPTIMIZE_LOSS) and (
         name.rpartition(".")[2] not in SCALING
     )
@@ -93,7 +93,7 @@ def _makes_optimizer(name: str) -> bool:
 
 @recognizes(matching=_makes_optimizer)
 def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
-    """Constructors of optimizers, but for those that only distribute another one."""
+    """Calls of optimizer constructors, except those that only distribute another optimizer."""
     name = call.name
     if name == OPTIMIZE_LOSS:
         return _named_optimizer(call)
@@ -106,18 +106,18 @@ def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
 
 def _named_optimizer(call: CallSite) -> list[NamedOptimizer]:
     value = call.argument("optimizer", 3)
-    given = None if value is None else value.single
-    known = _BY_NAME.get(given) if isinstance(given, str) else None
+    text = None if value is None else value.single
+    known = _BY_NAME.get(text) if isinstance(text, str) else None
     return [] if known is None else [NamedOptimizer(call, f"tensorflow.train.{known}")]
 
 
 def is_keras(name: str) -> bool:
-    """Whether a constructor makes an optimizer of tf.keras."""
+    """Whether a constructor creates a tf.keras optimizer."""
     return name.startswith("tensorflow.keras.optimizers.") and bool(_OPTIMIZER.match(name))
 
 
 def _is_wrapped(call: CallSite, wrappers: tuple[str, ...]) -> Flag:
-    """Whether some wrapper gets the optimizer that a call makes, directly or wrapped already."""
+    """Whether one of the wrappers gets the optimizer that a call creates, directly or through other wrappers."""
     known, unsure = call.context.memoize(
         ("wrapped", wrappers), lambda: _wrapped_by(module_scopes(call.context), wrappers)
     )
@@ -125,7 +125,7 @@ def _is_wrapped(call: CallSite, wrappers: tuple[str, ...]) -> Flag:
 
 
 def _wrapped_by(modules: list[Scope], wrappers: tuple[str, ...]) -> tuple[set[CallSite], bool]:
-    """The constructors whose optimizers some wrappers get, and whether a wrapper gets one that cannot be told."""
+    """The constructors of the optimizers that the wrappers get, and whether a wrapper gets an unknown optimizer."""
     known: set[CallSite] = set()
     unsure = False
     for call in (call for module in modules for call in module.calls_named(*wrappers)):
@@ -137,12 +137,12 @@ def _wrapped_by(modules: list[Scope], wrappers: tuple[str, ...]) -> tuple[set[Ca
 
 
 def wrapped(call: CallSite) -> Expr | None:
-    """The optimizer that a wrapper is given."""
+    """The optimizer argument of a wrapper."""
     return call.argument("opt", 0) or call.argument("optimizer", 0)
 
 
 def layers(makers: Iterable[CallSite]) -> list[CallSite]:
-    """The calls that made an optimizer, and those that made what they wrap."""
+    """The calls that created an optimizer, and those that created what they wrap."""
     found = level = list(makers)
     for _ in range(_WRAPS):
         inner = [one for one in map(wrapped, level) if one is not None]
@@ -152,7 +152,7 @@ def layers(makers: Iterable[CallSite]) -> list[CallSite]:
 
 
 def scales(call: CallSite) -> bool:
-    """Whether a constructor makes an optimizer that scales the loss; an NPUOptimizer does so only when asked to."""
+    """Whether a constructor creates an optimizer that scales the loss; an NPUOptimizer does so only on request."""
     last = call.name.rpartition(".")[2]
     if last != "NPUOptimizer":
         return last in LOSS_SCALE_OPTIMIZERS
@@ -161,10 +161,10 @@ def scales(call: CallSite) -> bool:
 
 
 def is_wrapped_by(value: Expr, wrappers: tuple[str, ...]) -> bool:
-    """Whether an optimizer was made by, or handed through, one of `wrappers`."""
+    """Whether an optimizer was created by, or passed through, one of `wrappers`."""
     return any(call.name.rpartition(".")[2] in wrappers for call in layers(value.sites))
 
 
 def scales_for_npu(module: Scope) -> bool:
-    """Whether a file makes a loss scale optimizer of the NPU."""
+    """Whether a file creates a loss scale optimizer of the adapter."""
     return any(call.name.startswith("npu_bridge.") for call in module.calls_named(*LOSS_SCALE_OPTIMIZERS))

@@ -1,4 +1,4 @@
-"""Whether code is surely run: it is tried, chosen among others, meant for another device, or used by nobody."""
+"""Whether code certainly runs: it may be in a ``try``, one of several choices, for another device, or unused."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 _TPU = lazy_compile(r"tpu(?!t)", re.IGNORECASE)  # no output
-_MANY = 40  # callers of one function that are asked
-_LISTED = ("_export", "deprecated")  # decorators that make nobody call a function
+_MANY = 40  # evaluated callers per function
+_LISTED = ("_export", "deprecated")  # decorators of functions without callers
 
 
 def is_optional(call: CallSite) -> bool:
-    """Whether a call stands within a ``try``, or in an arm of a conditional expression."""
+    """Whether a call is in a ``try``, or in a branch of a conditional expression."""
     if any(scope.kind == "try" for scope in call.scope.ancestors):
         return True
     return call in _chosen(call.scope)
@@ -25,8 +25,7 @@ def is_optional(call: CallSite) -> bool:
 
 @walker(depth=3, otherwise=bool)
 def is_for_tpu(scope: Scope) -> bool:
-    """Whether the file, a function or a class around code, a parameter or a condition of that function, or some caller
-    of it says that it is for TPUs."""
+    """Whether the names of a file, function, class, parameter, condition or caller indicate code for TPUs."""
     around = [one.record for one in scope.ancestors]
     words = [scope.path, *(word for record in around for word in (record.name, *record.params))]
     if any(map(_TPU.search, words)) or any(map(_names_tpu, _conditions(scope))):
@@ -48,7 +47,7 @@ def _names_tpu(value: Expr) -> bool:
 
 
 def is_used(scope: Scope) -> bool:
-    """Whether something in the project says the name of the function or class that code stands in."""
+    """Whether the project uses the name of the function or class that contains the code."""
     inside = [one for one in scope.ancestors if one.kind in ("function", "class")]
     if not inside:
         return True
@@ -60,7 +59,7 @@ def is_used(scope: Scope) -> bool:
 
 @once
 def _named(context: Context) -> set[str]:
-    """The last segments of all names that are called or mentioned, and the names that are imported."""
+    """The last segments of all used names, and the imported names."""
     found: set[str] = set()
     for module in context.project.modules.values():
         found.update(module.callee_name(index) for index in range(len(module.code.calls)))
@@ -71,7 +70,7 @@ def _named(context: Context) -> set[str]:
 
 @once_per_file
 def _chosen(module: Scope) -> set[CallSite]:
-    """The calls in the arms of conditional expressions, with those that are among their arguments."""
+    """The calls in the branches of conditional expressions, including their arguments."""
     arms = [arm for choice in operations(module, "if") for arm in choice.alternatives]
     found: set[CallSite] = set()
     while arms:

@@ -1,4 +1,4 @@
-"""ConfigProto objects: which custom optimizers they hold and through which helpers they pass."""
+"""ConfigProto objects: their custom optimizers, and the helpers that they pass through."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Proto:
 
 
 class Protos:
-    """All ConfigProto objects of a project, by the calls that make them. `optimizers` maps each call that adds a custom
-    optimizer to the calls that make the ConfigProto objects that it may be added to."""
+    """All ConfigProto objects of a project by the calls that create them. `optimizers` maps each call that adds a
+    custom optimizer to the calls that create the ConfigProto objects that it may be added to."""
 
     def __init__(self, context: Context) -> None:
         self.by_maker: dict[CallSite, Proto] = defaultdict(Proto)
@@ -56,7 +56,7 @@ class Protos:
 
     @property
     def has_unplaced(self) -> bool:
-        """Whether an optimizer is added to a ConfigProto that is not known."""
+        """Whether an optimizer is added to an unknown ConfigProto."""
         return not all(self.optimizers.values())
 
     def _add_call(self, call: CallSite) -> None:
@@ -79,24 +79,24 @@ class Protos:
                     self.by_maker[maker].rewrite[option] = one.value.known
 
     def entry_of(self, optimizer: Expr) -> str:
-        """The place of the custom optimizer that an expression is; empty if it is none that is known."""
+        """The place of the custom optimizer that an expression refers to; empty if unknown."""
         return next((place_of(call) for call in optimizer.sites if call in self.optimizers), "")
 
 
 @once
 def protos_of(context: Context) -> Protos:
-    """The ConfigProto objects of the project under recognition."""
+    """The ConfigProto objects of a project."""
     return Protos(context)
 
 
 def place_of(call: CallSite) -> str:
-    """A name for what a call makes: where it stands."""
+    """The identity of the object that a call creates: its place."""
     return f"{call.path}:{call.record.line}:{call.record.column}"
 
 
 @walker(depth=6, otherwise=list)
 def holders(value: Expr) -> list[CallSite]:
-    """The calls that may have made the object at the root of ``config.graph_options…``, also through short names."""
+    """The calls that may have created the root object of ``config.graph_options…``, also through aliases."""
     root, _, rest = value.written.partition(".")
     own = value.module.owner_of_self(root, value.scope.block) >= 0
     base = value.sibling(Ref(f"{root}.{rest.partition('.')[0]}" if own else root))
@@ -111,38 +111,38 @@ def holders(value: Expr) -> list[CallSite]:
 
 
 def _innermost(value: Expr) -> Expr:
-    """The object at the root of ``f().x.y``."""
+    """The root object of ``f().x.y``."""
     while value.attribute is not None:
         value = value.attribute[0]
     return value
 
 
 def _assignments_to(module: Scope, *lasts: str) -> Iterator[AssignmentSite]:
-    """The assignments of a module to attributes of these names."""
+    """The assignments of a module to attributes with these names."""
     for target, records in module.module.dotted.items():
         if target.rpartition(".")[2] in lasts:
             yield from (assignment_at(module.context, module.module, record) for record in records)
 
 
 def _at(one: AssignmentSite, written: str) -> Expr:
-    """A dotted name where an assignment stands."""
+    """The expression for a dotted name at the place of an assignment."""
     return one.value.sibling(Ref(written))
 
 
 @fact_kind("npu_optimizer")
 class CustomOptimizer(CallFact):
-    """A custom optimizer is added to the rewrite options of a session; the name is the one that it gets, empty where
-    it gets none, and ``?`` where that is not known."""
+    """A custom optimizer is added to the rewrite options of a session; the name is its own, empty if it has none, and
+    ``?`` if unknown."""
 
     _options: ProjectOptions = NO_OPTIONS
 
     def complete(self, options: ProjectOptions) -> None:
-        """Takes over what the project sets, which is known when all facts are found."""
+        """Stores the options of the whole project, which are known only when all facts exist."""
         self._options = options
 
     @attribute
     def entry(self) -> str:
-        """Its place, by which settings name it."""
+        """Its place, which identifies it in settings."""
         return place_of(self.call)
 
     @property
@@ -152,27 +152,28 @@ class CustomOptimizer(CallFact):
 
     @attribute
     def named(self) -> bool:
-        """Whether it gets a name."""
+        """Whether it has a name."""
         return bool(self.name)
 
     @attribute
     def spelling(self) -> Spelling:
-        """How its name is spelled: right, wrong (meant to be the NPU's), missing, or it is another's or unknown."""
+        """The spelling of its name: right, wrong (probably means the adapter's), missing, another backend's, or
+        unknown."""
         return _spelling(self.name)
 
     @attribute
     def placed(self) -> bool:
-        """Whether the ConfigProto is known to which it is added."""
+        """Whether it is added to a known ConfigProto."""
         return bool(self._protos)
 
     @attribute
     def remapping(self) -> Switch:
-        """What the same rewrite options say about the pass remapping."""
+        """The value of the remapping pass in the same rewrite options."""
         return _switch(self._protos, "remapping")
 
     @attribute
     def memory_optimization(self) -> Switch:
-        """What the same rewrite options say about the pass memory_optimization."""
+        """The value of the memory_optimization pass in the same rewrite options."""
         return _switch(self._protos, "memory_optimization")
 
     @attribute
@@ -211,11 +212,11 @@ class CustomOptimizer(CallFact):
 
 @fact_kind("custom_optimizer_name")
 class CustomOptimizerName(AssignmentFact):
-    """A custom optimizer gets its name by an assignment; the name is that one."""
+    """An assignment sets the name of a custom optimizer, which is the name of the fact."""
 
     @attribute
     def spelling(self) -> Spelling:
-        """How it is spelled: right, wrong (meant to be the NPU's), or it is another's or unknown."""
+        """The spelling: right, wrong (probably means the adapter's), another backend's, or unknown."""
         return _spelling(_text(self.assignment.value))
 
     @attribute
@@ -226,7 +227,7 @@ class CustomOptimizerName(AssignmentFact):
 
 @recognizes_in_modules
 def custom_optimizers(module: Scope) -> Iterator[Fact]:
-    """The custom optimizers that a module adds, and where they get their names."""
+    """The custom optimizers that a module adds, and the assignments of their names."""
     optimizers = protos_of(module.context).optimizers
     for call in optimizers:
         if call.module is module.module:
@@ -237,7 +238,7 @@ def custom_optimizers(module: Scope) -> Iterator[Fact]:
 
 
 def _name(call: CallSite) -> str:
-    """The name that a custom optimizer gets; empty without one, ``?`` where it is not known."""
+    """The name of a custom optimizer; empty without one, ``?`` if unknown."""
     one = _named(call.scope).get(call)
     value = call.argument("name") if one is None else one.value
     return "" if value is None else _text(value)
@@ -250,7 +251,7 @@ def _text(value: Expr) -> str:
 
 @once_per_file
 def _named(module: Scope) -> dict[CallSite, AssignmentSite]:
-    """The first assignment of a name to each object that a module makes or is given."""
+    """The first assignment of a name to each object that a module creates or gets."""
     found: dict[CallSite, AssignmentSite] = {}
     for one in _assignments_to(module, "name"):
         for call in _at(one, one.target.removesuffix(".name")).sites:

@@ -1,4 +1,4 @@
-"""Settings given to NPURunConfig and to the objects that it takes: ``DumpConfig(enable_dump=True)``."""
+"""Arguments of NPURunConfig and of the objects passed to it: ``DumpConfig(enable_dump=True)``."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _HOLDERS = (
 
 @fact_kind("setting")
 class RunConfigOption(AdapterSetting, kw_only=True):
-    """An argument of NPURunConfig, or of the class of an object that it takes, whose name precedes the option
+    """An argument of NPURunConfig, or of the class of an object passed to it, whose name precedes the option
     (``DumpConfig.dump_path``)."""
 
     via: Literal["run_config"] = "run_config"
     field: str = ""
-    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    """Empty: only session keys have one. Assigned settings do not have this attribute."""
     entry: str
-    """The place of the NPURunConfig; of the object where none is seen."""
+    """The place of the NPURunConfig; if none is found, that of the object."""
     _starred: bool
 
     @property
@@ -48,8 +48,8 @@ class RunConfigOption(AdapterSetting, kw_only=True):
 
     @attribute
     def value(self) -> PossibleValues:
-        """What it is set to; of an object the class that made it."""
-        return _made_by(self._given) if self._is_object else self._given.known
+        """Its value; for an object, the class name of its constructor."""
+        return _made_by(self._expr) if self._is_object else self._expr.known
 
     @cached_property
     def _is_object(self) -> bool:
@@ -60,7 +60,7 @@ class RunConfigOption(AdapterSetting, kw_only=True):
 
 @recognizes(matching=lambda name: name.startswith("npu_bridge.") and name.rpartition(".")[2] in _HOLDERS)
 def run_config_options(call: CallSite) -> Iterator[RunConfigOption]:
-    """What a call of NPURunConfig, or of the class of an object for it, sets."""
+    """The settings of a call of NPURunConfig, or of the class of an object for it."""
     holder = call.name.rpartition(".")[2]
     prefix = "" if holder == _MAIN else f"{holder}."
     entry, starred = _run_config_of(call), call.starred
@@ -76,7 +76,7 @@ def run_config_options(call: CallSite) -> Iterator[RunConfigOption]:
 
 
 def keyword_arguments(call: CallSite) -> list[tuple[str, Expr, Span]]:
-    """The names, values and places of the arguments that a call is given by keyword."""
+    """The names, values and places of the keyword arguments of a call."""
     spans = call.record.keyword_spans
     return [
         (name, call.expr(value), Span(*spans[number]) if number < len(spans) and spans[number] else call.span)
@@ -86,7 +86,7 @@ def keyword_arguments(call: CallSite) -> list[tuple[str, Expr, Span]]:
 
 
 def _made_by(value: Expr) -> PossibleValues:
-    """The last segments of the names of the calls that an argument may come from; None if it is that."""
+    """The last name segments of the constructors that an argument may come from; None if it is None."""
     known = value.known
     if known.values:
         return known
@@ -97,14 +97,14 @@ def _made_by(value: Expr) -> PossibleValues:
 
 
 def _run_config_of(call: CallSite) -> str:
-    """The place of the NPURunConfig that an object comes to; its own where none is seen."""
+    """The place of the NPURunConfig that gets an object; the object's own place if none does."""
     place = place_of(call)
     return _takers(call.context).get(place, place)
 
 
 @once
 def _takers(context: Context) -> dict[str, str]:
-    """By the place of each object the place of the NPURunConfig that it comes to."""
+    """From the place of each object to that of the NPURunConfig that gets it."""
     direct: dict[str, str] = {}
     for module in module_scopes(context):
         for call in module.calls_named(_MAIN, "ExperimentalConfig"):

@@ -1,4 +1,4 @@
-"""Session runs: what they fetch, which of them share a loop, which initialise, and how often a Saver saves."""
+"""Session runs: what they fetch, which are in the same loop, which initialise, and how often a Saver saves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _SESSION_NAME = lazy_compile(r"(?:^|[.?])_?(?:tf)?sess(?:ion)?$")
-_METHODS = ("run", "eval")  # also of an operation or tensor: they run the default session
+_METHODS = ("run", "eval")  # also methods of operations and tensors, which use the default session
 _RUN = "tensorflow.Session().run"
 _VARIABLES = frozenset(
     f"tensorflow.{name}"
@@ -43,7 +43,7 @@ class SessionRun(CallFact):
 
     @attribute
     def fed(self) -> bool:
-        """Whether it is fed by a feed_dict."""
+        """Whether it has a feed_dict."""
         return self.call.argument("feed_dict", 1) is not None
 
     @attribute
@@ -53,23 +53,23 @@ class SessionRun(CallFact):
 
     @attribute
     def gated(self) -> bool:
-        """Whether it happens only in some rounds of its loop."""
+        """Whether it happens only in some iterations of its loop."""
         return self.scope.is_conditional
 
     @attribute
     def runs(self) -> int:
-        """How many runs happen in every round of its loop; 0 outside a loop."""
+        """The number of runs in every iteration of its loop; 0 outside a loop."""
         return len(runs_each_round(self.scope))
 
     @attribute
     def deepest(self) -> bool:
-        """Whether its loop has no other one inside: then its rounds may be single steps."""
+        """Whether its loop contains no other loop, so that an iteration may be a single step."""
         loop = self.scope.loop
         return loop is None or not loop.holds_loop
 
     @attribute
     def traced(self) -> Flag:
-        """Whether it is given RunOptions that request a trace, and nothing else."""
+        """Whether it gets RunOptions that only request a trace."""
         value = self.call.argument("options", 2)
         if value is None:
             return "no"
@@ -80,7 +80,7 @@ class SessionRun(CallFact):
 
 @fact_kind("run")
 class OwnRun(SessionRun):
-    """A tensor or operation runs the default session: ``tensor.eval(feed_dict=…)``, ``operation.run(session=…)``."""
+    """A tensor or operation runs in the default session: ``tensor.eval(feed_dict=…)``, ``operation.run(session=…)``."""
 
     @attribute
     def fetches(self) -> str:
@@ -89,7 +89,7 @@ class OwnRun(SessionRun):
 
     @attribute
     def fed(self) -> bool:
-        """Whether it is fed by a feed_dict."""
+        """Whether it has a feed_dict."""
         return self.call.argument("feed_dict", 0) is not None
 
 
@@ -102,12 +102,12 @@ def runs(call: CallSite) -> list[SessionRun]:
 
 
 def _runs_itself(call: CallSite) -> bool:
-    """Whether a tensor or operation is evaluated: only these methods take a session or what to feed."""
+    """Whether a tensor or operation is evaluated: only these methods have the arguments session and feed_dict."""
     return call.has_keyword("feed_dict") or call.has_keyword("session")
 
 
 def is_session_run(name: str) -> bool:
-    """Whether ``….run`` belongs to a session."""
+    """Whether ``….run`` is the method of a session."""
     base = name.rpartition(".")[0]
     return base.endswith(("Session()", "session()")) or bool(_SESSION_NAME.search(base))
 
@@ -121,7 +121,7 @@ def _asks_for_trace(call: CallSite) -> bool:
 
 
 def runs_each_round(scope: Scope) -> list[CallSite]:
-    """The session runs that happen in every round of the loop around a block; none outside a loop."""
+    """The session runs in every iteration of the loop around a block; none outside a loop."""
     loop = scope.loop
     return [] if loop is None else _runs_by_loop(scope).get(loop, [])
 
@@ -154,7 +154,7 @@ class InitialGroup(CallFact):
 
 @recognizes(matching=lambda name: name == "tensorflow.group" or (name.endswith("run") and is_session_run(name)))
 def initial_groups(call: CallSite) -> list[InitialGroup]:
-    """Runs of a session and groups of operations."""
+    """Session runs and group operations."""
     values = call.args[:1] if call.name.endswith("run") else call.args
     operations = {name for value in values for name in _operations(value)}
     variables = any(name in _VARIABLES for name in operations)
@@ -179,7 +179,7 @@ class Checkpoint(CallFact):
 
     @attribute
     def each_step(self) -> bool:
-        """Whether that happens in every round of a loop that trains one step per round."""
+        """Whether it happens in every iteration of a loop that trains one step per iteration."""
         loop = self.scope.loop
         if loop is None or self.scope.is_conditional or not _trains(self.scope) or loop.holds_loop:
             return False
@@ -190,13 +190,13 @@ class Checkpoint(CallFact):
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] == "save")
 def checkpoints(call: CallSite) -> list[Checkpoint]:
-    """Methods called save, of whatever."""
+    """A fact for each call of a method named save, of any object."""
     owner = call.name.rpartition(".")[0]
     is_saver = owner == "tensorflow.train.Saver()" or (_SAVER.search(owner.lower()) and len(call.args) > 1)
     return [Checkpoint(call, "tensorflow.train.Saver().save")] if is_saver else []
 
 
 def _trains(scope: Scope) -> bool:
-    """Whether a run in every round of the loop around a block fetches a train step."""
+    """Whether every iteration of the loop around a block runs a train step."""
     fetched = [name for run in runs_each_round(scope) if is_session_run(run.name) for name in fetched_names(run)]
     return any(_TRAINS.search(name.lower()) for name in fetched)

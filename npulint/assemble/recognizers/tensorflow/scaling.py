@@ -1,4 +1,4 @@
-"""Loss scaling: the optimizers that scale, the managers that move the scale, and losses that are scaled by hand."""
+"""Loss scaling: the optimizers that scale, the managers that adjust the scale, and losses that are scaled manually."""
 
 from __future__ import annotations
 
@@ -32,41 +32,40 @@ _SCALE = lazy_compile(r"(?:^|[._])(?:loss_?scal(?:e|ing|er)\w*|scaled_loss)$", r
 _NPU = ("npu_bridge.", "npu_device.")
 _REWRITES = "enable_mixed_precision_graph_rewrite"
 _CLIPPING = "tensorflow.clip_by_"
-_SCALE_OBJECTS = ("FixedLossScale", "DynamicLossScale")  # of tf.train.experimental: they are no managers
+_SCALE_OBJECTS = ("FixedLossScale", "DynamicLossScale")  # of tf.train.experimental: not managers
 
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in SCALING and name.startswith(ROOTS))
 @fact_kind("loss_scale")
 class LossScale(CallFact):
-    """A loss scale optimizer or manager is made; the name is its canonical constructor."""
+    """A loss scale optimizer or manager is created; the name is its canonical constructor."""
 
     @attribute
     def what(self) -> Literal["optimizer", "manager"]:
-        """Which of the two it is."""
+        """Whether it is an optimizer or a manager."""
         return "manager" if self.name.rpartition(".")[2] in LOSS_SCALE_MANAGERS else "optimizer"
 
     @attribute
     def native(self) -> bool:
-        """Whether it is TensorFlow's own, not the adapter's."""
+        """Whether it belongs to TensorFlow and not to the adapter."""
         return not self.name.startswith(_NPU)
 
     @attribute
     def wraps_distributed(self) -> bool:
-        """Whether what is wrapped is a distributed optimizer."""
+        """Whether the wrapped optimizer is a distributed one."""
         inner = wrapped(self.call) if self.what == "optimizer" else None
         return inner is not None and is_wrapped_by(inner, DISTRIBUTED)
 
     @attribute
     def wraps_scaled(self) -> bool:
-        """Whether what is wrapped scales the loss already; ``self.opt = Scaled(self.opt)`` wraps what was there
-        before."""
+        """Whether the wrapped optimizer already scales the loss; in ``self.opt = Scaled(self.opt)`` that is the
+        previous one."""
         others = [call for call in layers(self._wrapped_makers()) if call != self.call]
         return any(scales(call) or call.name.endswith(_REWRITES) for call in others)
 
     @attribute
     def wraps_clipping(self) -> bool:
-        """Whether an own optimizer among what is wrapped clips in its compute_gradients, where gradients are
-        scaled."""
+        """Whether a wrapped project optimizer clips in its compute_gradients, where gradients are scaled."""
         targets = [call.target for call in layers(self._wrapped_makers())]
         methods = [one.definition("compute_gradients") for one in targets if one is not None and one.kind == "class"]
         inside = [call for method in methods if method is not None for call in method.calls]
@@ -74,22 +73,22 @@ class LossScale(CallFact):
 
     @attribute
     def wraps_keras(self) -> bool:
-        """Whether what is wrapped is, in every case that can be seen, an optimizer of tf.keras."""
+        """Whether every known wrapped optimizer is a tf.keras optimizer."""
         makers = self._wrapped_makers()
         return bool(makers) and all(is_keras(call.name) for call in makers)
 
     @attribute
     def flag(self) -> Literal["yes", "no", "missing", "unknown"]:
-        """What ``is_distributed`` is given."""
+        """The argument ``is_distributed``."""
         known = self.call.argument_value("is_distributed", 2)
         if known is None:
             return "missing"
         decided = None if known.symbol or not isinstance(known.single, bool) else known.single
-        return flag(decided)  # an option or the environment may decide
+        return flag(decided)  # an option or the environment may determine it
 
     @attribute
     def manager(self) -> Literal["npu", "native", "object", "constant", "missing", "unknown"]:
-        """What an optimizer is given as its manager; object is a LossScale of tf.train.experimental."""
+        """The manager argument of an optimizer; object is a LossScale of tf.train.experimental."""
         value = self.call.argument("loss_scale_manager", 1) if self.what == "optimizer" else None
         if value is None:
             return "unknown" if self.what == "manager" or self.call.starred else "missing"
@@ -99,22 +98,22 @@ class LossScale(CallFact):
 
     @attribute
     def branch(self) -> bool:
-        """Whether it stands below a condition."""
+        """Whether it is under a condition."""
         return any(scope.kind in ("if", "else") for scope in self.scope.ancestors)
 
     @attribute
     def dependent(self) -> bool:
-        """Whether it runs below ``tf.control_dependencies``, there or in every function that calls it."""
+        """Whether it runs under ``tf.control_dependencies``, itself or in every caller."""
         return _is_dependent(self.scope)
 
     def _wrapped_makers(self) -> list[CallSite]:
-        """The calls that may have made what an optimizer wraps."""
+        """The calls that may have created the wrapped optimizer."""
         inner = wrapped(self.call) if self.what == "optimizer" else None
         return [] if inner is None else inner.sites
 
 
 def _manager(makers: list[str]) -> Literal["npu", "native", "object", "unknown"]:
-    """Which manager the constructors `makers` make, if it is the same one."""
+    """The kind of manager that all of the constructors `makers` create."""
     lasts = {name.rpartition(".")[2] for name in makers}
     if not lasts or not lasts.issubset(LOSS_SCALE_MANAGERS):
         return "unknown"
@@ -127,7 +126,7 @@ def _manager(makers: list[str]) -> Literal["npu", "native", "object", "unknown"]
 
 @walker(depth=4, otherwise=bool)
 def _is_dependent(scope: Scope) -> bool:
-    """Whether code runs below ``tf.control_dependencies``, there or in every function that calls it."""
+    """Whether code runs under ``tf.control_dependencies``, itself or in every caller."""
     if "control_dependencies" in surroundings_of(scope).under:
         return True
     callers = [] if scope.function is None else scope.function.callers
@@ -136,7 +135,7 @@ def _is_dependent(scope: Scope) -> bool:
 
 @fact_kind("hand_scaled")
 class HandScaledLoss(CallFact):
-    """An optimizer is given a loss that is multiplied by a scale; the name is the method."""
+    """An optimizer gets a loss that is multiplied by a scale; the name is the method."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -146,7 +145,7 @@ class HandScaledLoss(CallFact):
 
 @recognizes(matching=lambda name: name.endswith(_TAKERS))
 def hand_scaled_losses(call: CallSite) -> list[HandScaledLoss]:
-    """The methods of optimizers that take a loss."""
+    """Calls of optimizer methods with a loss."""
     loss = call.argument("loss", 0)
     is_multiplied = loss is not None and _is_multiplied(loss)
     return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_multiplied else []

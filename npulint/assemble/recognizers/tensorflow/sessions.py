@@ -60,19 +60,20 @@ _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 
 @fact_kind("session")
 class Session(CallFact):
-    """A session is made, directly or within a function that trains or evaluates; the name is what makes it."""
+    """A session is created, directly or in a function that trains or evaluates; the name is the constructor or
+    function."""
 
     trains_file: bool = False
-    """Whether some training program can reach its file; set when the programs are known."""
+    """Whether a training program can reach its file; set when the programs are known."""
 
     @attribute
     def keyword(self) -> str:
-        """The keyword by which it takes its config."""
+        """The keyword of its config argument."""
         return _SESSIONS[self.name][0]
 
     @attribute
     def position(self) -> str:
-        """The position at which it takes its config."""
+        """The position of its config argument."""
         return str(_SESSIONS[self.name][1])
 
     @cached_property
@@ -81,7 +82,7 @@ class Session(CallFact):
 
     @attribute
     def npu(self) -> Flag:
-        """Whether it reaches the NPU."""
+        """Whether its graph reaches the NPU."""
         if self._config is None or _is_none(self._config):
             return "unknown" if self._config is None and self.call.has_keyword("**") else "no"
         answers = {_reaches_npu(maker) for maker in self._config.sites}
@@ -91,14 +92,14 @@ class Session(CallFact):
 
     @attribute
     def config(self) -> Literal["none", "local", "unknown"]:
-        """Where its config comes from: there is none, the project makes it, or that is unknown."""
+        """The origin of its config: there is none, the project creates it, or unknown."""
         if self._config is None or _is_none(self._config):
             return "unknown" if self.npu == "unknown" else "none"
         return "unknown" if self.npu == "unknown" else "local"
 
     @attribute
     def purpose(self) -> Purpose:
-        """What its code is for, judged by the names around it."""
+        """The role of its code, by the names around it."""
         return purpose(self.call.scope)
 
     @attribute
@@ -109,21 +110,21 @@ class Session(CallFact):
 
 @fact_kind("estimator")
 class Estimator(CallFact):
-    """An Estimator is made; the name is its class."""
+    """An Estimator is created; the name is its class."""
 
     trains_file: bool = False
-    """Whether some training program can reach its file; set when the programs are known."""
+    """Whether a training program can reach its file; set when the programs are known."""
 
     @attribute
     def what(self) -> Literal["estimator", "canned", "tpu", "npu"]:
-        """Which class it is: the plain one, one with its own model, that for TPUs or that for NPUs."""
+        """The kind of its class: plain, with its own model, for TPUs or for NPUs."""
         if self.name.endswith(".NPUEstimator"):
             return "npu"
         return "tpu" if self.name in _TPU else "estimator" if self.name in _PLAIN else "canned"
 
     @attribute
     def npu(self) -> Flag:
-        """Whether it reaches the NPU."""
+        """Whether its graph reaches the NPU."""
         if self.what == "npu" or self.config in ("npu", "wrapped"):
             return "yes"
         return "unknown" if self.config == "unknown" else "no"
@@ -143,7 +144,7 @@ class Estimator(CallFact):
 
     @attribute
     def purpose(self) -> Purpose:
-        """What its code is for, judged by the names around it."""
+        """The role of its code, by the names around it."""
         return purpose(self.call.scope)
 
     @attribute
@@ -162,7 +163,7 @@ class Estimator(CallFact):
 
 @recognizes(*_SESSIONS)
 def sessions(call: CallSite) -> list[Session]:
-    """The sessions that run a graph, but for a MonitoredSession that is given a creator, which makes the session."""
+    """The sessions that run a graph, except a MonitoredSession with a creator, which creates the session."""
     is_made_elsewhere = call.name == _MONITORED and call.argument(*_SESSIONS[_MONITORED]) is not None
     return [] if is_made_elsewhere or _is_only_asked(call) else [Session(call, call.name)]
 
@@ -181,7 +182,7 @@ def _is_none(value: Expr) -> bool:
 
 
 def _reaches_npu(config: CallSite) -> Flag:
-    """Whether the config that a call makes takes the graph to the NPU."""
+    """Whether the config created by a call moves the graph to the NPU."""
     name = config.name
     last = name.rpartition(".")[2]
     if last in _NPU_PROTO or "npu" in last.lower():
@@ -195,13 +196,13 @@ def _reaches_npu(config: CallSite) -> Flag:
 
 def _is_only_asked(session: CallSite) -> bool:
     """Whether a session runs no graph: ``tf.Session().list_devices()``."""
-    asked = Op(".", (CallResult(session.index), Const("list_devices")))
-    return any(call.callee == asked for call in session.module.code.calls)
+    method = Op(".", (CallResult(session.index), Const("list_devices")))
+    return any(call.callee == method for call in session.module.code.calls)
 
 
 def closed(session: CallSite) -> Flag:
-    """Whether a session is closed: yes, no (it lives until Python exits), or unknown where it is handed on, where it
-    ends with its function, or where something unknown is closed."""
+    """Whether a session is closed: yes, no (it lives until Python exits), or unknown if it is passed on, if it ends
+    with its function, or if an unknown object is closed."""
     name = session.name
     if name.rpartition(".")[2] not in _KEPT:
         return "yes" if name.endswith(_SELF_CLOSING) else "unknown"
@@ -212,7 +213,8 @@ def closed(session: CallSite) -> Flag:
 
 
 def _is_kept(session: CallSite) -> bool:
-    """Whether the session is kept as an attribute or at module level, or keeps itself as an InteractiveSession does."""
+    """Whether the session is stored in an attribute or at module level, or is an InteractiveSession, which stores
+    itself."""
     made = session.result.value
     assigned = [one for one in session.scope.assignments if one.record.value == made]
     keeps_itself = session.name.endswith("InteractiveSession")
@@ -221,7 +223,7 @@ def _is_kept(session: CallSite) -> bool:
 
 @once
 def _ended(context: Context) -> tuple[set[CallSite], bool]:
-    """The calls that make sessions which something closes, and whether a close() cannot be followed to one."""
+    """The calls that create sessions which are closed, and whether some close() has an unknown receiver."""
     ended: set[CallSite] = set()
     others_end = False
     for module in module_scopes(context):

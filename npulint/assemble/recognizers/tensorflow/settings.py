@@ -1,4 +1,4 @@
-"""Settings: one key for ``parameter_map["k"].b = v``, ``NPURunConfig(k=v)``, ``global_options().k = v`` and the
+"""Settings: the same facts for ``parameter_map["k"].b = v``, ``NPURunConfig(k=v)``, ``global_options().k = v`` and
 ConfigProto fields."""
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     via: Literal["session_key"] = "session_key"
     field: str
-    """The field that is assigned to: s (text), b (bool), i (int) or f (float)."""
+    """The assigned field: s (text), b (bool), i (int) or f (float)."""
     entry: str
-    """The place of the custom optimizer; empty if that is not known."""
+    """The place of the custom optimizer; empty if unknown."""
     _root: str
 
     @property
@@ -59,22 +59,22 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     @attribute
     def text(self) -> bool:
-        """Whether the value is a literal text, not bytes."""
-        return isinstance(self._given.literal, str) and not self._given.is_binary
+        """Whether the value is a literal str instead of bytes."""
+        return isinstance(self._expr.literal, str) and not self._expr.is_binary
 
     @attribute
     def literal(self) -> bool:
-        """Whether the value is written as a literal, at most encoded."""
-        return _is_literal(self._given)
+        """Whether the value is a literal, possibly with ``.encode()``."""
+        return _is_literal(self._expr)
 
     @attribute
     def feeds_run_config(self) -> Flag:
-        """Whether an NPURunConfig takes the ConfigProto of the custom optimizer."""
+        """Whether an NPURunConfig uses the ConfigProto of the custom optimizer."""
         return self._options.feeds_run_config(self.entry)
 
     @attribute
     def in_run_config(self) -> bool:
-        """Whether some NPURunConfig of the project has the option as well."""
+        """Whether some NPURunConfig of the project sets the option as well."""
         return self._options.is_in_run_config(self.name)
 
     @attribute
@@ -84,16 +84,16 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     @attribute
     def type_ok(self) -> Flag | None:
-        """Whether the field takes the type of the value; unknown for a field that the adapter does not read."""
+        """Whether the field accepts the type of the value; unknown for a field that the adapter does not read."""
         if self._known is None:
             return None
-        wanted = self._known[0].field
-        is_other = self.field != wanted or (wanted == "s" and self.text)
-        return "unknown" if is_other else adapter.field_takes(self.value, wanted)
+        field = self._known[0].field
+        is_other = self.field != field or (field == "s" and self.text)
+        return "unknown" if is_other else adapter.field_takes(self.value, field)
 
     @attribute
     def expected_type(self) -> str | None:
-        """The type that the field of the option takes."""
+        """The type of the option's field."""
         return None if self._known is None else adapter.expected_type(self._known[1], self._known[0].field)
 
 
@@ -109,8 +109,8 @@ class GlobalOption(AdapterSetting, kw_only=True):
 
     @attribute
     def literal(self) -> bool:
-        """Whether the value is written as a literal, at most encoded."""
-        return _is_literal(self._given)
+        """Whether the value is a literal, possibly with ``.encode()``."""
+        return _is_literal(self._expr)
 
 
 @fact_kind("setting")
@@ -122,13 +122,13 @@ class ProtoField(Setting):
 
 @fact_kind("setting")
 class ProtoArgument(Setting, kw_only=True):
-    """A field of a ConfigProto, or of its options, is given by an argument."""
+    """A field of a ConfigProto, or of its options, is set by an argument."""
 
     via: Literal["proto"] = "proto"
     field: str = ""
-    """Empty: only session keys have one. Settings that are assigned do not have this attribute."""
+    """Empty: only session keys have one. Assigned settings do not have this attribute."""
     entry: str = ""
-    """The place of the call; empty for the passes of the graph optimizer, which are given as a dict."""
+    """The place of the call; empty for graph optimizer passes, which are set by a dict."""
 
     @attribute
     def key(self) -> str:
@@ -137,13 +137,13 @@ class ProtoArgument(Setting, kw_only=True):
 
     @attribute
     def literal(self) -> bool:
-        """Whether the value is written as a literal."""
-        return self._given.is_literal
+        """Whether the value is a literal."""
+        return self._expr.is_literal
 
 
 @recognizes_in_modules
 def assigned_settings(module: Scope) -> Iterator[Fact]:
-    """What a module sets by assignments."""
+    """The settings that a module makes by assignment."""
     for records in module.module.dotted.values():
         for record in records:
             yield from _assigned(assignment_at(module.context, module.module, record))
@@ -174,7 +174,7 @@ def _session_key(one: AssignmentSite, root: str, key: str, field: str) -> Sessio
 
 
 def _of_object(one: AssignmentSite, head: str, last: str) -> Iterator[Setting]:
-    """What an assignment to the attribute `last` of an object sets that is only known by its canonical name."""
+    """The setting made by assigning the attribute `last` of an object that is only known by its canonical name."""
     meaning = one.value.sibling(Ref(head)).name
     if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
         inner = meaning.partition("global_options()")[2].strip(".")
@@ -185,7 +185,7 @@ def _of_object(one: AssignmentSite, head: str, last: str) -> Iterator[Setting]:
 
 @recognizes(*_CONFIG_CALLS)
 def proto_arguments(call: CallSite) -> Iterator[ProtoArgument]:
-    """The fields of ConfigProto and of its options that its call is given."""
+    """The fields of ConfigProto and of its options that a call sets."""
     prefix, entry = _CONFIG_CALLS[call.name], place_of(call)
     for name, value, span in keyword_arguments(call):
         yield ProtoArgument(call.scope, span, f"{prefix}.{name}", value, entry=entry)
@@ -193,7 +193,7 @@ def proto_arguments(call: CallSite) -> Iterator[ProtoArgument]:
 
 @recognizes("tensorflow.config.optimizer.set_experimental_options")
 def graph_passes(call: CallSite) -> Iterator[ProtoArgument]:
-    """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as truth values."""
+    """``set_experimental_options({"constant_folding": False})``: the passes of rewrite_options, as booleans."""
     passed = call.argument("options", 0)
     values = [] if passed is None else [passed, *(one.value for one in passed.assignments)]
     for table in [value for value in values if value.is_dict][:1]:
@@ -203,7 +203,7 @@ def graph_passes(call: CallSite) -> Iterator[ProtoArgument]:
 
 
 def _is_literal(value: Expr) -> bool:
-    """Whether a value stands there as it is, at most encoded."""
+    """Whether a value is a literal, possibly with ``.encode()``."""
     call = value.call
     if call is None:
         return value.is_literal

@@ -1,4 +1,4 @@
-"""Constants that float16 turns into zero where they guard a logarithm, a root or a division against it."""
+"""Small constants that float16 rounds to zero although they guard a logarithm, a root or a division."""
 
 from __future__ import annotations
 
@@ -32,40 +32,43 @@ NONE = "none"
 
 @fact_kind("small_constant")
 class GuardedOperation(CallFact):
-    """What looks like a guard of a logarithm, a root or a division; the name is the canonical name of the operation."""
+    """A logarithm, a root or a division with what looks like a guard; the name is the canonical name of the
+    operation."""
 
     @attribute
     def constant(self) -> str:
-        """The constant that float16 turns into zero; none where it is large enough, or no guard."""
+        """The constant that float16 rounds to zero; none if it is large enough, or no guard."""
         return _text(_guard(value) for value in _guarded(self.call))
 
 
 @fact_kind("small_constant")
 class AssignedDivision(AssignmentFact):
-    """A quotient is assigned whose divisor is a sum; the name is ``division``."""
+    """A quotient whose divisor is a sum is assigned; the name is ``division``."""
 
     @attribute
     def constant(self) -> str:
-        """The constant in the divisor that float16 turns into zero; none where there is none, or no tensor."""
+        """The constant in the divisor that float16 rounds to zero; none without one, or if the division is not one of
+        tensors."""
         return _text(_divisors(self.assignment.value))
 
 
 @fact_kind("small_constant")
 class ReturnedDivision(PlaceFact):
-    """A quotient is returned whose divisor is a sum; the name is ``division``."""
+    """A quotient whose divisor is a sum is returned; the name is ``division``."""
 
     record: Expr
 
     @attribute
     def constant(self) -> str:
-        """The constant in the divisor that float16 turns into zero; none where there is none, or no tensor."""
+        """The constant in the divisor that float16 rounds to zero; none without one, or if the division is not one of
+        tensors."""
         return _text(_divisors(self.record))
 
 
 @recognizes(*_GUARDED)
 def guarded_operations(call: CallSite) -> list[GuardedOperation]:
-    """Operations of which an argument is an expression. The constant is worked out when it is asked for, as only
-    programs in mixed precision are asked."""
+    """Operations with an expression as argument. The constant is computed on demand, since only checks of mixed
+    precision programs need it."""
     return [GuardedOperation(call, call.name)] if _guarded(call) else []
 
 
@@ -91,12 +94,12 @@ def _is_by_sum(value: Value) -> bool:
 
 
 def _text(constants: Iterable[float]) -> str:
-    """The first constant that there is."""
+    """The first constant, as text."""
     return next((f"{constant:g}" for constant in constants if constant), NONE)
 
 
 def _divisors(value: Expr) -> Iterator[float]:
-    """The constants that guard the divisions of tensors in an expression."""
+    """The constants that guard the divisors of tensor divisions in an expression."""
     for part in value.nested:
         if _is_by_sum(part.value):
             above, below = part.operands()
@@ -106,14 +109,14 @@ def _divisors(value: Expr) -> Iterator[float]:
 
 
 def _guarded(call: CallSite) -> list[Expr]:
-    """The arguments that must not become zero, where they are expressions."""
+    """The arguments that must not become zero, if they are expressions."""
     args = call.args
     values = [args[position] for position in _GUARDED[call.name] if position < len(args)]
     return [value for value in values if value.operator or value.call is not None]
 
 
 def _guard(value: Expr) -> float:
-    """The small constant that is added to a value, or that bounds it from below; else 0."""
+    """The small constant that is added to a value, or is its lower bound; else 0."""
     bounds = value.operands("+")
     if value.call is not None:
         args = value.call.args
@@ -122,7 +125,7 @@ def _guard(value: Expr) -> float:
 
 
 def _small(value: Expr) -> float:
-    """A constant that float16 turns into zero: a literal, or the value of a name that says so; else 0."""
+    """A constant that float16 rounds to zero: a literal, or the value of a name such as epsilon; else 0."""
     known = value.literal
     if value.written and _NAME.search(value.written):
         known = value.single
@@ -130,6 +133,6 @@ def _small(value: Expr) -> float:
 
 
 def _is_tensor(value: Expr) -> bool:
-    """Whether a value is certainly computed from the result of an operation of TensorFlow, not of a session's run."""
+    """Whether a value is certainly computed from the result of a TensorFlow operation, not of a session run."""
     names = [part.name for part in value.nested if part.written or part.call is not None]
     return any(name.startswith("tensorflow.") and name.endswith("()") and "ession" not in name for name in names)

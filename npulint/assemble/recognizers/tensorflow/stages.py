@@ -1,4 +1,4 @@
-"""Chains of tf.data: the stages that a data set went through before another one."""
+"""Chains of tf.data: the stages before another stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, flag
 
-_STEPS = 16  # stages of one chain
+_STEPS = 16  # maximum stages of a chain
 _LISTINGS = frozenset(
     (
         "glob.glob",
@@ -45,8 +45,8 @@ Elements = Literal["names", "records", "decoded", "unknown"]
 
 
 def stages_before(stage: CallSite) -> Iterator[tuple[str, CallSite]]:
-    """The calls that the data set of a stage went through, the latest first, each with the last segment of its
-    canonical name; ends where the module does not show what came before."""
+    """The calls of the stages before a stage, nearest first, each with the last segment of its canonical name; ends
+    where the module does not show the origin."""
     for _ in range(_STEPS):
         made = _maker_of_receiver(stage)
         if made is None:
@@ -60,7 +60,7 @@ def stages_before(stage: CallSite) -> Iterator[tuple[str, CallSite]]:
 
 
 def repeats(stage: CallSite) -> bool:
-    """Whether a data set is repeated without end before a stage: then no batch is ever short."""
+    """Whether a dataset is repeated indefinitely before a stage, so that no batch is ever incomplete."""
     for last, made in stages_before(stage):
         if last in ("repeat", "shuffle_and_repeat"):
             return made.argument("count", 0 if last == "repeat" else 1) is None
@@ -68,16 +68,16 @@ def repeats(stage: CallSite) -> bool:
 
 
 def shuffled(shard: CallSite) -> ShardOrder:
-    """What puts the elements of a data set into an order that other processes do not share, before a stage:
-    ``list_files``, ``shuffle`` (both without a seed), ``listing`` (a folder's, unsorted) or ``no``."""
+    """What shuffles a dataset before a stage in an order that differs between processes: ``list_files``, ``shuffle``
+    (both without a seed), ``listing`` (of a folder, unsorted) or ``no``."""
     for last, made in stages_before(shard):
         if last in ("shuffle", "shuffle_and_repeat"):
             if made.argument("seed", 1 if last == "shuffle" else 2) is None:
                 return "shuffle"
         elif last == "list_files":
-            wanted = made.argument("shuffle", 1)
+            shuffled = made.argument("shuffle", 1)
             fixed = made.argument("seed", 2) is not None
-            free = wanted is None or wanted.single is True
+            free = shuffled is None or shuffled.single is True
             return "list_files" if free and not fixed else "no"
         elif last in _READERS:
             return "listing" if made.args and _is_unsorted_listing(made.args[0]) else "no"
@@ -85,8 +85,8 @@ def shuffled(shard: CallSite) -> ShardOrder:
 
 
 def elements(shuffle: CallSite) -> Elements:
-    """What a stage gets: ``names`` (or other values that are listed in the graph), ``records`` of files, ``decoded``
-    images and the like, or ``unknown``."""
+    """The elements that a stage gets: ``names`` (or other values listed in the graph), ``records`` of files,
+    ``decoded`` images and the like, or ``unknown``."""
     mapped = False
     for last, made in stages_before(shuffle):
         if last == "map" and heavy(made) == "yes":
@@ -102,7 +102,8 @@ def elements(shuffle: CallSite) -> Elements:
 
 
 def heavy(stage: CallSite) -> Flag:
-    """Whether the function given to ``map`` decodes, parses or changes images; unknown if the function is not found."""
+    """Whether the function passed to ``map`` decodes, parses or transforms images; unknown if the function is not
+    found."""
     value = stage.argument("map_func", 0)
     found = [] if value is None else value.functions
     return flag(any(_is_heavy(function) for function in found) if found else None)
@@ -110,7 +111,7 @@ def heavy(stage: CallSite) -> Flag:
 
 @walker(depth=4, otherwise=bool)
 def _is_heavy(function: Scope) -> bool:
-    """Whether a function, or one that it calls, decodes, parses or changes images."""
+    """Whether a function, or one that it calls, decodes, parses or transforms images."""
     inner = []
     for call in function.calls:
         name = call.name
@@ -123,7 +124,7 @@ def _is_heavy(function: Scope) -> bool:
 
 
 def _maker_of_receiver(call: CallSite) -> CallSite | None:
-    """The call of the same module that made the object whose method is called."""
+    """The call in the same module that created the receiver of a method call."""
     receiver = call.receiver
     if receiver is None or not receiver.written:
         return None if receiver is None else receiver.call
@@ -133,7 +134,7 @@ def _maker_of_receiver(call: CallSite) -> CallSite | None:
 
 @walker(depth=7, otherwise=bool)
 def _is_unsorted_listing(names: Expr) -> bool:
-    """Whether file names come from a folder in the order that the file system gives them."""
+    """Whether file names come from a folder in the order of the file system."""
     if names.is_display:
         return any(_is_unsorted_listing(item) for item in names.items[:4])
     for made in names.sites:

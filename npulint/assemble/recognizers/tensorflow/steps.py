@@ -33,7 +33,7 @@ _LOOPS = frozenset(
         "tensorflow.estimator.train_and_evaluate",
     )
 )
-_MAKERS = {  # functions that make the train step of an optimizer that they are given: its position
+_MAKERS = {  # functions that create the train step of an optimizer argument: its position
     "tensorflow.contrib.slim.learning.create_train_op": 1,
     "tensorflow.contrib.training.create_train_op": 1,
     OPTIMIZE_LOSS: 3,
@@ -49,11 +49,11 @@ class LibraryTraining(CallFact):
     """A loop of Keras, of an Estimator or of slim is started; the name is the method or function."""
 
     on: str
-    """What it is called on: keras, or a canonical name."""
+    """The receiver: keras, or a canonical name."""
     scaled: Literal["unknown"] = "unknown"
     """Whether the optimizer scales the loss."""
     gradients: Literal["unknown"] = "unknown"
-    """What makes the gradients."""
+    """The origin of the gradients."""
 
 
 @fact_kind("train_step")
@@ -64,7 +64,7 @@ class MadeStep(CallFact):
     on: str
     """The canonical name of the function."""
     gradients: Literal["compute_gradients"] = "compute_gradients"
-    """What makes the gradients."""
+    """The origin of the gradients."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -77,7 +77,7 @@ class OptimizerStep(CallFact):
     """``minimize`` or ``apply_gradients`` of an optimizer; the name is the method."""
 
     on: str
-    """The canonical name of what it is called on."""
+    """The canonical name of the receiver."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -86,15 +86,15 @@ class OptimizerStep(CallFact):
 
     @attribute
     def beside_scaled(self) -> Flag:
-        """Whether the same file scales the loss of another optimizer; unknown below a condition, where either may
-        run."""
+        """Whether the same file scales the loss of another optimizer; unknown under a condition that chooses between
+        them."""
         if any(scope.kind in ("if", "else") for scope in self.call.scope.ancestors):
             return "unknown"
         return flag(scales_for_npu(self.call.scope))
 
     @attribute
     def gradients(self) -> Gradients:
-        """What made the gradients that apply_gradients is given."""
+        """The calls that computed the gradients for apply_gradients."""
         names = {call.name.rpartition(".")[2] for call in gradient_calls(self.call)}
         if "compute_gradients" in names:
             return "compute_gradients"
@@ -102,8 +102,8 @@ class OptimizerStep(CallFact):
 
     @attribute
     def source_scaled(self) -> Flag:
-        """Whether the optimizer whose compute_gradients the applied gradients come from scales the loss; unknown also
-        where that of either optimizer depends on a condition."""
+        """Whether the optimizer that computed the applied gradients scales the loss; unknown also if it depends on a
+        condition."""
         if self.name != "apply_gradients":
             return "unknown"
         sources = [call for call in gradient_calls(self.call) if call.last == "compute_gradients"]
@@ -132,18 +132,18 @@ def train_steps(call: CallSite) -> list[LibraryTraining] | list[MadeStep] | list
 
 
 def _is_estimator(name: str) -> bool:
-    """An Estimator, also one of the ready-made ones."""
+    """Whether a class is an Estimator, including the predefined ones."""
     ready = name.startswith("tensorflow.estimator.") and name.endswith(("Classifier()", "Regressor()"))
     return ready or "Estimator()" in name
 
 
 def _is_named_like_model(name: str) -> bool:
-    """A model kept in a name that says so (``?self.model``)."""
+    """Whether an object has the name of a model (``?self.model``)."""
     return name.startswith("?") and bool(_MODEL_NAME.search(name.lower()))
 
 
 def _is_on_optimizer(call: CallSite, on: str) -> bool:
-    """Whether a method is one of an optimizer, by its canonical name or wherever the project makes the object."""
+    """Whether a method belongs to an optimizer, by its canonical name or by where the project creates the object."""
     if _is_optimizer(on) or (on.startswith("?") and _OPTIMIZER_NAME.search(on.rpartition(".")[2].lower())):
         return True
     sites = [] if call.receiver is None else call.receiver.sites
@@ -164,7 +164,7 @@ def step_optimizer(call: CallSite) -> Expr | None:
 
 
 def is_scaled(call: CallSite) -> bool:
-    """Whether the step that a call makes may be one of a loss scale optimizer."""
+    """Whether the train step that a call creates may belong to a loss scale optimizer."""
     return _may_scale(call) == "yes"
 
 
@@ -175,7 +175,7 @@ def _may_scale(call: CallSite) -> Flag:
 
 
 def all_scaled(call: CallSite) -> Flag:
-    """Whether every optimizer scales the loss that a method may belong to: yes, none (no) or unknown."""
+    """Whether every optimizer that a method may belong to scales the loss: yes, no (none does) or unknown."""
     sites = [] if call.receiver is None else call.receiver.sites
     answers = {any(map(scales, layers([site]))) for site in sites}
     return flag(answers.pop() if len(answers) == 1 else None)
@@ -183,11 +183,11 @@ def all_scaled(call: CallSite) -> Flag:
 
 @fact_kind("step_count")
 class StepCount(CallFact):
-    """The global step is assigned to, in a graph and on every way through it; the name is the canonical callee."""
+    """The global step is assigned, in a graph and unconditionally; the name is the canonical callee."""
 
     @attribute
     def beside_scaled(self) -> bool:
-        """Whether a train step of the file is one of a loss scale optimizer of the NPU."""
+        """Whether the file also has a train step of a loss scale optimizer of the adapter."""
         return _has_scaled_step(self.scope)
 
 
@@ -206,7 +206,7 @@ def step_counts(call: CallSite) -> list[StepCount]:
 
 @walker(depth=6, otherwise=bool)
 def _is_chosen(value: Expr) -> bool:
-    """Whether a value comes from ``tf.cond`` or the like: a skipped step may then leave it as it was."""
+    """Whether a value comes from ``tf.cond`` or the like, which may leave the step unchanged."""
     call = value.call
     if call is not None:
         return call.name in _CHOOSING or any(map(_is_chosen, call.args))

@@ -1,4 +1,4 @@
-"""What becomes of the values that top_k gives: are they only summed, so that zeros beside them change nothing?"""
+"""Whether the values of top_k are only summed, so that padding with zeros does not change the result."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Summed = Literal["named", "direct", "no", "unknown"]
 
 
 class Summation(msgspec.Struct, frozen=True):
-    """How the values of a call of top_k are summed. `into` is the name that they get, `over` and `count` what top_k is
-    given, where these are names."""
+    """How the values of a call of top_k are summed. `into` is the name that they are assigned to, `over` and `count`
+    are the arguments of top_k, if they are names."""
 
     summed: Summed = "unknown"
     into: str | None = None
@@ -31,37 +31,37 @@ class Summation(msgspec.Struct, frozen=True):
 
 
 def summation(top_k: CallSite) -> Summation:
-    """Of a call of top_k `summed`: named (its values get a name that is summed once and used nowhere else), direct
-    (they are summed where they are computed), no."""
+    """How the result of a call of top_k is `summed`: named (assigned to a name that is summed once and used nowhere
+    else), direct (summed where it is computed), or no."""
     into = _summed_name(top_k)
     over, count = _plain_name(top_k.argument("input", 0)), _plain_name(top_k.argument("k", 1))
     if into and (count or into).partition(".")[0] == into:
-        return Summation("no", "unknown", over, count)  # the number would be read when the name holds something else
+        return Summation("no", "unknown", over, count)  # the name has another value when the number is read
     if into:
         return Summation("named", into, over, count)
     return Summation("no" if sum_of(top_k) is None else "direct", "unknown", over, count)
 
 
 def sum_of(top_k: CallSite) -> CallSite | None:
-    """The call that sums the values of a call of top_k where they are computed."""
+    """The call that directly sums the values of a call of top_k."""
     values = _values(top_k)
     calls = top_k.scope.calls_named("reduce_sum")
     found = [call for call in calls if (tensor := call.argument("input_tensor", 0)) and tensor.value in values]
     return found[0] if len(found) == 1 and _sums_last_axis(found[0]) else None
 
 
-def _plain_name(given: Expr | None) -> str | None:
-    return given.written if given is not None and _PLAIN.match(given.written) else None
+def _plain_name(argument: Expr | None) -> str | None:
+    return argument.written if argument is not None and _PLAIN.match(argument.written) else None
 
 
 def _values(top_k: CallSite) -> tuple[Value, Value]:
-    """The two ways to take the values out of a result."""
+    """The two expressions for the values of a result."""
     result = CallResult(top_k.index)
     return Op("[]", (result, Const(0))), Op(".", (result, Const("values")))
 
 
 def _sums_last_axis(call: CallSite) -> bool:
-    """Whether a call sums everything, or along the last axis, which is the one that top_k sorts."""
+    """Whether a call sums everything, or along the last axis, which top_k sorts."""
     if call.name != _SUM or len(call.args) > 2 or not _ARGUMENTS.issuperset(call.keywords):
         return False
     axis = next((found for key in _AXES if (found := call.argument(key, 1)) is not None), None)
@@ -69,9 +69,9 @@ def _sums_last_axis(call: CallSite) -> bool:
 
 
 def _summed_name(top_k: CallSite) -> str:
-    """The name under which the values are summed, and nothing else is done with them; empty if there is none."""
+    """The name of values that are only summed; empty if there is none."""
     result = CallResult(top_k.index)
-    records = top_k.module.code.assignments  # few of many: a cursor for each would cost more than the search
+    records = top_k.module.code.assignments  # creating a cursor for each use would cost more than this search
     parts = [
         assignment_at(top_k.context, top_k.module, one)
         for one in records
@@ -88,15 +88,15 @@ def _summed_name(top_k: CallSite) -> str:
 
 
 def _reads(kept: AssignmentSite) -> list[Expr]:
-    """The expressions that read what a name holds after an assignment, as often as they do. Those below the next
-    assignment of the same block do not count, those above in the same loop do."""
+    """The expressions that read a name after an assignment, with repetition: before the next assignment of the same
+    block, and earlier in the same loop."""
     name, function = kept.target, kept.scope.function
     code, home = kept.scope.module.code, kept.scope.block
     others = [one for one in code.assignments if one is not kept.record]
     later = [one.line for one in others if one.target == name and one.block == home and one.line > kept.line]
     first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
     changed = [(Ref(root), one.block, one.line) for one in others if (root := _root(one.target)) != one.target]
-    if function is not None and function.record.end_line:  # a first, cheap look: lines instead of blocks
+    if function is not None and function.record.end_line:  # a cheap filter: lines instead of blocks
         first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
     found = []
     for value, block, line in chain(written_values(code), changed):
@@ -108,12 +108,12 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
 
 
 def _root(target: str) -> str:
-    """The object of which an attribute or element is assigned; a plain name itself."""
+    """The object whose attribute or element is assigned; a plain name itself."""
     return target.partition(".")[0].partition("[")[0]
 
 
 def _count(value: Value, name: str) -> int:
-    """How often an expression, without the calls in it, reads a name."""
+    """How often an expression reads a name, not counting the calls in it."""
     if isinstance(value, Const | CallResult):
         return 0
     names = [part.name for part in nested(value) if isinstance(part, Ref)]

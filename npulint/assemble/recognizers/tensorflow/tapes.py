@@ -1,4 +1,4 @@
-"""TensorFlow 2: gradient tapes that train, whether within a compiled function, and the loops around them."""
+"""TensorFlow 2: gradient tapes for training, whether they are in a compiled function, and the loops around them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from npulint.facts.model import Fact
 
 _APPLYING = ("apply_gradients", "minimize")
 _USING = (".get_scaled_loss", ".get_unscaled_gradients")
-_HOPS = 6  # functions between a compiled one and its tape
+_HOPS = 6  # maximum nested calls between a compiled function and its tape
 
 
 @fact_kind("tape")
 class GradientTape(CallFact):
-    """A gradient tape is opened; the name is ``GradientTape``."""
+    """A gradient tape is created; the name is ``GradientTape``."""
 
     @attribute
     def compiled(self) -> Flag:
@@ -35,7 +35,7 @@ class GradientTape(CallFact):
 
     @attribute
     def looped(self) -> bool:
-        """Whether a loop stands around it, or around a call of its function."""
+        """Whether it is in a loop, or its function is called in one."""
         function = self.scope.function
         callers = [] if function is None else users(function)
         return self.scope.loop is not None or any(call.scope.loop is not None for call in callers)
@@ -43,8 +43,7 @@ class GradientTape(CallFact):
 
 @fact_kind("step_call")
 class StepCall(CallFact):
-    """A Python loop comes to a compiled function that trains in every round; the name is what is called, as
-    written."""
+    """A Python loop calls a compiled training function in every iteration; the name is the callee as written."""
 
     tape: str
     """The path and the number of the tape in that function."""
@@ -52,7 +51,8 @@ class StepCall(CallFact):
 
 @fact_kind("host_sync")
 class NumberRead(CallFact):
-    """A loop around a compiled training step reads a number from the device in every round; the name is ``numpy``."""
+    """A loop around a compiled training step reads a number from the device in every iteration; the name is
+    ``numpy``."""
 
     written: str
     """The tensor as written."""
@@ -69,8 +69,8 @@ class LossScaleUse(CallFact):
 
 @recognizes("tensorflow.GradientTape")
 def tapes(call: CallSite) -> Iterable[Fact]:
-    """A tape, each Python loop that comes to its compiled function in every round, and what that loop reads from the
-    device."""
+    """A fact for a tape, for each Python loop that calls its compiled function in every iteration, and for what that
+    loop reads from the device."""
     yield GradientTape(call, "GradientTape")
     for step in _loop_calls(call.scope) if _applies(call.scope.routine) else ():
         yield StepCall(step, step.written or step.last, f"{call.path}:{call.index}")
@@ -78,23 +78,23 @@ def tapes(call: CallSite) -> Iterable[Fact]:
 
 
 def _reads(step: CallSite) -> Iterable[NumberRead]:
-    """The numbers that the loop around a training step reads from the device in every round."""
+    """The numbers that the loop around a training step reads from the device in every iteration."""
     for call in step.scope.calls_named("numpy"):
         if not call.args and call.scope.loop is step.scope.loop and not call.scope.is_conditional:
             yield NumberRead(call, "numpy", call.written.removesuffix(".numpy") or "…")
 
 
 def _applies(routine: Scope) -> bool:
-    """Whether a function, with the functions in it, applies gradients."""
+    """Whether a function, including nested ones, applies gradients."""
     inner = (routine, *routine.functions)
     return any(call.scope.routine in inner for call in routine.calls_named(*_APPLYING))
 
 
 def _loop_calls(scope: Scope) -> list[CallSite]:
-    """The calls in Python loops that come to the compiled function around a block in every round; none if there is a
-    loop within it."""
+    """The calls in Python loops that run the compiled function around a block in every iteration; none if the function
+    contains a loop."""
     found: dict[CallSite, None] = {}
-    queue = [(scope, False, 0)]  # where, and whether that is outside of the compiled function already
+    queue = [(scope, False, 0)]  # the place, and whether it is outside of the compiled function
     while queue:
         place, outside, hops = queue.pop()
         function = place.function

@@ -1,4 +1,4 @@
-"""Towers: the model built once per GPU, in a loop over devices or by slim's deployment library."""
+"""Towers: the model is built once per GPU, in a loop over devices or by slim's deployment module."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LISTS = frozenset("enumerate list sorted zip tuple".split())
 
 @fact_kind("towers")
 class Towers(CallFact):
-    """A device scope changes with its loop, or clones are configured; the name is the canonical callee."""
+    """A device scope depends on its loop, or clones are configured; the name is the canonical callee."""
 
-    _counts: tuple[int, ...]  # how many towers there may be; empty when nothing is known
+    _counts: tuple[int, ...]  # possible numbers of towers; empty if unknown
 
     @attribute
     def many(self) -> Flag:
@@ -52,25 +52,25 @@ def towers(call: CallSite) -> list[Towers]:
 
 
 def is_repeated(call: CallSite) -> bool:
-    """Whether a device scope surely stands around one of several towers."""
+    """Whether a device scope certainly contains one of several towers."""
     return call.name == _DEVICE and any(fact.many == "yes" for fact in towers(call))
 
 
 def _changes(device: Expr, loop: Scope) -> bool:
-    """Whether a device is computed from what the loop goes through."""
+    """Whether a device is computed from the loop variable."""
     assigned = [one for one in loop.assignments if one.scope is loop]
     elements = [(one.target, one.value.subscript[0] if one.value.subscript else one.value) for one in assigned]
     return not {target for target, value in elements if value.operator == "iter"}.isdisjoint(_words(device))
 
 
 def _words(value: Expr) -> list[str]:
-    """The names and texts in an expression, those in calls as well."""
+    """The names and texts in an expression, including those in calls."""
     return [part.written or part.text for part in value.mentioned if part.written or part.text]
 
 
 @walker(depth=7, otherwise=list)
 def _lengths(value: Expr) -> list[int]:
-    """How many elements there may be in what a loop goes through."""
+    """The possible numbers of iterations of a loop."""
     if value.is_display:
         return [len(value.items)]
     call = value.call
@@ -90,7 +90,7 @@ def _lengths_of_result(call: CallSite) -> list[int]:
 
 @walker(depth=7, otherwise=list)
 def _numbers(value: Expr) -> list[int]:
-    """The numbers that a value may be; ``len(…)`` of a list or of a text that is split as well."""
+    """The possible numbers of a value; also ``len(…)`` of a list or of a split text."""
     call = value.call
     if call is not None and call.last == "len":
         return _lengths(call.args[0]) if call.args else []
@@ -103,8 +103,8 @@ def _numbers(value: Expr) -> list[int]:
 
 
 def _pieces(call: CallSite) -> list[int]:
-    """Into how many pieces ``text.split(",")`` may cut."""
+    """The possible numbers of parts of ``text.split(",")``."""
     separator = call.args[0].text
     known = call.receiver.known.values if call.receiver is not None and call.receiver.written else ()
-    texts = [one for one in known if isinstance(one, str) and not one.startswith("tensorflow.")]  # no mere names
+    texts = [one for one in known if isinstance(one, str) and not one.startswith("tensorflow.")]  # not only names
     return [len(text.split(separator)) for text in texts] if separator else []

@@ -1,1 +1,1 @@
-"""What only PyTorch projects are asked: devices, optimizers, training steps, loaders …, one module per area."""
+"""Recognizers for PyTorch code: devices, optimizers, training steps, loaders …; one module per area."""

@@ -1,4 +1,4 @@
-"""Activation functions that are written out as formulas although PyTorch, or torch_npu, has them as one operation."""
+"""Activation functions written as formulas although PyTorch or torch_npu has a single operation for them."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ Found = tuple[Form, CallSite] | None
 
 @fact_kind("affinity")
 class ActivationFormula(FusibleCode, kw_only=True):
-    """An activation function is written out as a formula. The name is ``quick_gelu`` for the sigmoid approximation of
-    GELU, which only torch_npu has, otherwise ``activation``."""
+    """An activation function is written as a formula. The name is ``quick_gelu`` for the sigmoid approximation of GELU,
+    which only torch_npu has, otherwise ``activation``."""
 
     form: Form
     _formula: Expr
 
     @attribute
     def instead(self) -> str:
-        """The call that computes the same."""
+        """The call that computes the same result."""
         return _FUNCTION[self.form]
 
     @attribute
     def tensor(self) -> str:
-        """The tensor as written, where the formula is the whole of a value, has its call in it, and no other name;
-        otherwise unknown."""
+        """The tensor as written, if the formula is the whole value, contains its call, and has no other name; otherwise
+        unknown."""
         whole = self._formula.value
         if not any(one.value is whole for one in values_in(self.scope.routine)):
             return "unknown"
@@ -153,7 +153,7 @@ def _hardswish(clipped: Operation, tensor: Expr) -> Found:
 
 @walker(depth=9, otherwise=list)
 def _factors(product: Expr) -> list[Expr]:
-    """What is multiplied, local names replaced by what they were set to; a divisor as its reciprocal."""
+    """The factors of a product, with local names replaced by their values, and divisors by their reciprocals."""
     behind = origin(product, frozenset()) if product.written else product
     made = operation(behind)
     if made is None or len(made.inputs) < 2:
@@ -168,7 +168,7 @@ def _factors(product: Expr) -> list[Expr]:
 
 @walker(depth=10, otherwise=list)
 def _parts(formula: Expr) -> list[Expr]:
-    """A formula and all that it is put together from, local names followed to what they were last set to."""
+    """A formula and all its subexpressions, following local names to their last assignment."""
     made = operation(formula) if formula.call is not None else None
     inner = made.inputs if made is not None else formula.operands() + formula.items
     if formula.written:

@@ -1,4 +1,4 @@
-"""Code for which the NPU has one fused operation: by the shape of its data flow, or by customary names."""
+"""Code that a fused NPU operation can replace, recognised by its data flow or by customary names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from npulint.lazy_regex import lazy_compile
 
 _Shape = Callable[[Scope], Sequence[FusibleCode]]
 _GATES: tuple[_Shape, ...] = (fusion_patterns.gated_activations, activation_formulas)
-# Which shapes a call may be part of, by the last segment of its name.
+# From the last segment of a callee to the shapes that it may be part of.
 _SHAPES: dict[str, tuple[_Shape, ...]] = {
     "softmax": (softmax_shapes,),
     "rsqrt": (fusion_patterns.rms_norms,),
@@ -59,7 +59,7 @@ _ROI_ALIGN = frozenset(("output_size", "spatial_scale"))
 
 
 def _key(name: str) -> str:
-    """By which entry of `_SHAPES` a canonical callee is looked up; empty for others."""
+    """The entry of `_SHAPES` for a canonical callee; empty if there is none."""
     known = _MODULES.get(name)
     if known is not None:
         return known
@@ -73,22 +73,22 @@ def _key(name: str) -> str:
 
 @recognizes(matching=lambda name: _key(name) != "")
 def fusible_code(call: CallSite) -> list[FusibleCode]:
-    """What the function around a call computes in small operations; given at the first call that asks."""
+    """What the function around a call computes in small operations; returned for the first of its calls only."""
     function, key = call.scope.function, _key(call.name)
     if function is None or (key == "cat" and not fusion_patterns.turns(call)):
         return []
-    asked: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
+    reported: set[tuple[Scope, _Shape]] = call.context.memoize("affinity", set)
     found: list[FusibleCode] = []
     for shape in _SHAPES[key]:
-        if (function, shape) not in asked:
-            asked.add((function, shape))
+        if (function, shape) not in reported:
+            reported.add((function, shape))
             found += shape(function)
     return found
 
 
 @recognizes_in_modules
 def fusible_definitions(module: Scope) -> list[FusibleDefinition]:
-    """Definitions that are known by their names, and by their parameters or what they call."""
+    """Definitions recognised by their names, and by their parameters or callees."""
     found = []
     for qualname, block in module.module.qualified.items():
         definition = module.at(block)
@@ -100,7 +100,7 @@ def fusible_definitions(module: Scope) -> list[FusibleDefinition]:
 
 
 def _named(definition: Scope, last: str) -> str:
-    """The operation that a function or class stands for; empty for others."""
+    """The operation that a function or class implements, by its name; empty for others."""
     if definition.kind == "class":
         initialiser = definition.definition("__init__") if last == "ROIAlign" else None
         return "roi_align" if initialiser is not None and set(initialiser.parameters) >= _ROI_ALIGN else ""

@@ -1,4 +1,4 @@
-"""apex's amp.initialize: at which level, with which optimizer, how the loss is scaled."""
+"""apex's amp.initialize: the level, the optimizer, and the loss scale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.optimizer_classes import Families, common_family
 from npulint.assemble.recognizers.torch.receiver_types import INITIALIZE, makers
-from npulint.assemble.recognizers.torch.scaling import Given, given
+from npulint.assemble.recognizers.torch.scaling import ArgumentFlag, argument_flag
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Scalar
 from npulint.facts.kinds import fact_kind
@@ -34,31 +34,31 @@ class AmpInitialize(CallFact):
 
     @attribute
     def level(self) -> Literal["O0", "O1", "O2", "O3", "unknown"]:
-        """The level of mixed precision; O1 where none is given."""
+        """The level of mixed precision; O1 by default."""
         value = self.call.argument("opt_level", 3)
         if value is None:
             return "unknown" if self.call.has_keyword("**") else "O1"
         return _LEVELS.get(value.single, "unknown")
 
     @attribute
-    def combine_grad(self) -> Given:
+    def combine_grad(self) -> ArgumentFlag:
         """Whether the gradients are combined into one tensor."""
-        return given(self.call, "combine_grad")
+        return argument_flag(self.call, "combine_grad")
 
     @attribute
-    def combine_ddp(self) -> Given:
+    def combine_ddp(self) -> ArgumentFlag:
         """Whether the combined gradients are reduced by apex's own data parallelism."""
-        return given(self.call, "combine_ddp")
+        return argument_flag(self.call, "combine_ddp")
 
     @attribute
     def optimizer(self) -> Literal[Families, "missing"]:
-        """The family of the optimizer that it is given."""
+        """The family of its optimizer argument."""
         value = self.call.argument("optimizers", 1)
         return "missing" if value is None else common_family(makers(value))
 
     @attribute
     def wrapped(self) -> Literal["yes", "sometimes", "no"]:
-        """Whether the model was made parallel before: yes, sometimes (in one branch) or no."""
+        """Whether the model was wrapped for data parallelism before: yes, sometimes (in one branch) or no."""
         models = self.call.argument("models", 0)
         values = [] if models is None else models.items or [models]
         answers = {call.name in _WRAPPERS for value in values for call in value.sites}
@@ -66,7 +66,7 @@ class AmpInitialize(CallFact):
 
     @attribute
     def half(self) -> bool:
-        """Whether the same function calls ``half`` on the model before, on the way to this call."""
+        """Whether the same function calls ``half`` on the model before this call."""
         model, place = self.call.argument("models", 0), self.call.scope
         if model is None or not model.written:
             return False
@@ -75,7 +75,7 @@ class AmpInitialize(CallFact):
 
     @attribute
     def scale(self) -> Literal["dynamic", "off", "static", "extreme", "missing", "unknown"]:
-        """How the loss is scaled: dynamic, off (1), static, extreme (not below what float16 holds), or missing."""
+        """The loss scale: dynamic, off (1), static, extreme (outside the range of float16), or missing."""
         value = self.call.argument("loss_scale")
         single = None if value is None else value.single
         if value is None or single == "dynamic":
@@ -87,13 +87,13 @@ class AmpInitialize(CallFact):
 
     @attribute
     def scale_chosen(self) -> bool:
-        """Whether an option, a parameter or a variable of the environment decides the loss scale."""
+        """Whether an option, a parameter or an environment variable determines the loss scale."""
         value = self.call.argument("loss_scale")
         return value is not None and bool(value.known.symbol)
 
 
 def _number(value: Scalar) -> float | None:
-    """A number, also when it is given as a text; None for anything else."""
+    """A number, also if it is written as a string; None for anything else."""
     if value is None or isinstance(value, bool):
         return None
     try:

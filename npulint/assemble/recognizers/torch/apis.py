@@ -1,4 +1,4 @@
-"""Operators that the NPU lacks or that its documentation lists as unsupported; calls whose shape makes them slow."""
+"""Operators without NPU kernel or that the documentation lists as unsupported, and slow forms of calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.tensors import on_host
 from npulint.assemble.walker import walker
-from npulint.data.torch_api import Api, added, find, kernel, known_last_segments, refused, support
+from npulint.data.torch_api import TorchApi, added, find, kernel, known_last_segments, refused, support
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
@@ -39,23 +39,23 @@ Group = Literal[
 
 
 class _RecordedApi:
-    """What is recorded of an interface of PyTorch."""
+    """The recorded data of a PyTorch interface."""
 
     if TYPE_CHECKING:
-        _api: Api
+        _api: TorchApi
 
         @property
         def scope(self) -> Scope: ...
 
     @attribute
     def support(self) -> Support:
-        """Whether the documentation lists it as supported by the project's release of PyTorch."""
+        """Whether the documentation lists it as supported for the project's release of PyTorch."""
         return cast("Support", support(self._api, self.scope.context.torch))
 
     @attribute
     def kernel(self) -> Kernel:
-        """What computes it: the NPU, the CPU (after a copy there), nothing (an error) or the host (it is not an
-        operator); no_gradient if the kernel gives none."""
+        """What computes it: the NPU, the CPU (after a copy), nothing (an error) or the host (it is not an operator);
+        no_gradient if the kernel has no gradient."""
         return cast("Kernel", kernel(self._api, self.scope.context.torch))
 
     @attribute
@@ -65,7 +65,7 @@ class _RecordedApi:
 
     @attribute
     def added(self) -> str:
-        """The release from which on it runs on the NPU or is listed as supported; empty when none does."""
+        """The first release in which it runs on the NPU or is listed as supported; empty if there is none."""
         return added(self._api)
 
     @attribute
@@ -75,7 +75,7 @@ class _RecordedApi:
 
     @attribute
     def instead(self) -> str:
-        """What to write instead; empty when there is no plain substitute."""
+        """What to write instead; empty if there is no simple substitute."""
         return self._api.instead
 
     @attribute
@@ -89,7 +89,7 @@ class TorchApiCall(CallFact, _RecordedApi):
     """A function, class or method of PyTorch that the NPU does not fully support is called. The name is its public
     spelling."""
 
-    _api: Api
+    _api: TorchApi
 
     @attribute
     def what(self) -> Literal["function", "method", "class"]:
@@ -100,13 +100,13 @@ class TorchApiCall(CallFact, _RecordedApi):
 
     @attribute
     def along(self) -> Literal["repeated", "other"] | None:
-        """Of a gather: whether its index is one column repeated along the others."""
+        """For gather: whether its index repeats a single column along the others."""
         index = _index(self.call, self.name) if self.name in _GATHERS else None
         return None if index is None else "repeated" if _is_repeated(index) else "other"
 
     @attribute
     def host(self) -> bool | None:
-        """Of a product of sparse matrices: whether an argument may have been copied to the host before."""
+        """For products of sparse matrices: whether an argument may have been copied to the host before."""
         return any(on_host(value) for value in self.call.args) if self.group == "sparse_product" else None
 
 
@@ -115,7 +115,7 @@ class TorchApiMention(PlaceFact, _RecordedApi):
     """A class or function of PyTorch that the NPU does not fully support is named without being called: as the base of
     a class, or passed on (`what`). The name is its public spelling."""
 
-    _api: Api
+    _api: TorchApi
     what: Literal["base", "mention"]
 
 
@@ -124,12 +124,12 @@ class TorchApiMention(PlaceFact, _RecordedApi):
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in known_last_segments() and find(name) is not None)
 def called_apis(call: CallSite) -> list[TorchApiCall]:
-    """Calls of recorded interfaces, unless the arguments make another operator of it."""
+    """Calls of recorded interfaces, unless the arguments select another operator."""
     found = find(call.name)
     if found is None:
         return []
     spelling, api = found
-    if spelling == "torch.Tensor.share_memory_":  # moves memory of the host, on tensors of the host
+    if spelling == "torch.Tensor.share_memory_":  # on host tensors it moves host memory
         return []
     if spelling in _SCATTERS and call.argument("reduce") is None:
         return []
@@ -138,7 +138,7 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     fact = TorchApiCall(call, spelling, api)
     tensor = call.args[0] if call.record.args else call.receiver
     source = "" if tensor is None else tensor.name
-    if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # it has been copied to the host already
+    if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # already copied to the host
         return []
     return [] if fact.kernel == "no_gradient" and ".detach()" in source else [fact]
 
@@ -149,7 +149,7 @@ def _index(gather: CallSite, spelling: str) -> Expr | None:
 
 @walker(depth=8, otherwise=bool)
 def _is_repeated(index: Expr) -> bool:
-    """Whether an index is surely one column repeated along the others."""
+    """Whether an index certainly repeats a single column along the others."""
     if index.call is not None:
         return index.call.last in _REPEATING
     if index.written and "." not in index.written:
@@ -164,7 +164,7 @@ def _is_repeated(index: Expr) -> bool:
 
 @recognizes_in_modules
 def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
-    """Recorded classes that others derive from."""
+    """Recorded classes that other classes derive from."""
     segments = known_last_segments()
     for index, record in enumerate(module.module.blocks):
         for base in module.at(index).bases if record.bases else ():
@@ -174,7 +174,7 @@ def apis_as_bases(module: Scope) -> Iterator[TorchApiMention]:
 
 @recognizes_in_modules
 def mentioned_apis(module: Scope) -> Iterator[TorchApiMention]:
-    """Recorded names that stand in tables or are handed on."""
+    """Recorded names in tables or arguments."""
     segments = known_last_segments()
     uses = [one for one in module.module.code.name_uses if one.name.rpartition(".")[2] in segments]
     elsewhere = _found_elsewhere(module, {one.name.rpartition(".")[2] for one in uses}) if uses else set()
@@ -193,8 +193,8 @@ def _mention(written: Expr, span: Span, what: Literal["base", "mention"]) -> lis
 
 
 def _found_elsewhere(module: Scope, lasts: set[str]) -> set[tuple[str, int]]:
-    """Names by line that are found elsewhere (called, a base class, given another name) or only asked for a type; of
-    those called only what ends with one of the segments `lasts`."""
+    """Names by line that another fact reports (calls, base classes, imports under another name) or that only select a
+    type; for calls only those that end with one of the segments `lasts`."""
     found = {(one.value.written, one.line) for one in module.assignments}
     found.update((call.written, call.line) for call in module.calls_named(*lasts))
     blocks = [module.at(index) for index, record in enumerate(module.module.blocks) if record.bases]

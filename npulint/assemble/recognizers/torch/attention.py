@@ -1,4 +1,4 @@
-"""Attention and masked softmax that are written out in small operations, by their data flow within one function."""
+"""Attention and masked softmax in small operations, recognised by the data flow in one function."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCORES = (
     | {"where": "tail", "if": "tail"}
 )
 _VIEWS = _COPIES | dict.fromkeys("transpose permute swapaxes expand mT mul div".split(), "first")
-_FLAT = frozenset(("t", "T", "mm"))  # what only matrices know
+_FLAT = frozenset(("t", "T", "mm"))  # attributes of matrices only
 _FUSED = (
     "npu_fusion_attention",
     "npu_prompt_flash_attention",
@@ -55,7 +55,7 @@ class _BySoftmax(FusibleCode):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the function calls a fused attention as well."""
+        """Whether the function also calls a fused attention."""
         return any(call.last in _FUSED for call in self.scope.routine.calls)
 
 
@@ -68,7 +68,7 @@ class WrittenOutAttention(_BySoftmax, kw_only=True):
 
     @attribute
     def mask(self) -> Literal["none", "boolean", "additive"]:
-        """How the scores are masked."""
+        """The kind of mask applied to the scores."""
         passed = self._scores.passed
         if "masked_fill" in passed or "where" in passed:
             return "boolean"
@@ -81,7 +81,7 @@ class WrittenOutAttention(_BySoftmax, kw_only=True):
 
     @attribute
     def conditions(self) -> str:
-        """What the fused call needs in addition, in words."""
+        """The additional conditions of the fused call, in words."""
         words = [f"{self.mask} mask"] if self.mask != "none" else []
         return ", ".join([*words, *(["dropout"] if "dropout" in self._weights.passed else [])])
 
@@ -92,7 +92,7 @@ class MaskedSoftmax(_BySoftmax):
 
 
 def softmax_shapes(function: Scope) -> list[FusibleCode]:
-    """The attention that a function computes step by step, else its masked softmaxes."""
+    """The attention that a function computes step by step, or else its masked softmaxes."""
     for product in _products(function):
         found = _attention(product)
         if found is not None and found[0].call is not None:
@@ -106,7 +106,7 @@ def softmax_shapes(function: Scope) -> list[FusibleCode]:
 
 
 def _products(function: Scope) -> Iterator[Operation]:
-    """The products of tensors in a function, by calls and by ``@``."""
+    """The products of tensors in a function: calls and ``@``."""
     yield from (one for one in operations_of_calls(function) if one.op in _PRODUCTS)
     for place in expressions(function, "matmul"):
         if place.scope.function is function:
@@ -114,7 +114,7 @@ def _products(function: Scope) -> Iterator[Operation]:
 
 
 def _attention(product: Operation) -> tuple[Trace, Trace] | None:
-    """The ways from a product back to its softmax and from there to the scores' product."""
+    """The path from a product back to its softmax and from there to the product of the scores."""
     factors = _factors(product)
     for weight in factors if product.op == "einsum" else factors[:1]:
         weights = trace(weight, _WEIGHTS, _SOFTMAX)
@@ -127,7 +127,7 @@ def _attention(product: Operation) -> tuple[Trace, Trace] | None:
 
 
 def _factors(product: Operation) -> list[Expr]:
-    """The two tensors that a product multiplies; none when it is not clear."""
+    """The two factors of a product of tensors; none if they are uncertain."""
     if product.op == "einsum":
         equation = product.inputs[0].text if product.inputs else ""
         factors = product.inputs[1:]
@@ -140,7 +140,7 @@ def _factors(product: Operation) -> list[Expr]:
 
 
 def _contracts(equation: str) -> bool:
-    """Whether an einsum is a batched matrix product: one index summed, one left from either side."""
+    """Whether an einsum is a batched matrix product: one summed index, and one remaining from each side."""
     sides, _, result = equation.replace(" ", "").replace("...", "").partition("->")
     first, _, second = sides.partition(",")
     one, other, left = set(first), set(second), set(result)
@@ -148,7 +148,7 @@ def _contracts(equation: str) -> bool:
 
 
 def _over_last(softmax: Operation) -> bool:
-    """Whether a softmax may run over the last dimension: 0 and 1 are batch and heads or queries."""
+    """Whether a softmax may be over the last dimension: 0 and 1 are batch and heads or queries."""
     value = softmax.argument("dim", 1)
     if value is None and softmax.call is not None:
         for made in softmax.call.callee.sites[:1]:
@@ -157,8 +157,8 @@ def _over_last(softmax: Operation) -> bool:
 
 
 def _of_queries_and_keys(product: Operation) -> bool:
-    """Whether a product multiplies two computed tensors of more than two dimensions: neither is a parameter of the
-    module (then it is a classifier's or a memory's), neither is a plain matrix."""
+    """Whether a product has two computed factors with more than two dimensions: no parameters of the module (a
+    classifier or a memory), and no plain matrices."""
     factors = _factors(product)
     for factor in factors:
         if trace(factor, _VIEWS, _FLAT) is not None:
@@ -169,7 +169,7 @@ def _of_queries_and_keys(product: Operation) -> bool:
 
 
 def _returned(softmax: CallSite, weights: Trace) -> Certainty:
-    """Whether the weights that a softmax gives leave its function."""
+    """Whether the weights of a softmax leave its function."""
     function = softmax.scope.routine
     bound = [one.target for one in function.local_assignments if one.value.call == softmax]
     names = {name for name in (*weights.names, *bound) if "." not in name and "[" not in name}
@@ -184,7 +184,7 @@ def _returned(softmax: CallSite, weights: Trace) -> Certainty:
 
 
 def _given_away(value: Expr, function: Scope, names: set[str], softmax: CallSite) -> Certainty:
-    """Whether one returned value gives the weights away."""
+    """Whether one returned value contains the weights."""
     parts = [value]
     if value.written and value.written not in names:
         parts = assigned_before(value.written, value)
@@ -197,7 +197,7 @@ def _given_away(value: Expr, function: Scope, names: set[str], softmax: CallSite
 
 
 def _holds(value: Expr, names: set[str], softmax: CallSite) -> bool:
-    """Whether a value is, or is a tuple with, one of some names or a call's result."""
+    """Whether a value is, or is a tuple that contains, one of some names or a call's result."""
     parts = value.items or value.operands("if", "or", "add", "+")
     if parts:
         return any(_holds(part, names, softmax) for part in parts)
@@ -205,7 +205,7 @@ def _holds(value: Expr, names: set[str], softmax: CallSite) -> bool:
 
 
 def _masked(softmax: CallSite) -> list[FusibleCode]:
-    """A softmax of scaled values with a boolean mask filled in; none for any other."""
+    """The fact for a softmax of scaled values with a boolean mask; none for other softmaxes."""
     found = call_operation(softmax)
     if not found.inputs or not _over_last(found):
         return []

@@ -1,4 +1,5 @@
-"""The communication backend: every text that a process group may be started with, at the place where it is written."""
+"""The communication backend: every text with which a process group may be initialised, at the place where it is
+written."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
-# Callee -> the parameter that takes the backend, and its position.
+# From callee to the parameter for the backend, and its position.
 _STARTS = {
     "torch.distributed.init_process_group": ("backend", 0),
     "torch.distributed.new_group": ("backend", 2),
@@ -36,8 +37,8 @@ _FAMILIES = ("nccl", "hccl", "gloo")
 Source = Literal["literal", "assigned", "option", "launcher", "parameter", "default", "config"]
 
 
-class Origin(msgspec.Struct, frozen=True):
-    """A place where the text of a backend is written, and as what; without its text while it is looked for."""
+class BackendOrigin(msgspec.Struct, frozen=True):
+    """A place where the text of a backend is written, and its form; while searching, without the text."""
 
     source: Source
     scope: Scope
@@ -47,19 +48,20 @@ class Origin(msgspec.Struct, frozen=True):
 
 @fact_kind("backend")
 class Backend(PlaceFact):
-    """A string that a process group may be started with; the name is nccl, hccl, gloo or the string in lower case."""
+    """A string with which a process group may be initialised; the name is nccl, hccl, gloo or the string in lower
+    case."""
 
     text: str
     """The text as written."""
     source: Source
-    """What it is: a literal argument, assigned, an option's default, what a launcher passes, the default of a parameter
-    that a call omits (parameter) or of a function that nobody calls (default), an entry of a configuration."""
+    """The form of the text: a literal argument, assigned, an option's default, passed by a launcher, the default of a
+    parameter that a call omits (parameter) or of a function without callers (default), an entry of a configuration."""
     callee: str
-    """What starts the process group, or holds the settings."""
+    """The function that initialises the process group, or the holder of the settings."""
     runs: Flag | None
-    """Whether the process group is started by default."""
+    """Whether the process group is initialised by default."""
     beside: str
-    """The other backends that the same start may be given."""
+    """The other possible backends of the same call."""
 
     @attribute
     def torch(self) -> bool:
@@ -69,7 +71,7 @@ class Backend(PlaceFact):
 
 @recognizes(*_STARTS)
 def process_groups(call: CallSite) -> list[Backend]:
-    """What a process group may be started with, followed to where it is written."""
+    """The backends with which a call may initialise a process group, at the places where they are written."""
     origins = _started(call)
     siblings = [
         one for other in call.scope.calls_named(call.name.rpartition(".")[2]) for one in _started(other, call.name)
@@ -80,20 +82,20 @@ def process_groups(call: CallSite) -> list[Backend]:
 
 @recognizes(matching=lambda name: name == "dict" or (":" in name and _SETTING.search(name) is not None))
 def settings(call: CallSite) -> list[Backend]:
-    """The backends of what holds settings: ``dict(backend="nccl")``."""
-    here = Origin("config", call.scope, call.span)
+    """The backends in settings: ``dict(backend="nccl")``."""
+    here = BackendOrigin("config", call.scope, call.span)
     origins = [found for key, value in call.record.keywords if key in _KEYS for found in _texts(call.expr(value), here)]
     return [_backend(one, call.name, None, origins) for one in origins]
 
 
-def _started(call: CallSite, name: str = "") -> list[Origin]:
-    """What a call may start a process group with; nothing if it calls something else than `name`."""
+def _started(call: CallSite, name: str = "") -> list[BackendOrigin]:
+    """The possible backends of a call; none if it calls something other than `name`."""
     value = call.argument(*_STARTS[call.name]) if call.name == (name or call.name) else None
-    return [] if value is None else _origins(value, Origin("literal", call.scope, call.span))
+    return [] if value is None else _origins(value, BackendOrigin("literal", call.scope, call.span))
 
 
-def _backend(origin: Origin, callee: str, runs: Flag | None, among: list[Origin]) -> Backend:
-    """The fact of one text; `among` are all that this start, or one beside it, may be given."""
+def _backend(origin: BackendOrigin, callee: str, runs: Flag | None, among: list[BackendOrigin]) -> Backend:
+    """The fact for one text; `among` are all possible texts of this call or of others in the same condition."""
     name = _family(origin.text)
     others = {_family(other.text) for other in among} - {name}
     return Backend(origin.scope, origin.span, name, origin.text, origin.source, callee, runs, " ".join(sorted(others)))
@@ -105,13 +107,13 @@ def _family(text: str) -> str:
     return next((word for word in _FAMILIES if word in lowered), lowered)
 
 
-def _texts(value: Expr, here: Origin) -> list[Origin]:
+def _texts(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
     return [msgspec.structs.replace(here, text=value.text)] if _KNOWN.match(value.text.lower()) else []
 
 
 @walker(depth=9, otherwise=list)
-def _origins(value: Expr, here: Origin) -> list[Origin]:
-    """The texts that `value` may be, followed to where they are written."""
+def _origins(value: Expr, here: BackendOrigin) -> list[BackendOrigin]:
+    """The possible texts of `value` at the places where they are written."""
     if value.is_literal:
         return _texts(value, here)
     if value.written:
@@ -122,8 +124,8 @@ def _origins(value: Expr, here: Origin) -> list[Origin]:
     return [found for one in value.alternatives for found in _origins(one, here)]
 
 
-def _of_result(call: CallSite, here: Origin) -> Iterator[Origin]:
-    """``os.environ.get("BACKEND", "nccl")``, ``backend.lower()``, and what an own function returns."""
+def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
+    """The possible results of ``os.environ.get("BACKEND", "nccl")``, ``backend.lower()`` and project functions."""
     if call.name == "os.getenv" or call.last == "get":
         passed = call.args[1:2]
     elif call.last in ("lower", "strip") and call.written:
@@ -132,14 +134,14 @@ def _of_result(call: CallSite, here: Origin) -> Iterator[Origin]:
         passed = call.args[2:3] if call.name == "getattr" else call.args[:1]
     else:
         for returned in call.target.returns if call.target is not None else ():
-            line = returned.line - 1  # results are asked for after their line
-            yield from _origins(returned, Origin("assigned", returned.scope, Span.at(line)))
+            line = returned.line - 1  # results are evaluated after their line
+            yield from _origins(returned, BackendOrigin("assigned", returned.scope, Span.at(line)))
         return
     for one in passed:
         yield from _origins(one, here)
 
 
-def _of_name(value: Expr, here: Origin) -> Iterator[Origin]:
+def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
     assignments = value.assignments
     for one in assignments:
         yield from _origins(one.value, _assigned(one))
@@ -153,40 +155,42 @@ def _of_name(value: Expr, here: Origin) -> Iterator[Origin]:
             yield from _set_in_configuration(value.context).get(value.written.rpartition(".")[2], ())
 
 
-def _of_options(value: Expr) -> list[Origin]:
-    """The default of a command line option, and what launchers pass for it."""
+def _of_options(value: Expr) -> list[BackendOrigin]:
+    """The default of a command line option, and the values that launchers pass."""
     holder, _, last = value.written.rpartition(".")
     options = options_named(value.context, last) if holder else []
     if not options:
         return []
     own = [one for one in options if one.scope.module is value.module]
-    found = [text for one in own or options for text in _origins(one.default, Origin("option", one.scope, one.span))]
-    launched = Origin("launcher", options[0].scope, options[0].span)
+    found = [
+        text for one in own or options for text in _origins(one.default, BackendOrigin("option", one.scope, one.span))
+    ]
+    launched = BackendOrigin("launcher", options[0].scope, options[0].span)
     for text in value.context.options.launched(last, value.module):
         found += _texts(value.sibling(Const(text)), launched)
     return found
 
 
-def _of_parameter(value: Expr) -> Iterator[Origin]:
-    """What callers pass for a parameter, else its default."""
+def _of_parameter(value: Expr) -> Iterator[BackendOrigin]:
+    """The arguments that callers pass for a parameter, or else its default."""
     function = value.parameter_of
     if function is None:
         return
     passed = function.passed(value.written)
     for call, one in passed:
         if one is not None:
-            yield from _origins(one, Origin("literal", call.scope, call.span))
+            yield from _origins(one, BackendOrigin("literal", call.scope, call.span))
     left_out = any(one is None and not call.starred for call, one in passed)
     default = function.default(value.written)
     if default is not None and (left_out or not passed):
         span = Span.at(default.line)
-        yield from _origins(default, Origin("parameter" if left_out else "default", default.scope, span))
+        yield from _origins(default, BackendOrigin("parameter" if left_out else "default", default.scope, span))
 
 
 @once
-def _set_in_configuration(context: Context) -> dict[str, list[Origin]]:
-    """Last segment of a name or key -> the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
-    found: dict[str, list[Origin]] = {}
+def _set_in_configuration(context: Context) -> dict[str, list[BackendOrigin]]:
+    """From the last segment of a name or key to the backends that the project assigns to it (``cfg.DIST_BACKEND``)."""
+    found: dict[str, list[BackendOrigin]] = {}
     for assignment in (one for module in module_scopes(context) for one in module.assignments):
         entries = [(key.text, value) for key, value in assignment.value.entries if key is not None]
         for key, value in ((assignment.target.rpartition(".")[2], assignment.value), *entries):
@@ -196,5 +200,5 @@ def _set_in_configuration(context: Context) -> dict[str, list[Origin]]:
     return found
 
 
-def _assigned(assignment: AssignmentSite) -> Origin:
-    return Origin("assigned", assignment.scope, assignment.span)
+def _assigned(assignment: AssignmentSite) -> BackendOrigin:
+    return BackendOrigin("assigned", assignment.scope, assignment.span)

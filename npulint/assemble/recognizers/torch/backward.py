@@ -1,4 +1,4 @@
-"""Backward calls: is the loss scaled, and by whom?"""
+"""Calls of backward: whether and how the loss is scaled."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Scaled = Literal["yes", "no", "unknown", "apex", "bypassed", "scaler", "engine"]
 
 
 def scaled(call: CallSite) -> Scaled:
-    """How the loss of a backward call is scaled: apex, bypassed (in apex's block, but not the scaled loss), scaler,
-    engine (a library does it), unknown (the loss is handed in by somebody) or no."""
+    """How the loss of a backward call is scaled: apex, bypassed (in the block of apex, but not the scaled loss),
+    scaler, engine (by a library), unknown (the loss is a parameter) or no."""
     if call.name.endswith("scale().backward"):
         return "scaler"
     if _ENGINE.search(call.name) or any(not _is_gradient(value) for value in call.args):
@@ -33,27 +33,26 @@ def scaled(call: CallSite) -> Scaled:
 
 
 def is_stepped(call: CallSite) -> bool:
-    """Whether the function around a call also calls ``step`` of something: it trains, it does not just look at
-    gradients."""
+    """Whether the function around a call also calls ``step``: then it trains and does not just inspect gradients."""
     return any(other.last == "step" for other in call.scope.routine.calls)
 
 
 def _is_gradient(value: Expr) -> bool:
-    """Whether a positional argument of backward is its gradient, not a loss for an engine."""
+    """Whether a positional argument of backward is its gradient, not the loss for an engine."""
     if value.is_literal or value.call is not None:
         return True
     return "grad" in value.written or value.written.rpartition(".")[2] in ("one", "mone", "ones")
 
 
 def _is_scaled_otherwise(call: CallSite) -> bool:
-    """Whether another branch of a condition around the call hands the loss to something called a scaler."""
+    """Whether another branch of a condition around the call passes the loss to a scaler."""
     tests = _conditions(call.scope)
     others = (other for other in call.scope.routine.calls if other.scope is not call.scope) if tests else ()
     return any("scale" in other.written.lower() and tests & _conditions(other.scope) for other in others)
 
 
 def _conditions(scope: Scope) -> set[tuple[int, int]]:
-    """The conditions around a block, told apart by the block and the line that they stand on."""
+    """The conditions around a block, identified by block and line."""
     return {(one.record.parent, one.record.line) for one in scope.ancestors if one.kind in ("if", "else")}
 
 
@@ -68,12 +67,12 @@ def scale_block(scope: Scope) -> Scope | None:
 
 
 def _in_block(call: CallSite, block: Scope) -> Literal["apex", "bypassed"]:
-    """apex, unless what is called is the very loss that amp.scale_loss was given."""
+    """``apex``, or ``bypassed`` if backward is called on the loss that amp.scale_loss got."""
     context = block.test.call
     loss = call.receiver
     if context is None or loss is None or not loss.written:
         return "apex"
     binds = call.module.code.assignments
     names = {bind.target for bind in binds if bind.value == block.test.value and not bind.target.startswith("[")}
-    given = [value.written for value in context.args[:1]]
-    return "bypassed" if loss.written in given and loss.written not in names else "apex"
+    arguments = [value.written for value in context.args[:1]]
+    return "bypassed" if loss.written in arguments and loss.written not in names else "apex"

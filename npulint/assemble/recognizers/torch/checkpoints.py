@@ -1,4 +1,4 @@
-"""What ``torch.load`` gives: a table of weights, or an object that is used as it is."""
+"""The content of a file read by ``torch.load``: a table of weights, or a complete object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _READERS = frozenset(("items", "keys", "values", "get", "pop", "copy"))
 
 
 def content(load: CallSite) -> Literal["state", "other"]:
-    """``state`` if the file takes entries out of what a call loads or gives it to a model, else ``other``."""
+    """``state`` if the code takes entries from the result of a call or loads it into a model, else ``other``."""
     result = load.result.value
     names = {one.target for one in load.scope.assignments if one.record.value == result}
 
@@ -28,7 +28,7 @@ def content(load: CallSite) -> Literal["state", "other"]:
 
 
 def _searched(value: Expr) -> Expr | None:
-    """The object that an expression takes an entry out of, or looks for one in; None for all others."""
+    """The object whose entry an expression reads or tests; None for other expressions."""
     if value.subscript is not None:
         return value.subscript[0]
     tested = value.operands("in", "not in")

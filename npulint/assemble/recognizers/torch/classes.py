@@ -1,4 +1,4 @@
-"""Classes that a project brings along and never makes an object of: the other heads of a copied model file."""
+"""Classes of a project that are never instantiated: unused heads in a copied model file."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from npulint.facts.code import Ref
 
 
 def is_idle(scope: Scope) -> bool:
-    """Whether code stands in a class that nobody names, in a file of which another class is used by its name.
-
-    A registered (decorated) class counts as used, and so do all of a project that looks its classes up by name.
-    """
+    """Whether code is in a class that nothing names, in a file of which another class is used by name. Registered
+    (decorated) classes count as used, and so do all classes of a project that looks up classes by name."""
     context, owner = scope.context, scope.owner
     if owner is None or owner.decorators or owner.last_name in _used(context):
         return False
@@ -20,7 +18,7 @@ def is_idle(scope: Scope) -> bool:
 
 @once
 def _used(context: Context) -> frozenset[str]:
-    """The last segments of what the project calls, hands on or derives from."""
+    """The last segments of what the project calls, passes on or derives from."""
     return frozenset(name for module in module_scopes(context) for name in _used_in(module))
 
 
@@ -40,7 +38,7 @@ def _used_in(module: Scope) -> set[str]:
 
 @once
 def _looks_up(context: Context) -> bool:
-    """Whether something is fetched from a module by a computed name."""
+    """Whether an attribute of a module is looked up by a computed name."""
     return any(_is_lookup(call) for module in module_scopes(context) for call in module.calls_named(*_LOOKUPS))
 
 

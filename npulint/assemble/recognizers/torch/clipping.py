@@ -1,4 +1,4 @@
-"""Clipping of gradients: are they scaled at that moment, and whose are they?"""
+"""Gradient clipping: whether the gradients are scaled at that moment, and which gradients."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class GradientClip(CallFact):
 
     @attribute
     def scaled(self) -> Literal["inside", "scaler", "unscaled", "no"]:
-        """What the gradients are when they are clipped: inside apex's block (still scaled), scaled by a scaler and not
-        unscaled, explicitly unscaled, or not scaled at all."""
+        """The state of the gradients when they are clipped: inside the block of apex (still scaled), scaled by a scaler
+        and not unscaled, explicitly unscaled, or never scaled."""
         if scale_block(self.call.scope) is not None:
             return "inside"
         before = [call for call in self.call.scope.routine.calls if call.line < self.call.line]
@@ -51,8 +51,8 @@ class GradientClip(CallFact):
 
     @attribute
     def optimizer(self) -> str:
-        """The optimizer whose gradients are clipped, as written where it is certain: that of apex's master_params or
-        scale_loss, or the one that a scaler steps next."""
+        """The optimizer whose gradients are clipped, as written if certain: that of apex's master_params or scale_loss,
+        or the one that a scaler steps next."""
         value = self.call.argument("parameters", 0)
         source = None if value is None else value.call
         if source is not None and source.last == "master_params":
@@ -65,8 +65,8 @@ class GradientClip(CallFact):
 
 
 def _stepped(clip: CallSite) -> tuple[str, str]:
-    """The scaler and the optimizer that it steps after the clipping, as written; unknown where there are several, or
-    where other gradients have been clipped since the last step."""
+    """The scaler, and the optimizer that it steps after the clipping, as written; unknown if there are several, or if
+    other gradients were clipped since the last step."""
     clipped_before = 0
     found: list[tuple[str, str]] = []
     for call in sorted(clip.scope.routine.calls, key=lambda call: call.line):

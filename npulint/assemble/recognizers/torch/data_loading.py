@@ -1,4 +1,4 @@
-"""What a data loader feeds: training or evaluation, by its names; which part of the data; its data set."""
+"""What a data loader is for, by its names: training or evaluation, part of the data, dataset."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ITERATED = ("IterableDataset", "WebDataset", "DataPipeline")
 
 
 def named_purpose(text: str) -> Literal["train", "evaluate", ""]:
-    """``train`` or ``evaluate`` when the words of a name say one of the two, else an empty text."""
+    """``train`` or ``evaluate`` if a word of the name says so, else empty."""
     words = [word.lower() for word in _TOKEN.findall(text)]
     train = any(_TRAIN.search(word) for word in words)
     evaluate = any(_EVALUATE.search(word) for word in words)
@@ -39,8 +39,8 @@ def named_purpose(text: str) -> Literal["train", "evaluate", ""]:
 
 
 def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
-    """What the loader that a call makes is for. The nearest name that tells it decides: of the variable, of the data
-    set, of a condition, of the function; then who shuffles trains."""
+    """The purpose of the loader created by a call. The nearest indicative name decides: the variable, the dataset, a
+    condition, the function; without one, shuffling indicates training."""
     target = _assigned_results(loader.scope).get(loader.index, "")
     answer = named_purpose(target) or _of_dataset(dataset) or _of_conditions(loader.scope)
     function, *around = reversed(loader.scope.qualname.split("."))
@@ -59,7 +59,7 @@ def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
 
 
 def _is_only_read(loader: CallSite, target: str) -> bool:
-    """Whether the function that makes a loader goes through it itself, and never to train."""
+    """Whether the function that creates a loader iterates over it itself, and never to train."""
     routine = loader.scope.routine
     own = [loop for loop in loader.scope.blocks_of("loop") if target and loop.routine is routine]
     loops = [loop for loop in own if target in _iterated(loop.test)]
@@ -67,12 +67,12 @@ def _is_only_read(loader: CallSite, target: str) -> bool:
 
 
 def _iterated(value: Expr) -> list[str]:
-    """What a loop goes through: a name, or the arguments of ``enumerate``, ``tqdm`` and the like."""
+    """The names that a loop iterates over, directly or through ``enumerate``, ``tqdm`` and the like."""
     return [one.written for one in ([value] if value.call is None else value.call.args)]
 
 
 def _is_made_to_evaluate(loader: CallSite) -> bool:
-    """Whether somebody calls the function that makes a loader to evaluate with it, as the names there tell."""
+    """Whether the callers of the function that creates a loader evaluate with it, by their names."""
     function = loader.scope.function
     for caller in () if function is None else function.callers:
         names = (
@@ -88,7 +88,7 @@ def _is_made_to_evaluate(loader: CallSite) -> bool:
 
 @once_per_file
 def _assigned_results(module: Scope) -> dict[int, str]:
-    """What the results of calls are assigned to, also as elements of a display, by the number of the call."""
+    """The targets that the results of calls are assigned to, also as elements of a display, by index of the call."""
     found: dict[int, str] = {}
     for assignment in module.assignments:
         for index, target in _results(assignment.value, assignment.target):
@@ -98,7 +98,7 @@ def _assigned_results(module: Scope) -> dict[int, str]:
 
 @walker(depth=6, otherwise=list)
 def _results(value: Expr, target: str) -> list[tuple[int, str]]:
-    """The calls whose results an assigned expression consists of, each with what that part of it is assigned to."""
+    """The call results in an assigned expression, each with the target of that part."""
     if value.call is not None:
         return [(value.call.index, target)]
     parts = [(part, target) for part in (*value.items, *value.operands())]
@@ -117,7 +117,7 @@ def _of_dataset(dataset: Expr | None) -> Literal["train", "evaluate", ""]:
 
 
 def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
-    """What the arguments of a data set say: ``train=False``, ``split="val"``, a folder of that name."""
+    """The purpose according to the arguments of a dataset: ``train=False``, ``split="val"``, a folder of that name."""
     for key, value in made.keywords.items():
         known = value.single if _SPLIT.match(key) else None
         if isinstance(known, bool):
@@ -131,7 +131,7 @@ def _of_split(made: CallSite) -> Literal["train", "evaluate", ""]:
 
 
 def _of_conditions(scope: Scope) -> Literal["train", "evaluate", ""]:
-    """``if training:``, ``if phase == "train":`` and their else branches."""
+    """The purpose according to ``if training:``, ``if phase == "train":`` and their else branches."""
     for around in scope.ancestors:
         answer = _of_test(around.test) if around.kind in ("if", "else") else ""
         if answer:
@@ -151,7 +151,7 @@ def _of_test(test: Expr) -> Literal["train", "evaluate", ""]:
 
 @walker(depth=6, otherwise=lambda: "unknown")
 def sharing(sampler: Expr) -> Sharing:
-    """What a sampler is: distributed (each rank has its part), other, none or unknown."""
+    """The kind of a sampler: distributed (each rank has its part), other, none or unknown."""
     words = {_sharing_of(made) for made in sampler.sites}
     if "distributed" in words or _SHARING.search(sampler.written):
         return "distributed"
@@ -174,7 +174,7 @@ def _sharing_of(made: CallSite) -> Sharing:
 
 
 def _shares(owner: Scope | None) -> bool:
-    """Whether an own sampler class is derived from a distributed one, or asks for its rank."""
+    """Whether a project sampler class derives from a distributed one, or uses its rank."""
     if owner is None or owner.kind != "class":
         return False
     if any(_SHARING.search(base.rpartition(".")[2]) for base in bases(owner)):
@@ -188,14 +188,14 @@ def _shares(owner: Scope | None) -> bool:
 
 @walker(depth=6, otherwise=list)
 def bases(owner: Scope) -> list[str]:
-    """The canonical names of a class's bases, those of its own bases included."""
+    """The canonical names of a class's direct and indirect bases."""
     found = [base.name for base in owner.bases]
     own = [target for name in found if (target := scope_named(owner.context, name)) is not None]
     return found + [name for target in own for name in bases(target)]
 
 
 def ancestry(context: Context, name: str) -> list[str]:
-    """The canonical names of what an own class is derived from; empty for anything else."""
+    """The canonical names of the bases of a project class; empty for anything else."""
     owner = scope_named(context, name)
     if owner is None or owner.kind != "class":
         return []
@@ -203,8 +203,8 @@ def ancestry(context: Context, name: str) -> list[str]:
 
 
 def dataset_form(constructors: list[CallSite]) -> DatasetForm:
-    """``iterable`` if a data set has no index, ``map`` if it surely has one, ``memory`` if all its samples lie ready
-    in tensors."""
+    """``iterable`` if a dataset has no index, ``map`` if it certainly has one, ``memory`` if all samples are in
+    tensors."""
     words = {_form(made) for made in constructors}
     return words.pop() if len(words) == 1 else "iterable" if "iterable" in words else "unknown"
 
@@ -221,14 +221,14 @@ def _form(made: CallSite) -> DatasetForm:
 
 
 def knows_rank(constructors: list[CallSite]) -> bool:
-    """Whether a data set is made with a rank: then it may share the samples out itself."""
+    """Whether a dataset is created with a rank, so that it may split the samples itself."""
     names = {value.written.rpartition(".")[2] for made in constructors for value in made.arguments}
     names.update(key for made in constructors for key in made.keywords)
     return not _RANKED.isdisjoint(names)
 
 
 def moves_items(constructors: list[CallSite], collate: list[Scope]) -> bool:
-    """Whether a data set's items, or the function that collates them, are put on a device in the loader."""
+    """Whether a dataset's items, or the collate function, move tensors to a device in the loader."""
     owners = [made.target for made in constructors]
     classes = [owner for owner in owners if owner is not None and owner.kind == "class"]
     methods = [owner.definition(method) for owner in classes for method in ("__getitem__", "__iter__")]

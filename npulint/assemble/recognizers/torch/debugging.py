@@ -1,4 +1,4 @@
-"""What is left over from debugging PyTorch programs, and the switches of precision and determinism."""
+"""Leftovers of debugging PyTorch programs, and flags of precision and determinism."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _AIDS: dict[str, Aid] = {
     "breakpoint": "stop",
     "?breakpoint": "stop",
 }
-_AUTOGRAD_PROFILER = "torch.autograd.profiler.profile"  # its first parameter switches it on
+_AUTOGRAD_PROFILER = "torch.autograd.profiler.profile"  # its first parameter enables it
 _HOOKS = ("register_forward_hook", "register_full_backward_hook", "register_backward_hook", "register_forward_pre_hook")
 _OPTIONS = ("torch.npu.set_option", "torch_npu.set_option")
 _TOOL = lazy_compile(
@@ -61,7 +61,7 @@ _SWITCHES = {
     "allow_internal_format": "torch.npu.config.allow_internal_format",
     "allow_tf32": "torch.backends.",
 }
-# What a condition, a function or a file is called that is there for debugging only.
+# Names of conditions, functions and files that are for debugging only.
 _ASIDE = lazy_compile(
     r"prof(?!ile_?pic|essor|it)|debug|trace|dump|anomal|diagnos|verbose|benchmark|bench_|compar|hook|pdb|visuali|(?<![a-z])log",
     re.IGNORECASE,
@@ -75,23 +75,23 @@ _READS = frozenset(("cpu", "numpy", "item", "tolist", "print", "save", "save_ima
 
 @fact_kind("debug_aid")
 class DebugAid(CallFact):
-    """Something that is there for debugging only is called; the name is its canonical name."""
+    """A debugging function is called; the name is its canonical name."""
 
     @attribute
     def what(self) -> Aid:
-        """What it does: looks for anomalies, checks gradients, profiles, dumps, stops in a debugger, hooks into a
-        module, or is one of Ascend's tools."""
+        """Its function: detects anomalies, checks gradients, profiles, dumps, opens a debugger, hooks into a module, or
+        is one of Ascend's tools."""
         return _AIDS.get(self.name) or ("hook" if self.name.endswith(_HOOKS) else "tool")
 
     @attribute
     def optional(self) -> bool:
-        """Whether what surrounds the call says that it is for debugging only: a condition, a function's name, the
-        file's; or whether the call itself is a choice (``a if debug else b``)."""
+        """Whether the code around it is for debugging only, by a condition or by the name of a function or file, or the
+        call itself is a choice (``a if debug else b``)."""
         return _is_optional(self.call)
 
     @attribute
     def limited(self) -> Literal["no", "steps", "schedule"]:
-        """Whether a profiler has a schedule, or stands below a condition that holds in a few steps only."""
+        """Whether a profiler has a schedule, or is under a condition that holds in a few steps only."""
         schedule = self.call.argument("schedule")
         if schedule is not None and schedule.value != Const(None):
             return "schedule"
@@ -100,19 +100,19 @@ class DebugAid(CallFact):
 
     @attribute
     def covers(self) -> Literal["step", "training", "no"]:
-        """Whether a profiler sees a training step, or as the context of a ``with`` a whole training loop."""
+        """Whether a profiler covers a training step, or as a ``with`` context a whole training loop."""
         return _covered(self.call) if self.what == "profiler" else "no"
 
     @attribute
     def reads(self) -> bool:
-        """Whether the function of a hook prints, saves or fetches what it is given."""
+        """Whether the function of a hook prints, saves or fetches its arguments."""
         hook = self.call.argument("hook", 0) if self.what == "hook" else None
         return hook is not None and any(call.last in _READS for one in hook.functions for call in one.calls)
 
 
 @fact_kind("device_option")
 class DeviceOption(CallFact):
-    """An option of the device is set by a dict that is passed; the name is the option's."""
+    """A device option is set by a dict argument; the name is the option."""
 
     _expression: Expr
 
@@ -124,12 +124,12 @@ class DeviceOption(CallFact):
 
 @fact_kind("device_option")
 class AssignedDeviceOption(AssignmentFact):
-    """An option of the device is put into the dict that is passed; the name is the option's."""
+    """A device option is added to the dict that is passed; the name is the option."""
 
 
 @fact_kind("switch")
 class Switch(AssignmentFact):
-    """A switch of precision or determinism is set; the name is its canonical name."""
+    """A flag of precision or determinism is set; the name is its canonical name."""
 
 
 @recognizes(
@@ -142,16 +142,16 @@ def debug_aids(call: CallSite) -> list[DebugAid]:
 
 @recognizes(*_OPTIONS)
 def device_options(call: CallSite) -> Iterator[Fact]:
-    """The options of ``set_option``: of a display, or of a dict that is filled before."""
-    given = call.argument("option", 0)
-    if given is None:
+    """The options of ``set_option`` in a display, or in a dict that is filled before."""
+    option = call.argument("option", 0)
+    if option is None:
         return
-    tables = [given]
-    if given.written:
-        tables = call.scope.at(call.module.scope[call.scope.block]).assigned(given.written)
+    tables = [option]
+    if option.written:
+        tables = call.scope.at(call.module.scope[call.scope.block]).assigned(option.written)
         for assignment in call.scope.assignments:
             root, bracket, key = assignment.target.partition("[")
-            if root == given.written and bracket and key.endswith("]"):
+            if root == option.written and bracket and key.endswith("]"):
                 yield AssignedDeviceOption(assignment, key[:-1])
     for table in tables:
         for entry, item in table.entries:
@@ -161,7 +161,7 @@ def device_options(call: CallSite) -> Iterator[Fact]:
 
 @recognizes_in_modules
 def switches(module: Scope) -> Iterator[Switch]:
-    """Assignments to switches of precision and determinism."""
+    """Assignments to flags of precision and determinism."""
     for assignment in module.assignments_to(*_SWITCHES):
         name = assignment.name
         if name.startswith(_SWITCHES[assignment.target.rpartition(".")[2]]):

@@ -1,4 +1,4 @@
-"""How the code at a place that says CUDA is moved to the NPU: what the rules of fixes ask of a ``cuda`` fact."""
+"""How a fix moves CUDA code to the NPU: attributes of ``cuda`` facts for the rules of fixes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from npulint.lazy_regex import lazy_compile
 
 Move = Literal["name", "text", "none"]
 _BUILDS = "torch.utils.cpp_extension"
-# A captured graph is an object of another name, and captures what a person has to look at.
+# A captured graph has another class name on the NPU, and its capture needs review.
 _CAPTURED = frozenset("graph graphs graph_pool_handle make_graphed_callables is_current_stream_capturing".split())
-# Their objects have a method of that name, and none for the NPU.
+# Their objects have a method of that name, but none for the NPU.
 _OWN_OBJECTS = (
     "torch_geometric",
     "dgl",
@@ -34,7 +34,7 @@ _KERNELS = lazy_compile(r"(?:^|[._])(?:_?C|cuda|ext)$|^mmcv\.ops(?:\.|$)")
 
 
 def move_of_member(name: str) -> Move:
-    """How the use of a member of torch.cuda is moved: by another name, where the NPU has the same."""
+    """How a use of a member of torch.cuda is moved: by renaming if the NPU has the same member."""
     member, counterpart = known.part(name), known.counterpart(name)
     if member in _CAPTURED or known.covered(name) != "yes" or member not in npu_members():
         return "none"
@@ -42,14 +42,14 @@ def move_of_member(name: str) -> Move:
 
 
 def has_kernels(scope: Scope) -> bool:
-    """Whether a file imports kernels built for CUDA: ``is_cuda`` may choose them."""
+    """Whether a file imports kernels built for CUDA, which ``is_cuda`` may select."""
     names = (name for one in scope.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
     return any(_KERNELS.search(name) for name in names if name != "torch.cuda")
 
 
 def is_given_here(scope: Scope, name: str, line: int) -> bool:
-    """Whether the code itself gives a name the text of a CUDA device, so that both change together. An option that is
-    another device unless somebody says otherwise does not."""
+    """Whether the code itself assigns the text of a CUDA device to a name, so that both change together; not an option
+    that is another device by default."""
     if any(names_cuda(one.value) for one in scope.named(name, line).assignments):
         return True
     holder, _, last = name.rpartition(".")
@@ -57,12 +57,12 @@ def is_given_here(scope: Scope, name: str, line: int) -> bool:
     own = [option for option in options if option.scope.module is scope.module]
     if own:
         return any(names_cuda(option.default) for option in own)
-    return last.lstrip("_") in _given(scope.context)
+    return last.lstrip("_") in _device_names(scope.context)
 
 
 @once
-def _given(context: Context) -> set[str]:
-    """The last segments of the names that the project gives the text of a CUDA device."""
+def _device_names(context: Context) -> set[str]:
+    """The last segments of the names to which the project assigns the text of a CUDA device."""
     table = context.options.table
     found = {name for name in table if any(names_cuda(option.default) for option in options_named(context, name))}
     for module in module_scopes(context):
@@ -78,8 +78,8 @@ def _given(context: Context) -> set[str]:
 
 
 def may_be_own_method(scope: Scope, holder: str) -> bool:
-    """Whether a ``.cuda()`` may be a method of a class of the project, or of an object that has none for the NPU: as
-    the name tells by which it is called."""
+    """Whether a ``.cuda()`` may be a method of a project class, or of an object without ``npu``, by the receiver's
+    name."""
     name = holder.rpartition(".")[2].lstrip("?").lower().replace("_", "")
     if not name:
         return False
@@ -90,30 +90,30 @@ def may_be_own_method(scope: Scope, holder: str) -> bool:
 
 @once
 def _owners(context: Context) -> list[str]:
-    """The classes that have a ``cuda`` of their own, in small letters."""
+    """The classes with a ``cuda`` method of their own, in lower case."""
     functions = (function for module in module_scopes(context) for function in module.blocks_of("function"))
     names = [function.record.name.split(".") for function in functions]
     return sorted({path[-2].lower().replace("_", "") for path in names if path[-1] == "cuda" and len(path) > 1})
 
 
 def chooses_itself(scope: Scope) -> bool:
-    """Whether a file knows several devices apart: it takes the NPU as well, or builds for CUDA. To rename CUDA there
-    would give one branch of it to two devices."""
+    """Whether a file distinguishes several devices: it also supports the NPU, or builds for CUDA. Renaming CUDA there
+    would move one of its branches to two devices."""
     imported = (name for one in scope.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
     return _BUILDS in imported or knows_npu(scope)
 
 
 @once_per_file
 def keeps_table(module: Scope) -> bool:
-    """Whether a file keeps a table with CUDA as one of its keys."""
+    """Whether a file has a table with CUDA as one of its keys."""
     return any(map(_is_keyed, _values(module)))
 
 
 @once_per_file
 def knows_npu(scope: Scope) -> bool:
-    """Whether a file asks for the NPU: it has branches for it."""
-    asked = "torch.npu.is_available" in scope.call_names
-    return asked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
+    """Whether a file tests for the NPU, with branches for it."""
+    checked = "torch.npu.is_available" in scope.call_names
+    return checked or any(_compares_npu(block.test) for block in scope.blocks_of("if"))
 
 
 @walker(depth=7, otherwise=bool)
@@ -122,7 +122,8 @@ def _compares_npu(value: Expr) -> bool:
 
 
 def _values(module: Scope) -> Iterator[Expr]:
-    """What a module assigns, returns and passes on; a checkpoint's mapping tells where it was saved."""
+    """The values that a module assigns, returns and passes on, except map_location, which names the device of the
+    checkpoint."""
     for assignment in module.assignments:
         if "map_location" not in assignment.target:
             yield assignment.value

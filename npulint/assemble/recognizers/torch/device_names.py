@@ -1,4 +1,4 @@
-"""What is known of the names below ``torch.cuda``: NPU counterparts, and what a torch without CUDA does with them."""
+"""The names below ``torch.cuda``: their NPU counterparts, and their behaviour without CUDA."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MISSING = frozenset(
     "current_solver_handle caching_allocator_enable CUDAPluggableAllocator ComplexFloatStorage ComplexDoubleStorage "
     "get_stream_from_external GreenContext has_magma has_half check_error CudaError".split()
 )
-# What a torch built without CUDA answers with nothing, zero or False, or puts off until CUDA starts.
+# Functions that return nothing, zero or False without CUDA, or that are deferred until CUDA is initialised.
 _HARMLESS = frozenset(
     "is_available device_count is_initialized manual_seed manual_seed_all seed seed_all empty_cache memory_allocated "
     "max_memory_allocated memory_reserved max_memory_reserved memory_cached max_memory_cached memory_stats "
@@ -52,12 +52,12 @@ CAPABILITY = frozenset(
 
 
 def part(name: str) -> str:
-    """The member of torch.cuda that a canonical name is or lies in (``amp`` of ``torch.cuda.amp.autocast``)."""
+    """The member of torch.cuda in a canonical name (``amp`` of ``torch.cuda.amp.autocast``)."""
     return name.removeprefix(CUDA).partition(".")[0]
 
 
 def counterpart(name: str) -> str:
-    """The NPU's name for a member of torch.cuda; ``none`` when there is none."""
+    """The NPU name of a member of torch.cuda; ``none`` if there is none."""
     member = part(name)
     if member in _OTHERWISE:
         return _OTHERWISE[member] + name.removeprefix(CUDA + member)
@@ -77,14 +77,14 @@ def breaks(name: str) -> Flag:
 
 
 def group(name: str) -> Group:
-    """What a member of torch.cuda is for: amp, random, memory, stream, profiler or other."""
+    """The group of a member of torch.cuda: amp, random, memory, stream, profiler or other."""
     rest = name.removeprefix(CUDA)
     return next((word for word, pattern in _GROUPS if pattern.search(rest)), "other")
 
 
 @once_per_file
 def ported(scope: Scope) -> bool:
-    """Whether a file names the NPU anywhere: then its author has been through it."""
+    """Whether a file names the NPU anywhere, so that it has been migrated."""
     imported = (record.module for record in scope.module.code.imports)
     if scope.module.calls_of("npu") or any(name.startswith(("torch_npu", "torch.npu")) for name in imported):
         return True
@@ -93,7 +93,7 @@ def ported(scope: Scope) -> bool:
 
 @once_per_file
 def script(scope: Scope) -> bool:
-    """Whether a file is one to start: nothing imports it, or it does its work below ``__main__``."""
+    """Whether a file is an entry script: nothing imports it, or it has code below ``__main__``."""
     if scope.module.main_guards:
         return not tests_itself(scope)
     return scope.path not in scope.context.project.imported_paths

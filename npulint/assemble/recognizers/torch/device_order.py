@@ -1,4 +1,4 @@
-"""Order: names bound before transfer_to_npu replaces them, optimizers built before their model moves."""
+"""Names bound before transfer_to_npu replaces them, and optimizers built before their model moves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TRANSFER = "torch_npu.contrib.transfer_to_npu"
-# What is replaced in its module, so that a name taken out of it before keeps the original.
+# Names that are replaced in their module: a name imported before keeps the original.
 _REPLACED = frozenset(
     "torch.Generator torch.Event torch.jit.script torch.profiler.profile torch.profiler.schedule "
     "torch.profiler.tensorboard_trace_handler torch.distributed.init_process_group torch.distributed.new_group "
@@ -34,7 +34,7 @@ Move = Literal["npu", "cuda", "to"]
 _MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]
-"""Path -> (line and name bound by an import) -> the entry that comes to it before the patch."""
+"""From path to (line and name bound by an import) to the entry script that reaches it before the patch."""
 
 
 @fact_kind("early_binding")
@@ -42,7 +42,7 @@ class EarlyBinding(PlaceFact):
     """A name is imported before transfer_to_npu replaces it in its module; the name is its canonical name."""
 
     after: str
-    """The entry script whose imports come to it."""
+    """The entry script whose imports reach it."""
 
 
 @fact_kind("late_move")
@@ -52,12 +52,12 @@ class LateMove(CallFact):
     by: Move
     """The method that moves the model."""
     line: str
-    """The line on which it moves."""
+    """The line of the move."""
 
 
 @recognizes_in_modules
 def early_bindings(module: Scope) -> list[EarlyBinding]:
-    """The patched names that are imported before transfer_to_npu is."""
+    """The patched names that are imported before transfer_to_npu."""
     early = _early(module.context).get(module.path)
     if not early:
         return []
@@ -67,7 +67,7 @@ def early_bindings(module: Scope) -> list[EarlyBinding]:
 
 @once
 def _early(context: Context) -> Early:
-    """The imports that come before the patch, on the way from a module that nothing imports or that is one to start."""
+    """The imports executed before the patch, starting at modules that nothing imports or that are entry scripts."""
     modules = module_scopes(context)
     found: Early = {}
     if not any(_patches(one) for module in modules for one in imports(module)):
@@ -83,14 +83,14 @@ def _early(context: Context) -> Early:
 
 
 def _imported(place: ImportPlace) -> dict[str, Scope]:
-    """The modules of the project that an import runs, by their paths."""
+    """The project modules that an import executes, by path."""
     context = place.scope.context
     found = context.project.imported(place.scope.module, place.record)
     return {one.path: scope_at(context, one, 0) for one in found}
 
 
 def _reaches_patch(module: Scope, done: set[str], seen: list[ImportPlace]) -> bool:
-    """Go through the imports that running a module runs, in order; whether the patch is among them."""
+    """Walks through the imports that a module executes, in order; returns whether the patch is among them."""
     done.add(module.path)
     for one in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
         if one.scope.function is not None or _is_for_type_checkers(one.scope):
@@ -106,7 +106,7 @@ def _reaches_patch(module: Scope, done: set[str], seen: list[ImportPlace]) -> bo
 
 
 def _is_for_type_checkers(scope: Scope) -> bool:
-    """Whether code stands below a condition that only type checkers meet."""
+    """Whether code is under a condition for type checkers."""
     tests = (around.test.written for around in scope.ancestors if around.kind == "if")
     return any(written.rpartition(".")[2] == "TYPE_CHECKING" for written in tests)
 
@@ -128,14 +128,14 @@ def _keeps_original(place: ImportPlace) -> bool:
 
 
 def _is_asked_for_device(scope: Scope, name: str) -> bool:
-    """Whether the module passes a device to a factory function: else its original does as well."""
+    """Whether the module passes a device to a factory function, as the original of the patched function supports."""
     calls = scope.calls_named(name.rpartition(".")[2])
     return any(any(map(is_device_name, call.keywords)) and call.name == name for call in calls)
 
 
 @recognizes_in_modules
 def late_moves(module: Scope) -> Iterator[LateMove]:
-    """The optimizers whose model moves to the device after them in the same function."""
+    """The optimizers whose model moves to the device later in the same function."""
     listed = module.calls_named("parameters")
     moves = [(name, call) for call in module.calls_named(*_MOVES) if (name := _moved(call))] if listed else []
     if not moves:
@@ -151,13 +151,13 @@ def late_moves(module: Scope) -> Iterator[LateMove]:
 
 
 def _is_on_device(call: CallSite, model: str) -> bool:
-    """Whether the model was made on the device (``Net().npu()``)."""
+    """Whether the model was created on the device (``Net().npu()``)."""
     made = (one.value.call for one in call.scope.named(model, call.line).assignments)
     return any(one is not None and one.last in _MOVES for one in made)
 
 
 def _late(call: CallSite, moves: list[CallSite]) -> CallSite | None:
-    """The first move after a call on its way, if none comes before it."""
+    """The first move after a call, if none precedes it."""
     for move in moves:
         if move.scope.function is not call.scope.function:
             continue
@@ -169,13 +169,13 @@ def _late(call: CallSite, moves: list[CallSite]) -> CallSite | None:
 
 
 def _is_made_anew(call: CallSite, move: CallSite) -> bool:
-    """Whether the name that is moved means another object by then."""
+    """Whether the name that is moved refers to another object by then."""
     name = _receiver(move)
     return any(one.target == name and call.line < one.line < move.line for one in call.scope.assignments)
 
 
 def _moved(call: CallSite) -> str:
-    """The name that a move is called on; empty for another call, as ``x.to(torch.float16)``."""
+    """The name that a move is called on; empty for another call, such as ``x.to(torch.float16)``."""
     if call.last != "to":
         return _receiver(call)
     value = call.args[0] if call.args else call.keywords.get("device")

@@ -1,4 +1,4 @@
-"""Device texts: ``"cuda"``, ``f"cuda:{rank}"`` and the like where a device is meant."""
+"""Device strings: ``"cuda"``, ``f"cuda:{rank}"`` and the like as devices."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _OPTIONS = {
     "DEFINE_enum": ("default", 1),
     "option": ("default", -1),
 }
-# Where the values stand that an option may have.
+# The arguments with the choices of an option.
 _CHOOSING = {
     "add_argument": "default choices",
     "DEFINE_string": "default 1",
@@ -63,7 +63,7 @@ _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev
 
 @fact_kind("cuda")
 class CudaText(CudaUse, kw_only=True):
-    """A string that names a CUDA device where a device is meant; the name is the device."""
+    """A string that names a CUDA device is used as a device; the name is the device."""
 
     form: Literal["text"] = "text"
     """How CUDA is used."""
@@ -73,11 +73,11 @@ class CudaText(CudaUse, kw_only=True):
     position: str
     """Where it stands: a keyword, a callee, ``.to``, ``option``, ``default``, ``return``, the name that is assigned."""
     within: str
-    """The argument, parameter or value in which it stands, as the verb retext wants it."""
+    """The argument, parameter or value that contains it, in the form of the verb retext."""
     breaks: Flag = "unknown"
     """Whether it raises where torch has no CUDA."""
     callee: str | None = None
-    """The function that it is passed to."""
+    """The function that gets it."""
     beside_npu: bool = False
     """Whether the NPU is named next to it."""
 
@@ -98,14 +98,14 @@ class CudaText(CudaUse, kw_only=True):
 
     @attribute
     def fallback(self) -> bool:
-        """Whether it is chosen if CUDA is there, and another device than the NPU otherwise."""
+        """Whether it is used if CUDA is available, and a device other than the NPU otherwise."""
         others = _other_devices(self._expression)
         chosen = self._expression.operator in ("if", "and", "or")
         return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self._expression)
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it is tried, stands in what a conditional expression gives on CUDA, or in an own ``cuda`` method."""
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
         return is_guarded(self.scope, self.span)
 
     @attribute
@@ -138,7 +138,7 @@ class CudaTypeText(CudaUse):
     breaks: bool = True
     """Whether it raises where torch has no CUDA."""
     within: str = "0"
-    """The argument in which it stands, as the verb retext wants it."""
+    """The argument that contains it, in the form of the verb retext."""
 
     @attribute
     def covered(self) -> Flag:
@@ -148,24 +148,24 @@ class CudaTypeText(CudaUse):
 
 @fact_kind("cuda")
 class DeviceNumber(CudaUse):
-    """Something is moved to a device by its number; the name is the number or the variable that holds it."""
+    """Something is moved to a device by its number; the name is the number or its variable."""
 
     form: Literal["index"] = "index"
     """How CUDA is used."""
     position: Literal[".to"] = ".to"
-    """Where it stands."""
+    """Where it is."""
     breaks: Flag = "unknown"
     """Whether it raises where torch has no CUDA."""
     subject: Literal["number", "name"] = "name"
-    """Whether a number is written there or a variable."""
+    """Whether it is a literal number or a variable."""
 
 
 @fact_kind("npu")
 class NpuText(PlaceFact):
-    """A string that names an NPU where a device is meant; the name is the device."""
+    """A string that names an NPU is used as a device; the name is the device."""
 
     on: str
-    """Where it stands."""
+    """Where it is."""
     call: CallSite | None = None
 
     @property
@@ -176,7 +176,7 @@ class NpuText(PlaceFact):
 
 @recognizes_in_modules
 def device_texts(module: Scope) -> Iterator[Fact]:
-    """The texts, tensor types and numbers of devices in a module."""
+    """The device strings, tensor types and device numbers in a module."""
     if not module.module.code.devices:
         for call in module.calls_named(*_MOVES):
             yield from _moved(call) if call.args else ()
@@ -189,16 +189,16 @@ def device_texts(module: Scope) -> Iterator[Fact]:
 
 
 def _other_devices(value: Expr) -> list[str]:
-    """The texts of other devices than CUDA that an expression may be."""
+    """The possible texts of an expression that name other devices than CUDA."""
     return [text for text in leaves(value) if _OTHER_DEVICE.match(text)]
 
 
 def _in_calls(module: Scope) -> Iterator[CudaUse]:
     for call in module.all_calls:
         record = call.record
-        for key, given in record.keywords:
-            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(given))):
-                yield from _keyword(call, key, call.expr(given), text)
+        for key, argument in record.keywords:
+            if key.endswith(_KEYWORDS) and (text := device_text(call.expr(argument))):
+                yield from _keyword(call, key, call.expr(argument), text)
         if call.last in _OPTIONS and (record.args or call.last == "option"):
             yield from _option(call)
         elif not record.args:
@@ -229,7 +229,7 @@ def _keyword(call: CallSite, key: str, value: Expr, text: str) -> Iterator[CudaT
 
 
 def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag, callee: str) -> CudaText:
-    """The fact of a text that is passed by position."""
+    """The fact for a positional argument."""
     return CudaText(
         call.scope,
         call.span,
@@ -244,7 +244,7 @@ def _argument(call: CallSite, text: str, place: int, position: str, breaks: Flag
 
 
 def _placed(call: CallSite) -> Iterator[CudaText]:
-    """The argument of a function of PyTorch that is a device."""
+    """The device argument of a PyTorch function."""
     place = _POSITIONS[call.name]
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
@@ -252,7 +252,7 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
 
 
 def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
-    """A string that is passed by position: a tensor type, or the device that an own function takes."""
+    """A positional string argument: a tensor type, or the device parameter of a project function."""
     if device_names.TENSOR_TYPE.match(text) and call.last in _TYPED:
         yield CudaTypeText(call.scope, call.span, text, call, within=str(place))
     elif DEVICE.match(text) and _takes_device(call, place):
@@ -260,7 +260,7 @@ def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
 
 
 def _takes_device(call: CallSite, place: int) -> bool:
-    """Whether an own function has a device as its parameter at this position."""
+    """Whether a project function has a device parameter at this position."""
     target = call.target
     function = target.definition("__init__") if target is not None and target.kind == "class" else target
     if function is None:
@@ -271,7 +271,7 @@ def _takes_device(call: CallSite, place: int) -> bool:
 
 
 def _moved(call: CallSite) -> Iterator[CudaUse]:
-    """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number means whatever device comes first."""
+    """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number refers to the current backend."""
     value = call.args[0]
     number = value.literal
     if text := device_text(value):
@@ -289,7 +289,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
     text = device_text(value) if value is not None else ""
     if value is None or not text:
         return
-    flags = [one.text for one in (*call.args, *(given for key, given in call.keywords.items() if key == "dest"))]
+    flags = [one.text for one in (*call.args, *(value for key, value in call.keywords.items() if key == "dest"))]
     names = [flag.lstrip("-").replace("-", "_") for flag in flags if flag]
     if ":" in text or any(map(is_device_name, names)):
         yield CudaText(
@@ -307,7 +307,7 @@ def _option(call: CallSite) -> Iterator[CudaText]:
 
 
 def _offers_npu(call: CallSite, names: list[str]) -> bool:
-    """Whether an option has the NPU among its choices, or a launcher chooses it."""
+    """Whether an option has the NPU among its choices, or a launcher passes it."""
     choices = call.argument("choices")
     if choices is not None and any(choice.text.startswith("npu") for choice in choices.items):
         return True
@@ -332,7 +332,7 @@ def _assigned(module: Scope) -> Iterator[CudaText]:
 
 
 def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
-    """Whether what is assigned is a device: so its name says, an entry's key, or the number in the text."""
+    """Whether an assigned text is a device, according to the target's name or key, or to the number in the text."""
     value = assignment.value
     if value.is_dict:
         keyed = any(key is not None and is_device_name(key.text) and device_text(entry) for key, entry in value.entries)

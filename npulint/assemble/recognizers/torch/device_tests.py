@@ -1,4 +1,4 @@
-"""Questions about CUDA: comparisons with device names, ``is_cuda``, compute capability and device properties."""
+"""Tests for CUDA: comparisons with device names, ``is_cuda``, compute capability and device properties."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ class CapabilityQuestion(CudaUse):
 
     @attribute
     def use(self) -> Literal["apart", "compared", "shown", "properties"]:
-        """What becomes of a capability: taken ``apart``, ``compared``, or only ``shown``; ``properties``: of these."""
+        """How a capability is used: taken ``apart``, ``compared``, or only ``shown``; ``properties``: the device
+        properties are queried."""
         return "properties" if self._asks_properties or self.call is None else _use(self.call)
 
     @attribute
     def covered(self) -> bool:
-        """Whether transfer_to_npu replaces it so that the answer makes sense."""
+        """Whether transfer_to_npu replaces it with a useful result."""
         return self._asks_properties
 
     @attribute
@@ -70,13 +71,13 @@ class CapabilityQuestion(CudaUse):
 
 @fact_kind("cuda")
 class DeviceProperty(CudaUse):
-    """A field of a device's properties is read that has another meaning for the NPU, or none; the name is its
-    canonical name."""
+    """A field of the device properties with another or no meaning on the NPU is read; the name is its canonical
+    name."""
 
     form: Literal["capability"] = "capability"
     """How CUDA is used."""
     use: Literal["field"] = "field"
-    """What becomes of a capability."""
+    """The kind of query: a field of the device properties."""
     covered: bool = False
     """Whether transfer_to_npu replaces it."""
     breaks: bool = True
@@ -116,13 +117,13 @@ class CudaComparison(CudaUse, kw_only=True):
     breaks: bool = False
     """Whether it raises where torch has no CUDA."""
     of: Compared
-    """What is compared: the device of a tensor, a type of tensors, a device, a backend, or what somebody chose."""
+    """What is compared: the device of a tensor, a tensor type, a device, a backend, or a user's choice."""
     beside_npu: bool
     """Whether the NPU is named next to it."""
     subject: str
     """What is compared, as written."""
     within: str | None
-    """The argument or value in which the text stands, as the verb retext wants it."""
+    """The argument or value that contains the text, in the form of the verb retext."""
     _test: Expr | None = None
 
     @attribute
@@ -132,7 +133,7 @@ class CudaComparison(CudaUse, kw_only=True):
 
     @attribute
     def gpu_only(self) -> bool:
-        """Whether it only keeps CUDA functions from being called elsewhere, or stands in code for TensorRT."""
+        """Whether it only prevents calls of CUDA functions on other devices, or is in code for TensorRT."""
         return self._test is not None and _lets_cuda_in(self._test)
 
     @property
@@ -161,7 +162,7 @@ class CudaComparison(CudaUse, kw_only=True):
 
 @recognizes(*CAPABILITY)
 def capability_questions(call: CallSite) -> list[CudaUse]:
-    """Calls that ask for the compute capability or the properties of a device."""
+    """Calls that query the compute capability or the properties of a device."""
     return [CapabilityQuestion(call.scope, call.span, call.name, call)]
 
 
@@ -233,7 +234,7 @@ def _contains(value: Expr, part: Value) -> bool:
 
 
 def _texts(value: Expr) -> list[str]:
-    """The texts that an operand holds: its own, those of a display, a tensor type."""
+    """The texts in an operand: its own, those of a display, a tensor type."""
     if value.is_display:
         return [text for item in value.items for text in _texts(item)]
     if isinstance(value.literal, str):
@@ -242,7 +243,7 @@ def _texts(value: Expr) -> list[str]:
 
 
 def _compared(value: Expr) -> Compared:
-    """What is compared: the device of a tensor, a device, a tensor's type, a backend, or what somebody chose."""
+    """What is compared: the device of a tensor, a device, the type of a tensor, a backend, or a user's choice."""
     call = value.call
     if call is not None:
         if call.written == "str" and call.args:
@@ -261,13 +262,13 @@ def _compared(value: Expr) -> Compared:
 
 
 def _holds_choices(written: str) -> bool:
-    """Whether a name with ``.device`` means a choice or the device of an object that only keeps one."""
+    """Whether a name with ``.device`` refers to a choice or to the device of an object that only stores one."""
     holder = written.rpartition(".device")[0]
     return holder in ("self", "cls", "") or _CHOICE.search(f"{holder}.") is not None
 
 
 def _use(call: CallSite) -> Literal["apart", "compared", "shown"]:
-    """What becomes of a capability: taken apart, compared, or only shown."""
+    """How a capability is used: apart, compared, or only shown."""
     result = call.result.value
     names = {one.target for one in call.scope.assignments if one.record.value == result}
     holders: list[Value] = [result, *(Ref(name) for name in names)]

@@ -1,4 +1,4 @@
-"""Device texts in expressions: which devices an expression may name, and whether it depends on CUDA."""
+"""Device texts in expressions: the devices that an expression may name, and whether it depends on CUDA."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _TEXT_CALLS = frozenset(("format", "str"))
 
 @walker(depth=7, otherwise=list)
 def leaves(value: Expr, inner: bool = False) -> list[str]:
-    """The device texts that an expression may be, composed ones by their literal beginning; `inner`: it is part of
-    another one."""
+    """The possible device texts of an expression, computed ones by their literal prefix; `inner`: it is part of another
+    expression."""
     if isinstance(value.literal, str):
         return [value.literal]
     operands = value.operands()
@@ -44,7 +44,7 @@ def leaves(value: Expr, inner: bool = False) -> list[str]:
 
 
 def device_text(value: Expr) -> str:
-    """The CUDA device, else the NPU, that an expression may name; empty when it names none."""
+    """The CUDA device, else the NPU, that an expression may name; empty if it names none."""
     if value.is_literal:
         return value.text if value.text[:4] in _BEGINNINGS and DEVICE.match(value.text) else ""
     if value.written:  # most values that are no literals

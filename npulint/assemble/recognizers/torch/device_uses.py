@@ -1,4 +1,4 @@
-"""What all ``cuda`` facts have in common."""
+"""The base of all ``cuda`` facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from npulint.facts.values import PossibleValues
 
 
 class CudaUse(PlaceFact, eq=False, dict=True):
-    """A place where code uses CUDA or asks for it. `call` or `assignment` is what it stands in."""
+    """A place where code uses or tests for CUDA. `call` or `assignment` is the expression around it."""
 
     is_call: ClassVar[bool] = True
 
@@ -34,7 +34,7 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def script(self) -> bool:
-        """Whether its file is one to start: nothing imports it, or it does its work below ``__main__``."""
+        """Whether its file is an entry script: nothing imports it, or it has code below ``__main__``."""
         return device_names.script(self.scope)
 
     @attribute
@@ -44,8 +44,8 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def move(self) -> Move:
-        """How a fix moves it to the NPU: ``name`` where another name does, ``text`` where another text does, ``none``
-        where that is not enough."""
+        """How a fix moves it to the NPU: ``name`` (another name), ``text`` (another text), or ``none`` (neither is
+        enough)."""
         if self.in_test or (self.is_choice and chooses_itself(self.scope)):
             return "none"
         if self.may_be_key and keeps_table(self.scope):
@@ -56,22 +56,23 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @property
     def is_choice(self) -> bool:
-        """Whether it says which device is chosen: it stays as it is in a file that knows several apart."""
+        """Whether it determines the chosen device, which stays unchanged in a file that distinguishes several
+        devices."""
         return False
 
     @property
     def may_be_key(self) -> bool:
-        """Whether what it says does not go to torch at once: other code may look it up."""
+        """Whether its value is not passed to PyTorch directly, so that other code may look it up."""
         return False
 
     @property
     def own_move(self) -> Move:
-        """How it is moved where nothing else in its file speaks against it."""
+        """How it is moved unless other code in its file prevents that."""
         return "none"
 
 
 def is_guarded(scope: Scope, span: Span) -> bool:
-    """Whether code is tried, is what a conditional expression gives on CUDA, or is an own ``cuda`` method."""
+    """Whether code is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
     tried = any(around.kind in ("try", "except") for around in scope.ancestors)
     if tried or scope.qualname.rpartition(".")[2] == "cuda":
         return True
@@ -81,5 +82,5 @@ def is_guarded(scope: Scope, span: Span) -> bool:
 
 
 def end_of(span: Span, text: str) -> Span:
-    """The place of `text` at the end of a call over several lines."""
+    """The place of `text` at the end of a call that spans several lines."""
     return Span(span.end_line, max(1, span.end_column - len(text)), span.end_line, span.end_column)

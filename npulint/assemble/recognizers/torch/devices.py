@@ -1,4 +1,5 @@
-"""Device use: every place where code uses CUDA, as ``cuda`` facts; texts, tests and order in modules beside this."""
+"""Uses of CUDA as ``cuda`` facts; see the modules device_strings, device_tests and device_order for strings, tests and
+order."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _PARTS = ("amp", "comm", "nccl", "nvtx", "random", "profiler", "streams")  # mod
 
 @fact_kind("cuda")
 class CudaMethod(CudaUse):
-    """``Tensor.cuda`` or ``Module.cuda`` is passed on or kept; the name is its canonical name."""
+    """``Tensor.cuda`` or ``Module.cuda`` is passed on or stored; the name is its canonical name."""
 
     form: Literal["method"] = "method"
     """How CUDA is used."""
@@ -159,7 +160,7 @@ class CudaMemberCall(CudaUse):
 
 @fact_kind("cuda")
 class CudaMention(CudaMemberCall):
-    """A member of torch.cuda is passed on or kept instead of called; the name is its canonical name."""
+    """A member of torch.cuda is passed on or stored instead of called; the name is its canonical name."""
 
     @attribute
     def breaks(self) -> Flag:
@@ -189,7 +190,7 @@ class CudaVersion(CudaUse):
     form: Literal["version"] = "version"
     """How CUDA is used."""
     use: Literal["parsed", "read"] = "read"
-    """What becomes of a version."""
+    """How the version is used: parsed, or only read."""
 
     @attribute
     def breaks(self) -> bool:
@@ -198,7 +199,7 @@ class CudaVersion(CudaUse):
 
 
 def _uses_cuda(name: str) -> bool:
-    """Members of torch.cuda and of the cuDNN flags, ``.cuda()`` of anything."""
+    """Whether a canonical name is a member of torch.cuda, a cuDNN flag, or ``.cuda()`` of any object."""
     if name.endswith(".cuda"):
         return not name.startswith(_FOREIGN)
     return name.startswith((known.CUDA, *_FLAGS, _VERSION)) and name not in known.CAPABILITY
@@ -206,7 +207,7 @@ def _uses_cuda(name: str) -> bool:
 
 @recognizes(matching=_uses_cuda)
 def cuda_calls(call: CallSite) -> list[CudaUse]:
-    """A fact for a call that needs a CUDA device or asks for one."""
+    """A fact for each call that needs or tests for a CUDA device."""
     name = call.name
     if name.endswith(".cuda"):
         return [] if scope_named(call.context, name) else [_method(call)]
@@ -220,7 +221,7 @@ def cuda_calls(call: CallSite) -> list[CudaUse]:
 
 @recognizes_in_modules
 def cuda_mentions(module: Scope) -> Iterator[CudaUse]:
-    """Members of torch.cuda and ``Tensor.cuda`` that are handed on or kept instead of called, and flags."""
+    """Members of torch.cuda and ``Tensor.cuda`` that are passed on or stored instead of called, and flags."""
     for use in names_used(module, "torch."):
         name = use.name
         if "(" in name or name in (known.CUDA[:-1], *_FLAGS):
@@ -238,7 +239,7 @@ def cuda_mentions(module: Scope) -> Iterator[CudaUse]:
 
 
 def _method(call: CallSite) -> CudaMethodCall:
-    """The fact of ``x.cuda()``; of a call of several lines at its end."""
+    """The fact for ``x.cuda()``; for a call of several lines at its end."""
     span = call.span
     if span.line != span.end_line and not call.args:
         span = end_of(span, ".cuda()")
@@ -246,7 +247,7 @@ def _method(call: CallSite) -> CudaMethodCall:
 
 
 def _is_never_called(call: CallSite) -> bool:
-    """Whether code stands in a function of a module that nobody in the project calls or names."""
+    """Whether code is in a function of a module that nothing in the project calls or names."""
     function = call.scope.function
     if function is None or call.scope.owner is not None or function.callers:
         return False
@@ -257,12 +258,12 @@ def _is_never_called(call: CallSite) -> bool:
 
 
 def _is_of_choice(call: CallSite) -> bool:
-    """Whether the name that is called stands for one of several: ``kind = torch.cuda.X if cuda else torch.X``."""
+    """Whether the called name stands for one of several functions: ``kind = torch.cuda.X if cuda else torch.X``."""
     name = call.written
     return name != "" and "." not in name and any(one.value.operator in ("if", "or") for one in call.callee.assignments)
 
 
 def _is_parsed(module: Scope, use: NamePlace) -> bool:
-    """Whether ``torch.version.cuda`` is handed to something that takes a version apart."""
+    """Whether ``torch.version.cuda`` is passed to a function that parses versions."""
     calls = (call for call in module.calls_named(*_PARSERS) if call.line == use.line and call.scope is use.scope)
     return any(one.written == use.record.name for call in calls for one in call.args)

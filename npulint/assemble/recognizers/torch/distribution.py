@@ -1,4 +1,4 @@
-"""Distribution of PyTorch: process groups, what replicates a model, collectives, processes."""
+"""Distribution in PyTorch: process groups, model replication, collectives, processes."""
 
 from __future__ import annotations
 
@@ -91,12 +91,13 @@ _CALLS: dict[str, What] = {
 
 @fact_kind("distribution")
 class Distribution(CallFact):
-    """Part of how PyTorch distributes the training; the name is what is called, of own classes their base."""
+    """A function or class for distributed training is called; the name is the callee, for project classes their
+    base."""
 
     what: What
-    """Which part it is."""
+    """The kind of interface."""
     stack: Literal["torch"] = "torch"
-    """What distributes the training."""
+    """The distribution stack."""
 
 
 @fact_kind("distribution")
@@ -105,18 +106,18 @@ class ProcessStart(Distribution):
 
     @attribute
     def size_from(self) -> str:
-        """The device count that certainly gives the number of processes; otherwise empty."""
+        """The expression for the device count that certainly sets the number of processes; otherwise empty."""
         return _device_count(self.call)
 
 
 @fact_kind("distribution")
 class ProcessGroupStart(ProcessStart):
-    """A process group is started."""
+    """A process group is initialised."""
 
     @attribute
     def device_set(self) -> DeviceChosen:
-        """When the process chooses its device: ``given`` to the call, ``before`` it, ``late`` (after it and after a
-        collective), ``after`` it, or ``unknown``."""
+        """When the process sets its device: ``given`` as an argument, ``before`` the call, ``late`` (after it and after
+        a collective), ``after`` it, or ``unknown``."""
         return _device_chosen(self.call)
 
     @attribute
@@ -127,7 +128,7 @@ class ProcessGroupStart(ProcessStart):
 
     @attribute
     def timeout(self) -> float | None:
-        """The timeout in seconds, where it is written as a ``timedelta`` of numbers."""
+        """The timeout in seconds, if it is a literal ``timedelta``."""
         return _seconds(self.call.argument("timeout", 2))
 
 
@@ -143,7 +144,7 @@ class Collective(Distribution):
 
 @fact_kind("distribution")
 class LocalRankOption(PlaceFact):
-    """A script takes its local rank as a command line option."""
+    """A script has a command line option for its local rank."""
 
     stack: Literal["torch"] = "torch"
     """What distributes the training."""
@@ -172,7 +173,8 @@ def _what(name: str) -> What | None:
 
 @recognizes(matching=lambda name: _what(name) is not None or _OWN.search(name) is not None)
 def distributions(call: CallSite) -> list[Distribution]:
-    """Members of torch.distributed and the like; own classes derived from a data parallel one count as that."""
+    """Members of torch.distributed and the like; project classes derived from a data parallel class count as that
+    class."""
     name: str | None = call.name
     what = _what(call.name)
     if what is None:
@@ -209,7 +211,7 @@ def _names_variable(value: Expr) -> bool:
 
 
 def _accumulates(call: CallSite) -> bool:
-    """Whether an optimizer steps only in every n-th round of its training loop."""
+    """Whether an optimizer steps only in every n-th iteration of its training loop."""
     loop = train_loop(call.scope)
     around = list(call.scope.ancestors) if loop is not None else []
     inner = around[: around.index(loop)] if loop in around else []
@@ -239,7 +241,7 @@ def _device_chosen(call: CallSite) -> DeviceChosen:
 
 
 def _choices(function: Scope) -> list[int]:
-    """The lines on which a function chooses the device, itself or by an own function."""
+    """The lines on which a function sets the device, directly or through a project function."""
     return [call.line for call in function.calls if _sets_device(call)]
 
 
@@ -251,7 +253,7 @@ def _sets_device(call: CallSite) -> bool:
 
 
 def _chosen_by_callers(function: Scope) -> bool:
-    """Whether what calls a function has chosen the device before."""
+    """Whether the callers of a function set the device before."""
     callers = function.callers if function.kind != "module" else []
     return any(line < caller.line for caller in callers for line in _choices(caller.scope.routine))
 
@@ -276,7 +278,7 @@ def _device_count(call: CallSite) -> str:
 
 
 def _is_view(call: CallSite) -> bool:
-    """Whether the tensor that a collective is given is a view that skips over memory."""
+    """Whether the tensor argument of a collective is a non-contiguous view."""
     gathers = call.callee.name.endswith(("all_gather", "all_gather_into_tensor"))
     tensor = call.argument("tensor", 1 if gathers else 0) or call.argument("input_tensor", 1)
     if tensor is not None and tensor.written and "." not in tensor.written:

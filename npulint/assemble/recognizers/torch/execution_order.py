@@ -12,7 +12,7 @@ _KINDS: dict[str, Placed] = {"try": "try", "except": "try", "function": "functio
 
 
 def placed(scope: Scope) -> Placed:
-    """``top`` when it does; else what may keep it from running or from doing harm: ``try``, ``function``,
+    """``top`` if it runs whenever its module is loaded; else what may prevent it: ``try``, ``function`` or
     ``condition``."""
     for around in scope.ancestors:
         if around.kind in _KINDS:
@@ -21,7 +21,7 @@ def placed(scope: Scope) -> Placed:
 
 
 def exclusive(one: Scope, other: Scope) -> bool:
-    """Whether at most one of two blocks runs: branches of one ``if``, or conditions that contradict each other."""
+    """Whether at most one of two blocks runs: branches of one ``if``, or contradicting conditions."""
     here, there = _conditions(one), _conditions(other)
     return any(_contradict(a, b) for a in here for b in there)
 
@@ -41,7 +41,7 @@ def _contradict(one: Scope, other: Scope) -> bool:
 
 
 def _equals(test: Expr) -> tuple[Value, Scalar] | None:
-    """What a condition compares with which constant, as in ``args.amp == "apex"``."""
+    """The name and the constant that a condition compares, as in ``args.amp == "apex"``."""
     sides = test.operands("==")
     if sides and sides[1].is_literal and not _calls(test):
         return sides[0].value, sides[1].literal
@@ -49,5 +49,5 @@ def _equals(test: Expr) -> tuple[Value, Scalar] | None:
 
 
 def _calls(value: Expr) -> bool:
-    """Whether something is called, which may answer otherwise the next time."""
+    """Whether a condition calls something, which may return another result the next time."""
     return value.call is not None or any(map(_calls, value.operands()))

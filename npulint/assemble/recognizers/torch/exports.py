@@ -1,4 +1,4 @@
-"""Models that are traced for another format, and where their parameters are meanwhile."""
+"""Models that are traced for another format, and the device of their parameters then."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOVES = frozenset(("cuda", "npu", "to"))
 @recognizes("torch.onnx.export", "torch.export.export", "torch.export.export_for_training")
 @fact_kind("export")
 class ModelExport(CallFact):
-    """A model is traced for another format; the name is the function that does it."""
+    """A model is traced for another format; the name is the tracing function."""
 
     @attribute
     def model(self) -> Literal["device", "host", "unknown"]:
-        """Where the model's parameters are: ``device`` when the function moves the model there, ``host`` when it makes
-        the model and leaves it."""
+        """The device of the model's parameters: ``device`` if the function moves the model there, ``host`` if it
+        creates the model and does not move it."""
         value = self.call.argument("model", 0) or self.call.argument("mod", 0)
         if value is None:
             return "unknown"
@@ -41,7 +41,7 @@ class ModelExport(CallFact):
 
 
 def _is_on_device(value: Expr) -> bool:
-    """Whether an expression puts a model on a device: ``Net().npu()``, ``build().to(device).eval()``."""
+    """Whether an expression moves a model to a device: ``Net().npu()``, ``build().to(device).eval()``."""
     call = value.call
     while call is not None and call.last not in (*_MOVES, "cpu"):
         call = None if call.receiver is None else call.receiver.call

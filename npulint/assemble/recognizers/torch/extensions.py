@@ -1,4 +1,4 @@
-"""Operators compiled for CUDA: how a project builds them, and where it imports what was built."""
+"""Custom CUDA operators: how a project compiles them, and where it imports the compiled modules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
 
 @fact_kind("cuda_extension")
 class BuilderCall(CallFact):
-    """An extension is built, or compiled at run time; the name is the function that does it."""
+    """An extension is built, or compiled at run time; the name is the building function."""
 
     @attribute
     def what(self) -> Literal["build", "load", "inline", "ffi"]:
@@ -41,7 +41,7 @@ class BuilderCall(CallFact):
 
     @attribute
     def cuda(self) -> Flag:
-        """Whether there is CUDA in it."""
+        """Whether it contains CUDA code."""
         return "yes" if self.what == "build" else _has_cuda(self.call, self.what)
 
     @attribute
@@ -51,20 +51,21 @@ class BuilderCall(CallFact):
 
     @attribute
     def builds(self) -> str:
-        """The name of the module that is built; empty where it is not known."""
+        """The name of the compiled module; empty if unknown."""
         return _module_name(self.call)
 
 
 @fact_kind("cuda_extension")
 class ExtensionUse(PlaceFact):
-    """A builder is passed on (the name is its canonical name), or a compiled module is imported (the name is its)."""
+    """A builder is passed on (the name is its canonical name), or a compiled module is imported (the name is the
+    module's)."""
 
     what: Literal["build", "import"] = "build"
     """What is done."""
     cuda: Flag = "yes"
-    """Whether there is CUDA in it."""
+    """Whether it contains CUDA code."""
     builds: str = ""
-    """The module that is imported."""
+    """The imported module."""
 
     @attribute
     def placed(self) -> Placed:
@@ -79,20 +80,20 @@ class TritonKernel(PlaceFact):
 
 @recognizes(*_BUILDS)
 def builder_calls(call: CallSite) -> list[BuilderCall]:
-    """Calls of builders; a builder that is chosen by a variable is a fact where it is chosen."""
+    """Calls of builders; for a builder chosen by a variable the fact is at the choice."""
     return [] if _is_chosen(call) else [BuilderCall(call, call.name)]
 
 
 @recognizes_in_modules
 def extensions(module: Scope) -> Iterator[Fact]:
-    """Builders that are handed on, imports of built modules, Triton kernels."""
+    """Builders that are passed on, imports of compiled modules, Triton kernels."""
     yield from _handed_on(module)
     yield from _compiled_imports(module)
     yield from _triton_kernels(module)
 
 
 def _handed_on(module: Scope) -> Iterator[ExtensionUse]:
-    """``extension = CUDAExtension`` and the like: called under another name, or by somebody else."""
+    """``extension = CUDAExtension`` and the like: called under another name, or by other code."""
     if any(record.name.endswith("CUDAExtension") for record in module.module.code.name_uses):
         for use in names_used(module, _HOME):
             if use.name in _BUILDS and use.record.name.rpartition(".")[2] == "CUDAExtension":
@@ -118,7 +119,7 @@ def _has_cuda(call: CallSite, what: str) -> Flag:
 
 @walker(depth=8, otherwise=list)
 def _texts(value: Expr) -> list[str]:
-    """The texts that stand in a list of sources, also within ``os.path.join(here, "x.cu")``."""
+    """The texts in a list of sources, also within ``os.path.join(here, "x.cu")``."""
     known = [] if value.is_display else [one for one in value.known.values if isinstance(one, str)]
     if known:
         return known
@@ -135,7 +136,7 @@ def _module_name(call: CallSite) -> str:
 
 @once
 def _built(context: Context) -> frozenset[str]:
-    """The modules that the project's CUDA extensions are built as, by their last names."""
+    """The last name segments of the modules that the project's CUDA extensions are compiled to."""
     names: set[str] = set()
     for module in module_scopes(context):
         if any(record.module.startswith("torch.utils") for record in module.module.code.imports):
@@ -145,19 +146,19 @@ def _built(context: Context) -> frozenset[str]:
 
 
 def _is_chosen(call: CallSite) -> bool:
-    """Whether a builder is called by a variable that a mention of it was bound to: ``extension(…)``."""
+    """Whether a builder is called through a variable bound to a mention of it: ``extension(…)``."""
     name = call.written
     return name != "" and any(one.target == name and one.value.written for one in call.scope.assignments)
 
 
 def _may_be_host_code(call: CallSite) -> bool:
-    """Whether the variable may be the builder of C++ for the host as well: then the module exists without CUDA."""
+    """Whether the variable may also be the builder for host C++, so that the module exists without CUDA."""
     return _is_chosen(call) and any(record.name.endswith("CppExtension") for record in call.module.code.name_uses)
 
 
 def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
-    """Imports of modules that only a compiler makes: those that the project builds, and those of no file that
-    are named like one (``from . import roi_pool_cuda``)."""
+    """Imports of modules that only a compiler creates: those that the project builds, and those without a file and with
+    a customary name (``from . import roi_pool_cuda``)."""
     known = _built(module.context)
     for one in imports(module):
         record = one.record
@@ -173,7 +174,7 @@ def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
 
 
 def _is_python(place: ImportPlace) -> bool:
-    """Whether a file of the project is, or defines, what is imported."""
+    """Whether the imported name is, or is defined in, a Python file of the project."""
     record, module, project = place.record, place.scope.module, place.scope.context.project
     base = project.find(record.module, module, record.level) if record.module or record.level else None
     if not record.name:

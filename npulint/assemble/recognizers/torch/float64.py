@@ -1,4 +1,4 @@
-"""Tensors in double precision, and whether a collective is given them."""
+"""Tensors in double precision, and whether a collective gets them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _HOST = frozenset(("numpy", "pandas", "scipy"))
 
 @fact_kind("float64")
 class DoubleTensor(CallFact):
-    """A tensor is made or cast to double precision; the name is the function or ``torch.Tensor.<method>``."""
+    """A tensor is created in or cast to double precision; the name is the function or ``torch.Tensor.<method>``."""
 
     @attribute
     def device(self) -> Literal["cpu", "other", "unknown"]:
-        """Where the tensor is: cpu, or other (an accelerator, or a device that is chosen elsewhere)."""
+        """The device of the tensor: cpu, or other (an accelerator, or a device chosen elsewhere)."""
         if self.name in _ON_GPU:
             return "other"
-        given = self.call.argument("device")
-        if given is not None:
-            values = given.known.values
+        chosen = self.call.argument("device")
+        if chosen is not None:
+            values = chosen.known.values
             return "cpu" if values and all(str(value).startswith("cpu") for value in values) else "other"
         receiver = self.call.receiver if self.name.startswith("torch.Tensor.") else None
         if receiver is not None:
@@ -42,8 +42,7 @@ class DoubleTensor(CallFact):
 
     @attribute
     def reduced(self) -> bool:
-        """Whether a collective gets the tensor: directly, or by the name that it is assigned to in the same
-        function."""
+        """Whether a collective gets the tensor, directly or by the name assigned in the same function."""
         collectives = (one for one in self.call.scope.routine.calls if one.last in _COLLECTIVES)
         return any(
             one.name.startswith("torch.distributed.") and any(self._may_be(value) for value in one.args)
@@ -58,7 +57,7 @@ class DoubleTensor(CallFact):
 
 
 def _is_result(value: Expr, call: CallSite) -> bool:
-    """Whether a value is the result of a call, also moved to a device or changed in shape."""
+    """Whether a value is the result of a call, possibly moved or reshaped."""
     made = value.call
     while made is not None and made != call:
         made = None if made.receiver is None else made.receiver.call
@@ -66,7 +65,7 @@ def _is_result(value: Expr, call: CallSite) -> bool:
 
 
 def _may_be_double(name: str) -> bool:
-    """Factories of tensors, casts, and the types with a precision in their names."""
+    """Whether a name is a tensor factory, a cast, or a type with its precision in the name."""
     base, _, last = name.rpartition(".")
     if base == "torch" or name in _ON_GPU:
         return base != "torch" or last in _MADE
@@ -76,7 +75,7 @@ def _may_be_double(name: str) -> bool:
 
 @recognizes(matching=_may_be_double)
 def double_tensors(call: CallSite) -> list[DoubleTensor]:
-    """Calls whose element type surely is double."""
+    """Calls whose element type is certainly double."""
     name, last = call.name, call.name.rpartition(".")[2]
     if name not in _ON_GPU and not _names_double(call, last):
         return []

@@ -1,4 +1,4 @@
-"""Calls of torch_npu's fused operations: how their results are used, which mask and scale they are given."""
+"""Calls of torch_npu's fused operations: the use of their results, their mask and their scale."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TUPLES = frozenset(
     "npu_fusion_attention npu_fusion_attention_v2 npu_rms_norm npu_geglu npu_group_norm_silu npu_group_norm_swish "
     "npu_add_rms_norm npu_add_layer_norm npu_deep_norm npu_gemma_rms_norm".split()
 )
-# What stands for a module that gives one tensor.
+# Names of modules that return a single tensor.
 _REPLACES = frozenset("npu_rms_norm npu_gemma_rms_norm npu_group_norm_silu npu_group_norm_swish npu_geglu".split())
 # No derivative in op-plugin's derivatives.yaml.
 _FORWARD = frozenset(
@@ -34,13 +34,13 @@ _PROJECTION = lazy_compile(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
 _SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze", "chunk", "split"}, "first")
 _SCALINGS = frozenset(("mul", "div"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
-_ELEMENT = frozenset(("count", "index"))  # methods that a tuple has
-_HUGE = -1000  # what is added to masked scores is below
+_ELEMENT = frozenset(("count", "index"))  # methods of tuples
+_HUGE = -1000  # additive masks are below
 
 
 @fact_kind("fused_call")
 class FusedCall(CallFact):
-    """A fused operation of torch_npu with a tuple for a result, or without a gradient, is called. The name is the
+    """A fused operation of torch_npu whose result is a tuple, or that has no gradient, is called. The name is the
     operation."""
 
     @attribute
@@ -50,12 +50,12 @@ class FusedCall(CallFact):
 
     @attribute
     def used(self) -> Literal["tensor", "element", "returned", "unknown"]:
-        """How its result, where that is a tuple, is used: as a tensor, by element, or returned as it is."""
+        """How its tuple result is used: as a tensor, by element, or returned unchanged."""
         return _use(self.call) if self.name in _TUPLES else "unknown"
 
     @attribute
     def training_only(self) -> bool:
-        """Whether nothing keeps it from training: no condition on that, no ``no_grad``."""
+        """Whether it is not excluded from training by a condition or by ``no_grad``."""
         return not _is_excluded(self.call.scope)
 
 
@@ -70,13 +70,13 @@ class FusedAttention(FusedCall):
 
     @attribute
     def mask(self) -> Literal["none", "shared", "additive", "other"]:
-        """What mask it is given: none, the one that scaled_dot_product_attention is given too (its meaning is the
-        opposite), an additive one, or another."""
+        """The kind of its mask: none, the one that scaled_dot_product_attention also gets (with the opposite meaning),
+        an additive one, or another."""
         return _mask(self.call)
 
     @attribute
     def keep(self) -> Literal["none", "dropped", "other"]:
-        """Whether `keep_prob` is given a dropout probability; none when it is not given."""
+        """Whether `keep_prob` is a dropout probability; none if it is not passed."""
         value = self.call.argument("keep_prob", 9)
         if value is None:
             return "none"
@@ -85,13 +85,13 @@ class FusedAttention(FusedCall):
 
 @recognizes(matching=lambda name: name.startswith(_ROOTS) and name.rpartition(".")[2] in _TUPLES | _FORWARD)
 def fused_calls(call: CallSite) -> list[FusedCall]:
-    """Calls of fused operations with a tuple for a result, or without a gradient."""
+    """Calls of fused operations whose result is a tuple, or that have no gradient."""
     name = call.name.rpartition(".")[2]
     return [FusedAttention(call, name) if name in _ATTENTION else FusedCall(call, name)]
 
 
 def _is_excluded(scope: Scope) -> bool:
-    """Whether code is kept from training: below a condition on it, or under no_grad."""
+    """Whether code does not run in training: under a condition on it, or under no_grad."""
     for around in scope.ancestors:
         words = _words(around.test) if around.kind in ("if", "else", "with") else []
         if around.kind == "function":
@@ -132,7 +132,7 @@ def _use(call: CallSite) -> Literal["tensor", "element", "returned", "unknown"]:
 
 
 def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
-    """How the name that a result is assigned to is used before it is assigned anew."""
+    """How the name of a result is used before it is assigned again."""
     name, line = assignment.target, assignment.line
     if "." in name or "[" in name:
         return ""
@@ -152,20 +152,20 @@ def _use_of_name(assignment: AssignmentSite, function: Scope) -> Use:
     return use
 
 
-def _use_in(whole: Expr, wanted: Value) -> Use:
-    """How an expression uses a value: by element, as a tensor; empty when it does not, or otherwise."""
+def _use_in(whole: Expr, result: Value) -> Use:
+    """How an expression uses a value: by element, as a tensor; empty if it does not use it, or otherwise."""
     found: Use = ""
     for part in whole.nested:
         inner = part.operands()
-        if part.operator == "[]" and inner[0].value == wanted:
+        if part.operator == "[]" and inner[0].value == result:
             return "element"
-        if part.operator in _ARITHMETIC and any(one.value == wanted for one in inner):
+        if part.operator in _ARITHMETIC and any(one.value == result for one in inner):
             found = "tensor"
     return found
 
 
 def _is_scaled(call: CallSite) -> bool | None:
-    """Whether the scores of a fused attention are scaled; None when that is not seen."""
+    """Whether the scores of a fused attention are scaled; None if unknown."""
     query = call.argument("query", 0)
     if call.argument("scale", 8) is not None or call.has_keyword("**"):
         return True
@@ -179,15 +179,15 @@ def _is_scaled(call: CallSite) -> bool | None:
 
 
 def _mask(call: CallSite) -> Literal["none", "shared", "additive", "other"]:
-    """What mask a fused attention is given."""
+    """The kind of mask of a fused attention."""
     mask = call.argument("atten_mask", 7)
     if mask is None or (mask.is_literal and mask.literal is None):
         return "none"
     function = call.scope.routine
     if mask.written and not function.assigned(mask.written.partition(".")[0]):
         others = [other for other in function.calls if other.last == "scaled_dot_product_attention"]
-        given = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
-        if mask.written in given:
+        masks = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
+        if mask.written in masks:
             return "shared"
     made = operation(origin(mask, frozenset()))
     if made is None:

@@ -1,4 +1,4 @@
-"""The base class of facts about code for which the NPU has one fused operation."""
+"""The base class of facts about code that a fused NPU operation can replace."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from npulint.facts.kinds import fact_kind
 
 @fact_kind("affinity")
 class FusibleCode(CallFact):
-    """Several small operations compute what the NPU does in one. The name is that operation; the place is the call
-    that the code was recognised by."""
+    """Several small operations compute what a fused NPU operation does. The name is that operation; the place is the
+    call by which the code was recognised."""
 
     @attribute
     def confidence(self) -> Literal["shape"]:
-        """What the code was recognised by: the shape of its data flow."""
+        """How the code was recognised: by the shape of its data flow."""
         return "shape"
 
 
 @fact_kind("affinity")
 class FusibleDefinition(PlaceFact):
-    """A function or class that the NPU has one operation for, by its name and its parameters. The name is that
-    operation."""
+    """A function or class that a fused NPU operation can replace, recognised by its name and parameters. The name is
+    that operation."""
 
     @attribute
     def confidence(self) -> Literal["name"]:
-        """What the code was recognised by: customary names alone."""
+        """How the code was recognised: by customary names only."""
         return "name"

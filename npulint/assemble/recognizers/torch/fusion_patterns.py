@@ -1,5 +1,5 @@
-"""Norms, gated activations, rotary embeddings and the like that are written out in small operations, by their data
-flow within one function."""
+"""Norms, gated activations, rotary embeddings and the like written in small operations, recognised by their data flow
+in one function."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rms_norms(function: Scope) -> list[FusibleCode]:
 
 
 def _keeps_last(mean: Operation) -> bool:
-    """Whether a mean is one over the last dimension, which it keeps."""
+    """Whether a mean is over the last dimension, with keepdim."""
     dim = mean.argument("dim", 1) or mean.argument("axis", -1)
     if dim is not None and len(dim.items) == 1:
         dim = dim.items[0]
@@ -60,7 +60,7 @@ def _keeps_last(mean: Operation) -> bool:
 
 
 def _squared(value: Expr) -> Expr | None:
-    """What is squared in ``x.pow(2)``, ``x ** 2``, ``x * x``; None for deviations from a mean."""
+    """The squared value in ``x.pow(2)``, ``x ** 2``, ``x * x``; None for deviations from a mean."""
     way = trace(value, _COPIES, _SQUARES)
     if way is None or way.input is None:
         return None
@@ -75,7 +75,7 @@ def _squared(value: Expr) -> Expr | None:
 
 
 def _normalises(function: Scope, root: Operation, squared: Expr) -> bool:
-    """Whether the squared tensor itself is multiplied by the reciprocal root (divided by the root)."""
+    """Whether the squared tensor itself is multiplied by the reciprocal root (or divided by the root)."""
     for op in ("mul",) if root.op == "rsqrt" else ("div", "mul"):
         passes = _COPIES if op == "div" or root.op == "rsqrt" else _COPIES | {"div": "tail"}
         for found, _ in operations(function, op):
@@ -89,7 +89,7 @@ def _normalises(function: Scope, root: Operation, squared: Expr) -> bool:
 
 
 def _is_weighted(function: Scope) -> bool:
-    """Whether there is a learned weight: an attribute of the class, or a parameter of the function, of that name."""
+    """Whether there is a learned weight: an attribute of the class or a parameter of the function with such a name."""
     owner, module = function.owner, function.module
     block = -1 if owner is None else owner.block
     names = (*module.attributes.get(block, ()), *module.names.get(block, ()), *function.parameters)
@@ -97,7 +97,7 @@ def _is_weighted(function: Scope) -> bool:
 
 
 def group_norms(function: Scope) -> list[FusibleCode]:
-    """``silu(group_norm(x))``, in a forward or side by side in a Sequential."""
+    """``silu(group_norm(x))``, in a forward or adjacent in a Sequential."""
     for found in operations_of_calls(function):
         if found.call is None:
             continue
@@ -113,7 +113,8 @@ def group_norms(function: Scope) -> list[FusibleCode]:
 
 
 def added_layer_norms(function: Scope) -> list[FusibleCode]:
-    """``layer_norm(x + y)`` of two activations; sums of embeddings and learned parameters broadcast."""
+    """``layer_norm(x + y)`` of two activations; sums with embeddings or learned parameters, which broadcast, are
+    omitted."""
     if _EMBEDDING.search(function.qualname):
         return []
     for norm in operations_of_calls(function):
@@ -141,7 +142,7 @@ def _is_activation(value: Expr) -> bool:
 @fact_kind("affinity")
 class GatedActivation(FusibleCode):
     """``silu(a) * b`` (``swiglu``) or ``gelu(a) * b`` (``geglu``); the call is the activation. `form` says whether the
-    factors are halves of one tensor or two projections of it, `half` which of them is activated."""
+    factors are halves or projections of one tensor, `half` which of them is activated."""
 
     form: Literal["halves", "projections"] = "halves"
     half: Literal["first", "second", "unknown"] = "unknown"
@@ -172,8 +173,8 @@ def gated_activations(function: Scope) -> list[FusibleCode]:
 
 
 def _pair(gate: Expr, other: Expr) -> Pair:
-    """How two factors belong together: halves of one tensor (and which of them is activated), projections of one
-    tensor, or not at all."""
+    """The relation of two factors: halves of one tensor (and which of them is activated), projections of one tensor, or
+    none."""
     first, second = made_by(gate), made_by(other)
     if first is None or second is None or first.op != second.op:
         return None
@@ -199,7 +200,7 @@ def _halves(first: Operation, second: Operation) -> Pair:
 
 
 def _is_slice(index: Expr) -> bool:
-    """``[..., :n]`` (slices and the ellipsis are not read)."""
+    """Whether a value is ``[..., :n]`` (slices and the ellipsis are not evaluated)."""
     return bool(index.items) and not any(one.written for one in index.items)
 
 
@@ -212,7 +213,7 @@ class RotaryEmbedding(FusibleCode):
 
     @attribute
     def mode(self) -> Literal["half", "interleave"]:
-        """Which elements the rotation pairs: those half a head apart, or neighbours."""
+        """The pairs of elements that the rotation combines: half a head apart, or adjacent."""
         name = self.call.last
         if name in ("cat", "concat"):
             return "half"
@@ -242,7 +243,8 @@ def rotary_embeddings(function: Scope) -> list[FusibleCode]:
 
 
 def _rotated(rotation: Operation) -> Expr | None:
-    """The tensor that is rotated: by a function named so, or by ``cat((-second, first))`` of its halves."""
+    """The rotated tensor: the argument of a function with such a name, or of ``cat((-second, first))`` of its
+    halves."""
     if rotation.op.startswith(("own:", "self:")) and "rotate" in rotation.op and rotation.inputs:
         return rotation.inputs[0]
     if rotation.op not in ("cat", "concat") or rotation.call is None or not turns(rotation.call):
@@ -275,7 +277,7 @@ def matrix_sums(function: Scope) -> list[FusibleCode]:
 
 
 def token_permutations(function: Scope) -> list[FusibleCode]:
-    """``tokens.index_select(0, argsort(experts) // k)``: tokens put in the order of their experts."""
+    """``tokens.index_select(0, argsort(experts) // k)``: tokens sorted by expert."""
     for selection in operations_of_calls(function):
         if selection.op != "index_select" or len(selection.inputs) < 3 or selection.call is None:
             continue

@@ -1,4 +1,4 @@
-"""Sensitive mathematics on tensors that the code itself has made float16."""
+"""Numerically sensitive operations on tensors that the same code has cast to float16."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _HALF = ("torch.float16", "torch.half", "torch.HalfTensor")
 
 @fact_kind("half_math")
 class HalfMath(CallFact):
-    """An operation that overflows or loses digits in float16 is given a tensor that the same function has made
+    """An operation that overflows or loses precision in float16 gets a tensor that the same function has cast to
     float16. The name is the operation."""
 
 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _SENSITIVE)
 def half_math(call: CallSite) -> list[HalfMath]:
-    """Calls of sensitive operations on a tensor that was made float16 in the same function."""
+    """Calls of sensitive operations on a tensor that the same function has cast to float16."""
     found = call_operation(call)
     if not found.inputs or call.has_keyword("dtype"):
         return []

@@ -1,4 +1,4 @@
-"""What makes the host wait for the device in every training step, or work that it repeats there."""
+"""Code that makes the host wait for the device, or repeats work, in every training step."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _MODULE = lazy_compile(
     r"torch\.nn\.\w+\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
 )
 _WAITS = lazy_compile(r"stream|event", re.IGNORECASE)
-# Functions that a training loop calls now and then, whatever the condition; what stands below a debugging switch.
+# Functions that a training loop calls occasionally, whatever the condition; code under a debugging flag.
 _OCCASIONAL = lazy_compile(r"(?:^|[._])(?:save|dump|plot|visuali[sz]e|draw|export|checkpoint)(?:_|$)", re.IGNORECASE)
 _DEBUG = lazy_compile(r"debug", re.IGNORECASE)
 _SAME_PLACE = frozenset("detach float double long int half clone contiguous squeeze unsqueeze view reshape".split())
 _GRAPHS = frozenset(("dgl", "torch_geometric", "torch_sparse"))
-_NEAR = 4  # lines between a synchronisation and the clock that it is for
+_NEAR = 4  # maximum lines between a synchronisation and its clock
 _DEVICE = lazy_compile(r"(?:^|[._])(?:device|dev|gpu|npu|local_rank|rank|loc|cuda)(?:_?id|_?name)?$", re.IGNORECASE)
 
 _METHODS = _READS | _MOVES | _SHOWN | _GATHERS | {"synchronize", "isnan", "isinf", "isfinite"}
@@ -72,18 +72,18 @@ class HostSync(CallFact):
 
     @attribute
     def written(self) -> str:
-        """What is called, shortened for the message."""
+        """The callee, shortened for the message."""
         return short_text(self.call.callee)
 
     @attribute
     def timed(self) -> bool:
-        """Whether a clock is read next to it: a synchronisation is then for that."""
+        """Whether a clock is read next to it, so that it synchronises for a measurement."""
         near = (call for call in self.scope.routine.calls if abs(call.line - self.call.line) <= _NEAR)
         return any(call.name in _CLOCKS for call in near)
 
 
 def _may_wait(name: str) -> bool:
-    """Calls that may read a tensor on the host, wait for the device, or copy to it."""
+    """Whether calls of a name may read a tensor on the host, wait for the device, or copy to it."""
     if name in _CALLS or name in _NUMBERS or name == "print":
         return True
     head, _, last = name.rpartition(".")
@@ -109,14 +109,14 @@ def host_syncs(call: CallSite) -> list[HostSync]:
 
 
 def _is_occasional(scope: Scope) -> bool:
-    """Whether code only writes a checkpoint or a picture, or runs when somebody debugs."""
+    """Whether code only writes a checkpoint or an image, or runs only for debugging."""
     if _OCCASIONAL.search(scope.qualname.rpartition(".")[2]):
         return True
     return any(_DEBUG.search(word) for word in words_around(scope))
 
 
 def _cause(call: CallSite, name: str, last: str) -> str:
-    """Why a call makes the host wait; empty when it does not."""
+    """The reason why a call makes the host wait; empty if it does not."""
     if last in _READS:
         return _read(call, name, last)
     if last in _MOVES:
@@ -144,7 +144,7 @@ def _read(call: CallSite, name: str, last: str) -> str:
         return ""
     if on_host(receiver) or _MODULE.search(receiver.name) or _is_made_on_host(receiver):
         return ""
-    if _is_from_loader(receiver):  # it is there already
+    if _is_from_loader(receiver):  # already on the device
         return ""
     if last != "cpu":
         return last
@@ -154,7 +154,7 @@ def _read(call: CallSite, name: str, last: str) -> str:
 
 
 def _only_converts(call: CallSite) -> bool:
-    """Whether a function does nothing but hand its argument over to numpy: its callers decide when."""
+    """Whether a function only converts its argument to numpy: its callers decide when."""
     function = call.scope.function
     if function is None or len(function.parameters) != 1:
         return False
@@ -165,12 +165,12 @@ def _only_converts(call: CallSite) -> bool:
 
 
 def _uses_host_library(scope: Scope) -> bool:
-    """Whether the module computes with a library that has no operators for the NPU, which is reported itself."""
+    """Whether the module computes with a library without NPU operators, which another check reports."""
     return any(record.module.partition(".")[0] in _GRAPHS for record in scope.module.code.imports)
 
 
 def _is_dropped(call: CallSite) -> bool:
-    """Whether nobody takes a call's result: then it moves a module, for tensors are copied."""
+    """Whether the result of a call is unused: then it moves a module, since tensors are copied."""
     code, block, line = call.module.code, call.scope.block, call.line
     if any(one.block == block and one.line <= line <= one.end_line for one in code.assignments):
         return False
@@ -185,7 +185,7 @@ def _is_dropped(call: CallSite) -> bool:
 
 @walker(depth=6, otherwise=bool)
 def _is_small(value: Expr) -> bool:
-    """Whether an expression reads like one number: a loss, an accuracy, a sum."""
+    """Whether an expression looks like a scalar: a loss, an accuracy, a sum."""
     if value.written:
         return _SCALAR.search(value.written) is not None
     call = value.call
@@ -198,12 +198,12 @@ def _is_small(value: Expr) -> bool:
 
 @once_per_file
 def _tested(module: Scope) -> frozenset[int]:
-    """The calls that are part of the condition of a branch."""
+    """The calls that are part of a branch condition."""
     return frozenset(index for block in module.blocks_of("if") for index in _calls_in(block.test))
 
 
 def _calls_in(test: Expr) -> list[int]:
-    """The calls in an expression, with those in their arguments and those that they are methods of."""
+    """The calls in an expression, including those in their arguments and receivers."""
     found = []
     for part in test.nested:
         call = part.call
@@ -217,7 +217,7 @@ def _calls_in(test: Expr) -> list[int]:
 
 
 def _moved(call: CallSite, last: str) -> str:
-    """``x.to("cpu")``, a blocking copy of a batch, or a tensor that is made on the host first."""
+    """``x.to("cpu")``, a blocking copy of a batch, or a tensor created on the host first."""
     receiver = call.receiver
     target = call.argument("device", 0) if last == "to" else None
     if receiver is None or (last == "to" and target is None):
@@ -242,7 +242,7 @@ def _is_made_on_host(value: Expr) -> bool:
 
 
 def _is_asynchronous(call: CallSite, last: str) -> bool:
-    """Whether a copy may be asynchronous already."""
+    """Whether a copy may already be asynchronous."""
     if call.has_keyword("**"):
         return True
     value = call.argument("non_blocking", -1 if last == "to" else 1) or call.argument("async")
@@ -258,7 +258,7 @@ def _is_cpu(target: Expr) -> bool:
 
 
 def _is_device(target: Expr) -> bool:
-    """Whether the first argument of ``to`` reads like a device, not like a type or another tensor."""
+    """Whether the first argument of ``to`` looks like a device, not like a type or another tensor."""
     if any(isinstance(known, str) and known.partition(":")[0] in ("npu", "cuda") for known in target.known.values):
         return True
     if target.is_literal:
@@ -268,7 +268,7 @@ def _is_device(target: Expr) -> bool:
 
 @walker(depth=11, otherwise=bool)
 def _is_from_loader(value: Expr) -> bool:
-    """Whether a value is (a part of) what a loop in this function goes through."""
+    """Whether a value is (part of) what a loop in this function iterates over."""
     operator, call = value.operator, value.call
     if operator == "iter":
         table = _table_of(value.operands()[0])
@@ -289,12 +289,12 @@ def _is_from_loader(value: Expr) -> bool:
 
 
 def _table_of(value: Expr) -> Expr | None:
-    """The table whose parts a loop goes through, as in ``for key, part in batch.items()``."""
+    """The mapping whose values a loop iterates over, as in ``for key, part in batch.items()``."""
     call = value.call
     return call.receiver if call is not None and call.last in ("items", "values", "keys") else None
 
 
 def _iterated(test: Expr) -> set[str]:
-    """The names that a loop may go through the values of."""
+    """The names whose values a loop may iterate over."""
     holder = test if test.call is None else test.call.receiver
     return set() if holder is None else {name.partition(".")[0] for name in holder.written_names}

@@ -1,4 +1,4 @@
-"""Libraries that need a GPU or an Ascend build: where they are imported and whether they are used there."""
+"""Libraries that need a GPU or an Ascend build: their imports, and whether they are used."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from npulint.facts.model import Span
 
 @fact_kind("library")
 class LibraryImport(PlaceFact):
-    """A library that needs a GPU, or an Ascend build, is imported; the name is the library's."""
+    """A library that needs a GPU, or an Ascend build, is imported; the name is the library."""
 
     member: str
-    """What is imported of it."""
+    """The imported member."""
     group: LibraryGroup
-    """What it is for: libraries of one group have the same substitute."""
+    """The purpose: libraries of one group have the same substitute."""
     works: Works
     """Whether it works on the NPU."""
     substitute: str
@@ -31,12 +31,12 @@ class LibraryImport(PlaceFact):
 
     @attribute
     def placed(self) -> Placed:
-        """Where the import stands: at the top, or in what may keep it from running or from doing harm."""
+        """Where the import is: at the top, or in code that may not run or may catch its failure."""
         return placed(self.scope)
 
     @attribute
     def used(self) -> Flag:
-        """Whether the module calls or names what the import binds."""
+        """Whether the module uses the imported name."""
         if self.record.name == "*":
             return "unknown"
         module, written = self.scope.module, self.record.alias or self.member
@@ -46,12 +46,12 @@ class LibraryImport(PlaceFact):
 
 
 def _is_of(name: str, library: str) -> bool:
-    """Whether a dotted name is that of a library or of a member."""
+    """Whether a dotted name is a library or one of its members."""
     return name == library or name.startswith(f"{library}.")
 
 
 def _names(module: Scope) -> Iterator[str]:
-    """The names that a module uses without a call, base classes and decorators included."""
+    """The names that a module uses without a call, including base classes and decorators."""
     yield from (one.name for one in module.module.code.name_uses)
     for scope in module.blocks_of("class", "function"):
         yield from (one.written for one in (*scope.bases, *scope.decorators))
@@ -59,7 +59,7 @@ def _names(module: Scope) -> Iterator[str]:
 
 @recognizes_in_modules
 def library_imports(module: Scope) -> Iterator[LibraryImport]:
-    """The imports of recorded libraries that are no modules of the project."""
+    """The imports of recorded libraries that are not modules of the project."""
     seen: set[tuple[str, int]] = set()
     for record in module.module.code.imports:
         if record.level or record.module.partition(".")[0] not in library_roots():
@@ -75,8 +75,8 @@ def library_imports(module: Scope) -> Iterator[LibraryImport]:
 
 
 def _is_in_project(module: Scope, record: Import, library: str) -> bool:
-    """Whether an import is of the project, or the project brings a package of that name: a stub, or a copy that was
-    adapted."""
+    """Whether an import resolves to the project, or the project contains a package of that name: a stub, or an adapted
+    copy."""
     context, root = module.context, library.partition(".")[0]
     if context.project.imported(module.module, record):
         return True

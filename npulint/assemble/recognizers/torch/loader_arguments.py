@@ -1,4 +1,4 @@
-"""What a call gives a data loader, also by ``**options``."""
+"""The arguments of a data loader call, including ``**options``."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ _POSITIONS = {name: position for position, name in enumerate(_PARAMETERS)}
 
 
 class LoaderArguments:
-    """The arguments of a call that makes a loader. With `hidden` the loader's class may set what the call does not."""
+    """The arguments of a call that creates a loader. With `hidden` the loader's class may set those that the call does
+    not."""
 
     def __init__(self, call: CallSite, hidden: bool) -> None:
         self.call, self.hidden = call, hidden
 
     def value(self, name: str) -> Expr | None:
-        """The expression given for a parameter in the call itself."""
+        """The argument for a parameter in the call itself."""
         return self.call.argument(name, _POSITIONS.get(name, -1))
 
     def values(self, name: str) -> list[Expr]:
-        """The expressions that may be given for a parameter, also by ``**options``."""
+        """The possible arguments for a parameter, also by ``**options``."""
         value = self.value(name)
         return self._spread[0].get(name, []) if value is None else [value]
 
     def known(self, name: str) -> PossibleValues | None:
-        """The value given for a parameter; None when it is surely not given."""
+        """The possible values of a parameter; None if it is certainly not passed."""
         values = self.values(name)
         if values:
             return merge([value.known for value in values])
@@ -38,7 +39,7 @@ class LoaderArguments:
 
     @cached_property
     def _spread(self) -> tuple[dict[str, list[Expr]], bool]:
-        """What ``**options`` give by keyword, and whether all of that is seen."""
+        """The keyword arguments in ``**options``, and whether all of them are known."""
         table: dict[str, list[Expr]] = {}
         whole = True
         for key, value in self.call.record.keywords:
@@ -52,7 +53,7 @@ class LoaderArguments:
 
 @walker(depth=12, otherwise=lambda: None)
 def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
-    """The keys and values of a mapping that is spread into a call; None when some may not be seen."""
+    """The keys and values of a mapping that is unpacked into a call; None if some may be unknown."""
     found: list[tuple[str, Expr]] = []
     displays, made = value.displays, value.sites
     for display in displays:
@@ -68,16 +69,15 @@ def _entries(value: Expr) -> list[tuple[str, Expr]] | None:
 
 
 def _added(mapping: Expr) -> list[tuple[str, Expr]] | None:
-    """What is added to a mapping after it was made: ``kw["a"] = 1``, ``kw.update(…)``; None when some may not be
-    seen."""
+    """What is added to a mapping after its creation: ``kw["a"] = 1``, ``kw.update(…)``; None if some may be unknown."""
     found = [(key, one.value) for key, one in item_assignments(mapping)]
     if any(key == "*" for key, _ in found):
         return None
     for call in mapping.scope.calls_named("update") if mapping.written else ():
         if call.written == f"{mapping.written}.update":
             found += call.keywords.items()
-            for given in call.args:
-                more = _entries(given)
+            for argument in call.args:
+                more = _entries(argument)
                 if more is None:
                     return None
                 found += more

@@ -1,4 +1,4 @@
-"""Data loaders of PyTorch: what they are for and what they are told."""
+"""Data loaders of PyTorch: their purpose and their arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from npulint.assemble.recognizers.torch.data_loading import (
     sharing,
 )
 from npulint.assemble.recognizers.torch.loader_arguments import LoaderArguments
-from npulint.assemble.recognizers.torch.scaling import Given
+from npulint.assemble.recognizers.torch.scaling import ArgumentFlag
 from npulint.facts.attributes import attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
@@ -34,69 +34,68 @@ _MANY = 64  # workers of one process that take the CPU from the thread that laun
 
 @fact_kind("loader")
 class DataLoader(CallFact):
-    """A data loader is made, also one of a class that is derived from ``torch.utils.data.DataLoader``: that is the name
-    in any case."""
+    """A data loader is created; the name is ``torch.utils.data.DataLoader``, also for derived classes."""
 
     @cached_property
-    def _given(self) -> LoaderArguments:
+    def _arguments(self) -> LoaderArguments:
         own = self.call.name != LOADER
         return LoaderArguments(self.call, hidden=own and not _passes_on(self.call))
 
     @cached_property
     def _dataset(self) -> list[CallSite]:
-        """The calls that make its data set."""
-        value = self._given.value("dataset")
+        """The calls that create its dataset."""
+        value = self._arguments.value("dataset")
         return [] if value is None else value.sites
 
-    def _flag(self, name: str) -> Given:
-        known = self._given.known(name)
+    def _flag(self, name: str) -> ArgumentFlag:
+        known = self._arguments.known(name)
         if known is None:
             return "missing"
         return flag(None if known.symbol else truth(known))
 
     @attribute
     def callee(self) -> str:
-        """The canonical name of the class that is called."""
+        """The canonical name of the called class."""
         return self.call.name
 
     @attribute
     def purpose(self) -> Purpose:
-        """What it is for: train or evaluate."""
-        return purpose(self.call, self._given.value("dataset"), self.shuffle == "yes")
+        """Its purpose: train or evaluate."""
+        return purpose(self.call, self._arguments.value("dataset"), self.shuffle == "yes")
 
     @attribute
-    def drop_last(self) -> Literal[Given, "full"]:
-        """Whether a smaller last batch is dropped; ``full``: there is none, or a batch sampler decides."""
-        batches = self._given.known("batch_sampler")
-        if self._given.values("batch_sampler") and batches is not None and batches.values != (None,):
+    def drop_last(self) -> Literal[ArgumentFlag, "full"]:
+        """Whether an incomplete last batch is dropped; ``full``: there is none, or a batch sampler decides."""
+        batches = self._arguments.known("batch_sampler")
+        if self._arguments.values("batch_sampler") and batches is not None and batches.values != (None,):
             return "full"
-        size = self._given.known("batch_size")
+        size = self._arguments.known("batch_size")
         if size is None:
-            return "full" if not self._given.hidden else "unknown"
+            return "full" if not self._arguments.hidden else "unknown"
         if size.exact and not size.symbol and size.values and set(size.values) <= {None, 1}:
             return "full"
         return self._flag("drop_last")
 
     @attribute
-    def shuffle(self) -> Given:
-        """Whether it shuffles on its own."""
+    def shuffle(self) -> ArgumentFlag:
+        """Whether it shuffles without a sampler."""
         return self._flag("shuffle")
 
     @attribute
-    def pin_memory(self) -> Given:
+    def pin_memory(self) -> ArgumentFlag:
         """Whether host memory is pinned."""
         return self._flag("pin_memory")
 
     @attribute
-    def persistent(self) -> Given:
-        """Whether workers outlive an epoch."""
+    def persistent(self) -> ArgumentFlag:
+        """Whether workers persist between epochs."""
         return self._flag("persistent_workers")
 
     @attribute
     def workers(self) -> Literal["missing", "none", "some", "many", "unknown"]:
-        """How many processes load data: missing (the default is none), none (0), some, or so many that they take the
+        """The number of worker processes: missing (the default is none), none (0), some, or so many that they take the
         CPU from the thread that launches operators."""
-        known = self._given.known("num_workers")
+        known = self._arguments.known("num_workers")
         if known is None:
             return "missing"
         counts = [one for one in known.values if isinstance(one, int) and not isinstance(one, bool)]
@@ -109,19 +108,21 @@ class DataLoader(CallFact):
     @attribute
     def sampler(self) -> Sharing:
         """The sampler: distributed (each rank has its part), another one, or none."""
-        given = self._given
-        words = {sharing(value) for name in ("sampler", "batch_sampler") for value in given.values(name)}
+        arguments = self._arguments
+        words = {sharing(value) for name in ("sampler", "batch_sampler") for value in arguments.values(name)}
         if not words:
-            return "none" if given.known("sampler") is None and given.known("batch_sampler") is None else "unknown"
+            return (
+                "none" if arguments.known("sampler") is None and arguments.known("batch_sampler") is None else "unknown"
+            )
         ranked: tuple[Sharing, ...] = ("distributed", "unknown", "other", "none")
         return next(word for word in ranked if word in words)
 
     @attribute
     def sampled(self) -> Literal["always", "sometimes", "no", "unknown"]:
-        """Whether a sampler is given: always, sometimes (or None), or no."""
-        value = self._given.value("sampler")
+        """Whether it has a sampler: always, sometimes (or None), or no."""
+        value = self._arguments.value("sampler")
         if value is None:
-            return "no" if self._given.known("sampler") is None else "unknown"
+            return "no" if self._arguments.known("sampler") is None else "unknown"
         known = value.known
         if not value.sites:
             return "no" if known.exact and known.values == (None,) else "unknown"
@@ -129,25 +130,25 @@ class DataLoader(CallFact):
 
     @attribute
     def dataset(self) -> DatasetForm:
-        """What its data set is like: iterable (without an index), map (with one), or memory (all samples lie ready in
+        """The kind of its dataset: iterable (without an index), map (with one), or memory (all samples are in
         tensors)."""
         words = words_around(self.call.scope)
         return "iterable" if any("IterableDataset" in word for word in words) else dataset_form(self._dataset)
 
     @attribute
     def sharded(self) -> bool:
-        """Whether the data set itself gets a rank."""
+        """Whether the dataset itself gets a rank."""
         return knows_rank(self._dataset)
 
     @attribute
     def device_items(self) -> bool:
-        """Whether items are put on a device where they are read."""
-        collate = self._given.value("collate_fn")
+        """Whether items are moved to a device in the loader."""
+        collate = self._arguments.value("collate_fn")
         return moves_items(self._dataset, [] if collate is None else collate.functions)
 
 
 def _passes_on(call: CallSite) -> bool:
-    """Whether an own loader class hands all that it is given to the loader."""
+    """Whether a project loader class passes all its arguments to the base class."""
     owner = call.target
     if owner is None:
         return False
@@ -157,5 +158,5 @@ def _passes_on(call: CallSite) -> bool:
 
 @recognizes(matching=lambda name: name == LOADER or bool(_OWN.search(name)))
 def loaders(call: CallSite) -> list[DataLoader]:
-    """The loader and own classes that are derived from it."""
+    """Calls of the loader and of project classes derived from it."""
     return [DataLoader(call, LOADER)] if call.name == LOADER or LOADER in ancestry(call.context, call.name) else []

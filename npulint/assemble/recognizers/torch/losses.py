@@ -1,4 +1,4 @@
-"""The losses of training code: the tensors whose gradients it asks for, and where they are shown or kept."""
+"""The losses of training code: the tensors on which backward is called, and where they are logged or stored."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _VALUES = frozenset(("detach", "item", "cpu", "tolist", "float"))
 
 @fact_kind("host_sync")
 class AddedLoss(AssignmentFact):
-    """A loss is added to what outlives the training step, with its graph (``total += loss``). The name is
+    """A loss is added, with its graph, to a variable that outlives the training step (``total += loss``). The name is
     ``append_graph``."""
 
     @attribute
     def written(self) -> str:
-        """The addition as the message shows it."""
+        """The addition as shown in the message."""
         return f"{self.assignment.target} += …"
 
 
 @recognizes_in_modules
 def added_losses(module: Scope) -> list[AddedLoss]:
-    """Where losses are added with their graphs."""
+    """The additions of losses with their graphs."""
     found = []
     for function in dict.fromkeys(call.scope.routine for call in backward_calls(module)):
         losses = losses_of(function)
@@ -42,7 +42,7 @@ def added_losses(module: Scope) -> list[AddedLoss]:
 
 
 def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
-    """Whether an addition is one of a loss with its graph to what outlives the step."""
+    """Whether a loss with its graph is added to a variable that outlives the step."""
     value, around = addition.value.operands()[0], surroundings_of(addition.scope)
     return (
         not losses.isdisjoint(value.written_names)
@@ -59,14 +59,14 @@ def _adds_loss(addition: AssignmentSite, losses: frozenset[str]) -> bool:
 
 @once
 def losses_of(function: Scope) -> frozenset[str]:
-    """The names whose gradients a function, or a module outside of functions, asks for."""
+    """The names on which a function, or module-level code, calls backward."""
     calls = [call for call in backward_calls(function) if call.scope.routine is function]
     values = [value for call in calls for value in (*call.args[:1], call.receiver) if value is not None]
     return frozenset(name for value in values for name in _loss_names(value) if "." not in name)
 
 
 def _loss_names(value: Expr) -> set[str]:
-    """``loss``, also of ``scaler.scale(loss)`` and of the `scaled_loss` of a ``with amp.scale_loss(loss, …)``."""
+    """``loss``, also for ``scaler.scale(loss)`` and for the `scaled_loss` of ``with amp.scale_loss(loss, …)``."""
     if value.call is not None:
         return _first_names(value.call)
     found = {value.written} if value.written else set()
@@ -84,7 +84,7 @@ def _first_names(call: CallSite) -> set[str]:
 
 @walker(depth=7, otherwise=bool)
 def is_loss(value: Expr) -> bool:
-    """Whether a value is a tensor that belongs to the graph of a loss of this function, or a part of one."""
+    """Whether a value is (part of) a tensor in the graph of a loss of this function."""
     if value.written:
         name = value.written.removesuffix(".data")
         return name in losses_of(value.scope.routine) and not _is_replaced(value.sibling(Ref(name)))
@@ -97,14 +97,14 @@ def is_loss(value: Expr) -> bool:
 
 
 def _is_replaced(loss: Expr) -> bool:
-    """Whether a loss has been replaced by its value: ``loss = loss.detach().cpu()``, ``loss = reduce(loss.data)``."""
+    """Whether a loss was replaced by its value: ``loss = loss.detach().cpu()``, ``loss = reduce(loss.data)``."""
     assigned = [one.value for one in loss.assignments if one.scope.module is loss.module]
     return bool(assigned) and assigned[0].line < loss.line and _is_value(assigned[0])
 
 
 @walker(depth=7, otherwise=bool)
 def _is_value(value: Expr) -> bool:
-    """Whether an expression gives a number without its graph."""
+    """Whether an expression is a number without a graph."""
     call = value.call
     if call is None:
         return value.written.endswith(".data")
@@ -116,13 +116,13 @@ def _is_value(value: Expr) -> bool:
 
 
 def takes_loss(call: CallSite) -> bool:
-    """Whether a call is given a loss, as its first argument or the object that it is called on."""
+    """Whether a loss is the first argument or the receiver of a call."""
     value = call.args[0] if call.record.args else call.receiver
     return value is not None and is_loss(value)
 
 
 def shows_loss(call: CallSite) -> bool:
-    """Whether a call that prints or logs is given the tensor itself, which it then reads."""
+    """Whether a call that prints or logs gets the tensor itself, which it then reads."""
     options = (value for key, value in call.keywords.items() if key != "**")
     return any(_is_shown(value) for value in (*call.args, *options))
 
@@ -139,7 +139,7 @@ def _is_shown(value: Expr) -> bool:
 
 
 def _is_detached(value: Expr) -> bool:
-    """Whether a part of an expression has been taken out of its graph."""
+    """Whether part of an expression is detached from its graph."""
     call = value.call
     if call is not None:
         return call.last == "detach" or (call.receiver is not None and _is_detached(call.receiver))
@@ -155,7 +155,7 @@ def gathers_loss(call: CallSite) -> bool:
 
 
 def _outlives_step(name: Expr) -> bool:
-    """Whether a name is given a new value outside the training loop only."""
+    """Whether a name is assigned outside the training loop only."""
     loop = train_loop(name.scope)
     assigned = [one for one in name.assignments if one.scope.module is name.module]
     fresh = [one for one in assigned if one.value.operator != "+="]

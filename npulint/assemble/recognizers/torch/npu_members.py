@@ -1,4 +1,4 @@
-"""Members of torch_npu: functions that no release of it has, misspelt ones, and operators that are to be removed."""
+"""Members of torch_npu: misspelled functions, which no release of it has, and operators that are to be removed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from npulint.facts.kinds import fact_kind
 
 _ROOTS = ("torch_npu.", "torch.npu_", "torch.ops.npu.", "torch.one_", "torch.copy_memory_", "torch.empty_with_format")
 _HOME = "torch.npu."
-_ALIKE = 0.8  # part of their letters that two spellings of one name share; less may be the name of a newer release
+_ALIKE = 0.8  # minimum similarity of a misspelling; below, it may be a name of a newer release
 
 
 @fact_kind("npu_member")
 class UnknownNpuMember(CallFact):
-    """A member of ``torch.npu`` is called that no release of torch_npu has; the name is ``torch.npu.<member>``."""
+    """A member of ``torch.npu`` that no release of torch_npu has is called; the name is ``torch.npu.<member>``."""
 
     @attribute
     def nearest(self) -> str:
-        """The member that is spelt most alike, or nothing."""
-        from difflib import get_close_matches  # only mistakes pay for it
+        """The member with the most similar name, or nothing."""
+        from difflib import get_close_matches  # expensive, and only needed for wrong names
 
         close = get_close_matches(_member(self.name), sorted(npu_members()), n=1, cutoff=_ALIKE)
         return close[0] if close else ""
@@ -34,7 +34,7 @@ def _is_unknown(name: str) -> bool:
 
 @recognizes(matching=_is_unknown)
 def unknown_members(call: CallSite) -> list[UnknownNpuMember]:
-    """Calls of a member that is not known, unless the project itself puts it there, or asks whether it is there."""
+    """Calls of an unknown member, unless the project defines it or tests whether it exists."""
     member = _member(call.name)
     return [] if _is_set(call, member) or _is_tested(call, member) else [UnknownNpuMember(call, _HOME + member)]
 
@@ -55,10 +55,10 @@ def _is_tested(call: CallSite, member: str) -> bool:
 
 @fact_kind("retired_op")
 class RetiredOperator(CallFact):
-    """An operator of torch_npu is called that is to be removed; the name is its canonical name."""
+    """An operator of torch_npu that is to be removed is called; the name is its canonical name."""
 
     status: Removal
-    """Its removal is planned, or its kernel is unmaintained: it gets no fixes."""
+    """Whether its removal is planned, or its kernel is unmaintained (without fixes)."""
     substitute: str
     """What replaces it, or nothing."""
 

@@ -1,4 +1,4 @@
-"""Options of torch_npu: ``torch.npu.set_option`` with its dict, and compile modes that spawned processes lose."""
+"""Options of torch_npu: ``torch.npu.set_option``, and compile modes that spawned processes do not inherit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from npulint.facts.values import NOTHING, PossibleValues
 from npulint.suggest import closest_match
 
 _SWITCH = ("enable", "disable")
-# What the releases from 1.8 to 2.13 accept; None: any value.
+# The values accepted by releases 1.8 to 2.13; None: any value.
 _OPTIONS: dict[str, tuple[str, ...] | None] = {
     "ACL_PRECISION_MODE": ("allow_fp32_to_fp16", "must_keep_origin_dtype"),
     "ACL_OP_SELECT_IMPL_MODE": ("high_performance", "high_precision"),
@@ -48,7 +48,7 @@ _COMPILE_MODE = "torch.npu.set_compile_mode"
 
 
 class NpuOption(CodeFact):
-    """What facts say of an option of torch_npu; texts and numbers are the same to ``set_option``."""
+    """The attributes of facts about an option of torch_npu; ``set_option`` treats strings and numbers alike."""
 
     @attribute
     def value(self) -> PossibleValues:
@@ -57,12 +57,12 @@ class NpuOption(CodeFact):
 
     @attribute
     def legal(self) -> bool:
-        """Whether there is such an option."""
+        """Whether the option exists."""
         return self.name in _OPTIONS
 
     @attribute
     def nearest(self) -> str:
-        """The option that is meant by an unknown one, or nothing."""
+        """The option that an unknown one is probably a misspelling of, or nothing."""
         return "" if self.name in _OPTIONS else closest_match(self.name, _OPTIONS)
 
     @attribute
@@ -76,36 +76,36 @@ class NpuOption(CodeFact):
 
     @attribute
     def allowed(self) -> str:
-        """The values that the option accepts, where only some are."""
+        """The values that the option accepts, if they are restricted."""
         return ", ".join(_OPTIONS.get(self.name) or ())
 
 
 @fact_kind("npu_option")
 class PassedOption(CallFact, NpuOption):
-    """An option is in the dict that ``torch.npu.set_option`` gets; the name is its key."""
+    """A key of the dict passed to ``torch.npu.set_option``; the name is the key."""
 
-    _given: Expr
+    _expr: Expr
 
     @attribute
     def value(self) -> PossibleValues:
         """What the option is set to."""
-        return self._given.known
+        return self._expr.known
 
 
 @fact_kind("npu_option")
 class AssignedOption(AssignmentFact, NpuOption):
-    """An option is put into the dict that ``torch.npu.set_option`` gets: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
+    """An option is added to the dict passed to ``torch.npu.set_option``: ``option["ACL_OP_DEBUG_LEVEL"] = 0``."""
 
 
 @recognizes("torch.npu.set_option")
 def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
-    """Each key of the dict that is passed; also those that the same function puts into it."""
+    """Each key of the passed dict, including those that the same function adds."""
     value = call.argument("option", 0)
     if value is None:
         return
-    for key, given in (entry for display in value.displays for entry in display.entries):
+    for key, expr in (entry for display in value.displays for entry in display.entries):
         if key is not None and isinstance(key.literal, str):
-            yield PassedOption(call, key.literal, given)
+            yield PassedOption(call, key.literal, expr)
     for name, one in item_assignments(value):
         if name not in ("", "*") and one.scope.routine is call.scope.routine:
             yield AssignedOption(one, name)
@@ -117,40 +117,40 @@ def options(call: CallSite) -> Iterator[PassedOption | AssignedOption]:
 @recognizes("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes")
 @fact_kind("spawn")
 class SpawnedProcesses(CallFact):
-    """Processes are started that do not inherit the state of this one; the name is ``torch.multiprocessing.spawn``."""
+    """Processes that do not inherit the state of this one are started; the name is ``torch.multiprocessing.spawn``."""
 
     def __post_init__(self) -> None:
         self.name = "torch.multiprocessing.spawn"
 
     @attribute
     def jit(self) -> Literal["lost", "kept", "unset"]:
-        """The compile mode: lost when only the process that starts the others sets it, kept when these set it too,
+        """The compile mode: lost if only the parent process sets it, kept if the started processes set it too,
         otherwise unset."""
         value = self.call.argument("fn", 0)
         workers = [] if value is None else value.functions
         setters = _compile_mode_setters(self.call.context)
         if not setters or not workers:
             return "unset"
-        if any(setter.kind == "module" for setter in setters):  # every process imports it
+        if any(setter.kind == "module" for setter in setters):  # executed in every process
             return "kept"
         return "kept" if any(_comes_to(worker, setters) for worker in workers) else "lost"
 
 
 @once
 def _compile_mode_setters(context: Context) -> set[Scope]:
-    """The functions that set the compile mode; of code at module level the block: the module itself, if it does so
-    whenever it is imported."""
+    """The functions that set the compile mode; for module-level code its block, or the module itself if it does so on
+    every import."""
     calls = (call for module in module_scopes(context) for call in module.calls_named("set_compile_mode"))
     set_here = (call.scope for call in calls if call.name == _COMPILE_MODE)
     return {scope.function or scope for scope in set_here if active(scope) != "no"}
 
 
-def _comes_to(function: Scope, wanted: set[Scope]) -> bool:
-    """Whether a function, or any that it calls, is one of `wanted`."""
+def _comes_to(function: Scope, targets: set[Scope]) -> bool:
+    """Whether a function, or any that it calls, is one of `targets`."""
     queue, seen = [function], {function}
     while queue:
         current = queue.pop()
-        if current in wanted:
+        if current in targets:
             return True
         called = {target for call in current.calls if (target := call.target) is not None}
         queue += called - seen

@@ -1,5 +1,5 @@
-"""Operations on tensors in one form, whether written as operator, function, method or module, and the way back
-from a value to the operation that made it, within one function."""
+"""Tensor operations in one form, whether written as operator, function, method or module, and tracing from a value back
+to the operation that computed it, within one function."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.facts.code import Op, Ref
 
-_BUDGET = 160  # values looked at on one way back; a function with many branches would make it explode
-_HOPS = 40  # steps from a value to the names or the operation that it only reshapes
+_BUDGET = 160  # maximum values per trace, which could grow exponentially with branches
+_HOPS = 40  # maximum steps from a value to what it reshapes
 _SPACES = ("torch", "F", "nn", "functional", "th")
 # Modules whose call is an operation on its argument.
 _MODULES = {
@@ -35,29 +35,29 @@ RESHAPES = frozenset(
     "to type type_as float half bfloat16 contiguous view reshape view_as expand expand_as flatten clone transpose "
     "permute swapaxes movedim identity reshape_as unflatten T mT [] as_tensor".split()
 )
-"""Operations that leave the numbers as they are."""
+"""Operations that do not change the elements."""
 CASTS = frozenset("to type type_as float half bfloat16 contiguous clone identity".split())
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """An operation: its name without a trailing underscore (``masked_fill``; ``own:f`` for a function of the project,
-    ``self:f`` for a module of unknown kind), the values that go in, and its call (None: an operator)."""
+    """An operation: its name without a trailing underscore (``masked_fill``; ``own:f`` for a project function,
+    ``self:f`` for a module of unknown kind), its inputs, and its call (None: an operator)."""
 
     op: str
     inputs: list[Expr]
     call: CallSite | None = None
 
     def argument(self, name: str, position: int) -> Expr | None:
-        """What a call passes for a parameter; `position` counts the tensor that a method is called on."""
+        """The argument of a call for a parameter; `position` counts the tensor that a method is called on."""
         if self.call is None:
             return None
-        given = len(self.call.record.args)
-        shift = len(self.inputs) - given if given or self.inputs else 0
+        positional = len(self.call.record.args)
+        shift = len(self.inputs) - positional if positional or self.inputs else 0
         return self.call.argument(name, position - shift if position >= shift else -1)
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """The way back from a value: the operation found, the value that it is, and the operations and local names passed
+    """The result of tracing a value back: the operation found, the value that it is, and the operations and local names
     on the way."""
 
     operation: Operation
@@ -67,17 +67,17 @@ class Trace(msgspec.Struct, frozen=True):
 
     @property
     def call(self) -> CallSite | None:
-        """The call that the operation found is; None for an operator."""
+        """The call of the operation found; None for an operator."""
         return self.operation.call
 
     @property
     def input(self) -> Expr | None:
-        """The first value that goes into the operation found."""
+        """The first input of the operation found."""
         return self.operation.inputs[0] if self.operation.inputs else None
 
 
 def operation(value: Expr) -> Operation | None:
-    """The operation that an expression is; None for names and literals."""
+    """The operation of an expression; None for names and literals."""
     call = value.call
     if call is not None:
         return _of_call(call, value)
@@ -94,12 +94,12 @@ def operation(value: Expr) -> Operation | None:
 
 
 def call_operation(call: CallSite) -> Operation:
-    """The operation that a call is."""
+    """The operation of a call."""
     return _of_call(call, call.result)
 
 
 def _of_call(call: CallSite, place: Expr) -> Operation:
-    """The operation that a call is, whose inputs are looked at from `place`."""
+    """The operation of a call, with inputs evaluated at `place`."""
     name, args = call.name, [place.sibling(value) for value in call.record.args]
     inputs = args or [place.sibling(value) for key, value in call.record.keywords if key in _FIRST]
     if name.endswith("()"):
@@ -129,7 +129,7 @@ def _at(value: Expr, place: Expr) -> Expr:
 
 
 def _of_object(maker: str) -> str:
-    """The operation that a call of an object is, by what made that; empty when it does not say."""
+    """The operation performed by calling an object, according to its constructor; empty if unknown."""
     last = maker.rpartition(".")[2]
     if maker.startswith("torch.") and last in _MODULES:
         return _MODULES[last]
@@ -143,7 +143,7 @@ def _is_function(name: str) -> bool:
 
 
 def assigned_before(name: str, at: Expr) -> list[Expr]:
-    """The values that a local name may hold at an expression, the nearest first; empty for parameters and outer names.
+    """The possible values of a local name at an expression, nearest first; empty for parameters and outer names.
     ``x += y`` counts as the operation ``update`` on x and y."""
     module, block, line = at.module, at.scope.block, at.line
     assigned = module.names.get(module.scope[block], {}).get(name, ())
@@ -158,8 +158,8 @@ def assigned_before(name: str, at: Expr) -> list[Expr]:
 
 
 def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | None:
-    """The nearest operation of `goal` that leads to a value through operations of `passes` only. These
-    map an operation to the inputs that may be followed: first, all or tail (all but the first)."""
+    """Traces a value back to the nearest operation of `goal`, through operations of `passes` only, which map an
+    operation to the inputs to follow: first, all or tail (all but the first)."""
     stack: list[tuple[Expr, tuple[str, ...], tuple[str, ...]]] = [(value, (), ())]
     for _ in range(_BUDGET):
         if not stack:
@@ -181,7 +181,7 @@ def trace(value: Expr, passes: dict[str, str], goal: frozenset[str]) -> Trace | 
 
 
 def origin(value: Expr, through: frozenset[str] = CASTS) -> Expr:
-    """What a value is before the operations `through`: the name or operation behind plain copies."""
+    """The name or operation behind a value, skipping the operations `through`."""
     for _ in range(_HOPS):
         found = operation(value)
         if found is None:
@@ -197,12 +197,12 @@ def origin(value: Expr, through: frozenset[str] = CASTS) -> Expr:
 
 
 def made_by(value: Expr) -> Operation | None:
-    """The operation that makes a value, plain copies and local names left out."""
+    """The operation that computes a value, skipping copies and local names."""
     return operation(origin(value))
 
 
 def is_same(first: Expr, second: Expr) -> bool:
-    """Whether two values are certainly the same tensor, but for its dtype."""
+    """Whether two values are certainly the same tensor, except for the dtype."""
     one, other = origin(first), origin(second)
     if one.value != other.value or one.is_literal:
         return False
@@ -210,7 +210,7 @@ def is_same(first: Expr, second: Expr) -> bool:
 
 
 def values_in(function: Scope) -> Iterator[Expr]:
-    """Every value that stands in a function, or at module level, and in no function within it."""
+    """Every value in a function, or at module level, without nested functions."""
     for one in function.local_assignments:
         yield one.value
     yield from function.returns
@@ -221,7 +221,7 @@ def values_in(function: Scope) -> Iterator[Expr]:
 
 
 def operations(function: Scope, op: str) -> Iterator[tuple[Operation, Expr]]:
-    """The operations of one name in a function, operators and calls, with the expressions that they are."""
+    """The operations of one name in a function, operators and calls, with their expressions."""
     for root in values_in(function):
         for part in root.nested:
             operator = part.operator
@@ -235,7 +235,7 @@ def operations(function: Scope, op: str) -> Iterator[tuple[Operation, Expr]]:
 
 
 def operations_of_calls(function: Scope) -> Iterator[Operation]:
-    """The operations that the calls in a function are."""
+    """The operations of the calls in a function."""
     return (call_operation(call) for call in function.calls)
 
 

@@ -1,4 +1,4 @@
-"""The optimizer classes that matter on the NPU: which family one belongs to and which fused class stands for it."""
+"""Optimizer classes: their families, and their fused counterparts for the NPU."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FUSED = lazy_compile(r"^(?:torch_npu\.optim|apex\.optimizers)\.(?:Npu|NPU|npu)_?
 
 
 def may_be(name: str) -> bool:
-    """Whether a canonical name may be that of a constructor that `family` knows."""
+    """Whether a canonical name may be a constructor that `family` knows."""
     last = name.rpartition(".")[2]
     if last in TABLED or "NpuFused" in last:
         return True
@@ -60,7 +60,7 @@ def may_be(name: str) -> bool:
 
 
 def family(context: Context, name: str) -> Family | None:
-    """The family of a constructor, by its canonical name; None for anything else."""
+    """The family of a constructor by its canonical name; None for anything else."""
     head, _, last = name.rpartition(".")
     if FUSED.match(name):
         return "apex_npu" if head == "apex.optimizers" else "npu"
@@ -74,7 +74,7 @@ def family(context: Context, name: str) -> Family | None:
 
 
 def _is_own_optimizer(context: Context, name: str) -> bool:
-    """Whether a class of the project is an optimizer that has a fused counterpart."""
+    """Whether a project class is an optimizer with a fused counterpart."""
     owner = scope_named(context, name) if name.rpartition(":")[2] in _OTHERS else None
     if owner is None or owner.kind != "class":
         return False
@@ -82,7 +82,7 @@ def _is_own_optimizer(context: Context, name: str) -> bool:
 
 
 def counterpart(name: str) -> str:
-    """The fused class that stands for an optimizer class, or nothing."""
+    """The fused class that replaces an optimizer class, or nothing."""
     last = last_of(name)
     if last in PARAMETERS:
         return last
@@ -97,7 +97,7 @@ def last_of(name: str) -> str:
 
 
 def is_spelt_right(name: str) -> bool:
-    """Whether the package that a class is taken from has one of this name."""
+    """Whether the package has a class of this name."""
     last = last_of(name)
     if not name.startswith(("torch_npu.optim.", "apex.optimizers.")):
         return True
@@ -113,20 +113,20 @@ def common_family(constructors: list[CallSite]) -> Families:
 
 
 class OptimizerFact(CodeFact):
-    """What facts about an optimizer class say of it by its canonical name."""
+    """The attributes of facts about an optimizer class, by its canonical name."""
 
     @attribute
     def what(self) -> Literal["torch"]:
-        """Whose optimizer it is: PyTorch's."""
+        """The framework of the optimizer: PyTorch."""
         return "torch"
 
     @attribute
     def family(self) -> Family | None:
-        """Where it comes from: stock (``torch.optim``), npu (``torch_npu.optim``), apex_npu (Ascend's apex), apex_gpu
-        (apex's for CUDA), or other (another package, or the project)."""
+        """The package of the optimizer: stock (``torch.optim``), npu (``torch_npu.optim``), apex_npu (Ascend's apex),
+        apex_gpu (apex for CUDA), or other (another package, or the project)."""
         return family(self.scope.context, self.name)
 
     @attribute
     def fused(self) -> str:
-        """The fused class of Ascend that stands for it, or nothing."""
+        """The fused class of Ascend that replaces it, or nothing."""
         return counterpart(self.name)

@@ -1,4 +1,4 @@
-"""Optimizer classes that are handed on instead of called: in a table, as an argument, as a base class."""
+"""Optimizer classes that are passed on instead of called: in a table, as an argument, as a base class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from npulint.facts.code import NameUse
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
 
-_ASKED = frozenset(
+_INSPECTING = frozenset(
     "isinstance issubclass hasattr type print callable signature getfullargspec getsource repr str id".split()
 )
 _NO_OPTIMIZERS = ("object", "Module", "Dataset")
@@ -26,15 +26,15 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
     class."""
 
     via: Literal["name", "subclass"] = "name"
-    """How it is used: named, or derived from."""
+    """How it is used: named, or as a base class."""
     extra: str = ""
-    """Nothing, for only calls have keywords."""
+    """Nothing, since only calls have keywords."""
     called: Literal["indirect"] = "indirect"
     """How the class is named where it is called: differently from here."""
 
     @attribute
     def replaced(self) -> bool:
-        """Whether the module names a fused class as well: a table with both."""
+        """Whether the module also names a fused class: a table with both."""
         if self.via == "subclass":
             return False
         used = (one for one in self.scope.module.code.name_uses if "Npu" in one.name)
@@ -43,7 +43,7 @@ class NamedOptimizer(PlaceFact, OptimizerFact):
 
 @recognizes_in_modules
 def named_optimizers(module: Scope) -> list[NamedOptimizer]:
-    """The optimizer classes that are only named, where nobody here calls them by that name."""
+    """The optimizer classes that are only named, unless the code also calls them by that name."""
     found = _named(module)
     if not found:
         return []
@@ -61,7 +61,7 @@ def named_optimizers(module: Scope) -> list[NamedOptimizer]:
 
 
 def _named(module: Scope) -> list[tuple[str, NameUse]]:
-    """The names in a module that mean optimizer classes, each with its canonical name."""
+    """The names in a module that refer to optimizer classes, with their canonical names."""
     found = []
     for record in module.module.code.name_uses:
         if last_of(record.name) in TABLED or "." not in record.name:
@@ -72,18 +72,18 @@ def _named(module: Scope) -> list[tuple[str, NameUse]]:
 
 
 def _called_by_other_names(calls: list[CallSite]) -> set[str]:
-    """What is called by another name than its own: such a call is reported itself."""
+    """The callees with another name than their own; another fact reports such calls."""
     return {call.name for call in calls if call.written and last_of(call.written) != last_of(call.name)}
 
 
 def _handed_on(module: Scope) -> set[str]:
-    """Names that stand in a table or list, are returned or given to a call that may call them."""
+    """Names in a table or list, returned names, and arguments of calls that may call them."""
     values = [module.at(one.block).expr(one.value, one.line) for one in module.module.code.returns]
     for assignment in module.assignments:
         if not assignment.value.written or assignment.target.endswith("]"):
             values.append(assignment.value)
     for call in module.all_calls:
-        if call.last not in _ASKED and call.name != "functools.partial":
+        if call.last not in _INSPECTING and call.name != "functools.partial":
             values += call.arguments
     for record in module.module.blocks:
         values += [module.expr(value, record.line) for value in record.defaults]
@@ -92,7 +92,7 @@ def _handed_on(module: Scope) -> set[str]:
 
 @walker(depth=5, otherwise=list)
 def _names_in(value: Expr) -> list[str]:
-    """The names that an expression may be, or that stand in a display."""
+    """The names that an expression may evaluate to or contain in a display."""
     if value.written:
         return [value.written]
     parts = [*value.items, *(part for _, part in value.entries), *value.operands("if", "or")]
@@ -101,7 +101,8 @@ def _names_in(value: Expr) -> list[str]:
 
 @recognizes_in_modules
 def derived_optimizers(module: Scope) -> list[NamedOptimizer]:
-    """Own classes on top of a stock optimizer; one that has its own ``step`` computes something else."""
+    """Project classes derived from a stock optimizer, except those with their own ``step``, which compute something
+    else."""
     found: list[NamedOptimizer] = []
     for block, record in enumerate(module.module.blocks):
         if record.kind != "class" or not record.bases or module.at(block).definition("step") is not None:

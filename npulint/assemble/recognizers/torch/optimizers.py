@@ -1,4 +1,4 @@
-"""Optimizers of PyTorch: stock ones, the NPU's fused ones of torch_npu and apex, and what is done with them."""
+"""Optimizers of PyTorch: stock ones, fused ones of torch_npu and apex, and their use."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ _PARTIAL = "functools.partial"
 
 @fact_kind("optimizer")
 class OptimizerCall(CallFact, OptimizerFact):
-    """An optimizer is made, or its class is bound by ``functools.partial``; the name is that of its class."""
+    """An optimizer is created, or its class is bound by ``functools.partial``; the name is its class."""
 
     via: Literal["call"] = "call"
     """How it is used: called."""
 
     @attribute
     def spelling(self) -> Literal["right", "wrong"]:
-        """Whether the package that the class is taken from has one of this name."""
+        """Whether the package of the class has a class of this name."""
         return "right" if is_spelt_right(self.name) else "wrong"
 
     @attribute
     def nearest(self) -> str:
-        """The fused class whose name is the most similar, or nothing."""
+        """The fused class with the most similar name, or nothing."""
         return closest_match(last_of(self.name), PARAMETERS)
 
     @attribute
     def extra(self) -> str:
-        """The keywords that the fused class does not take; of a stock optimizer those that change what it does."""
+        """The keywords that the fused class does not accept; for a stock optimizer those that change the result."""
         known = PARAMETERS[self.fused].split() if self.fused in PARAMETERS else None
-        given = self.call.keywords.items() if known is not None else ()
+        keywords = self.call.keywords.items() if known is not None else ()
         own = self.family in ("npu", "apex_npu")
-        unknown = ((key, value) for key, value in given if key != "**" and key not in (known or ()))
+        unknown = ((key, value) for key, value in keywords if key != "**" and key not in (known or ()))
         return ", ".join(key for key, value in unknown if own or not _may_be_dropped(key, value))
 
     @attribute
     def amp(self) -> Flag:
-        """Whether apex's amp.initialize is given this optimizer; unknown where its class is one choice of several."""
+        """Whether apex's amp.initialize gets this optimizer; unknown if its class is one of several choices."""
         last = self.call.last
         if last != last_of(self.call.name) and all(one.alias != last for one in self.call.module.code.imports):
             return "unknown"
@@ -82,8 +82,7 @@ class OptimizerCall(CallFact, OptimizerFact):
 
     @attribute
     def called(self) -> Literal["dotted", "imported", "indirect"]:
-        """How the class is named where it is called: dotted, imported (by the name that an import gives it) or
-        indirect."""
+        """How the class is named in the call: dotted, imported (by the imported name) or indirect."""
         written, last, module = self.call.written, last_of(self.name), self.call.module
         if "." in written:
             return "dotted" if written.rpartition(".")[2] == last else "indirect"
@@ -92,7 +91,7 @@ class OptimizerCall(CallFact, OptimizerFact):
 
     @attribute
     def replaced(self) -> bool:
-        """Whether a fused optimizer stands in another branch of the same function: this one is the alternative."""
+        """Whether another branch of the same function creates a fused optimizer: this one is the alternative."""
         routine = self.call.scope.routine
         around = takewhile(lambda scope: scope is not routine, self.call.scope.ancestors)
         if all(scope.kind not in _CONDITIONS for scope in around):
@@ -101,14 +100,14 @@ class OptimizerCall(CallFact, OptimizerFact):
 
 
 def _may_be_dropped(key: str, value: Expr) -> bool:
-    """Whether a stock optimizer computes the same without a keyword."""
+    """Whether a stock optimizer computes the same result without a keyword."""
     known = value.known
     return key in _HINTS or (key in _DROPPABLE and known.exact and bool(known.values) and not any(known.values))
 
 
 @recognizes(matching=lambda name: name == _PARTIAL or may_be(name))
 def optimizers(call: CallSite) -> list[OptimizerCall]:
-    """Optimizers that are made, but for those of a module that only tries its own classes when it is started."""
+    """Created optimizers, except in modules that only test their own classes when started."""
     if call.name == _PARTIAL:
         bound = call.args[0].name if call.args else "?"
         return [OptimizerCall(call, bound)] if family(call.context, bound) is not None else []
@@ -118,14 +117,14 @@ def optimizers(call: CallSite) -> list[OptimizerCall]:
 
 
 def _is_partial(callee: Expr) -> bool:
-    """Whether what is called is a ``functools.partial``, which is reported itself."""
+    """Whether the callee is a ``functools.partial``, which is reported itself."""
     made = callee.sites if callee.written or callee.call is not None else []
     return any(call.name == _PARTIAL for call in made)
 
 
 @once
 def _passed_to_amp(context: Context) -> set[CallSite | None]:
-    """The constructors of the optimizers that amp.initialize gets; None among them when one is not known."""
+    """The constructors of the optimizers passed to amp.initialize; includes None if one is unknown."""
     found: set[CallSite | None] = set()
     for call in _calls_where(context, "initialize", lambda name: name == INITIALIZE):
         value = call.argument("optimizers", 1)
@@ -144,9 +143,10 @@ def _stepped_by_scalers(context: Context) -> set[CallSite]:
     return {made for call in steps if call.args for made in makers(call.args[0])}
 
 
-def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> list[CallSite]:
-    """The calls of a project that end with `last`, as written, and whose canonical names are wanted."""
-    return [call for module in module_scopes(context) for call in module.calls_named(last) if wanted(call.name)]
+def _calls_where(context: Context, last: str, matches: Callable[[str], bool]) -> list[CallSite]:
+    """The calls of a project whose callee, as written, ends with `last`, and whose canonical name satisfies
+    `matches`."""
+    return [call for module in module_scopes(context) for call in module.calls_named(last) if matches(call.name)]
 
 
 # -- uses -------------------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def _calls_where(context: Context, last: str, wanted: Callable[[str], bool]) -> 
 @recognizes(matching=lambda name: name.rpartition(".")[2] in _USES and _NO_OPTIMIZER.search(name) is None)
 @fact_kind("optimizer_use")
 class OptimizerUse(CallFact):
-    """A method of an optimizer that the fused classes change is called (perhaps of something else: see `family` and
+    """A method of an optimizer that fused classes change is called (possibly on another object: see `family` and
     `model`); the name is the method."""
 
     def __post_init__(self) -> None:
@@ -163,7 +163,7 @@ class OptimizerUse(CallFact):
 
     @attribute
     def family(self) -> Families:
-        """The family of the optimizer; mixed when there may be several."""
+        """The family of the optimizer; mixed if there may be several."""
         receiver = self.call.receiver
         if receiver is None or not _names_fused(self.call.context):
             return "unknown"
@@ -171,7 +171,7 @@ class OptimizerUse(CallFact):
 
     @attribute
     def closure(self) -> Flag:
-        """Whether ``step`` is given a closure."""
+        """Whether ``step`` gets a closure."""
         value = self.call.argument("closure", 0) if self.name == "step" else None
         if value is None or value.is_literal:
             return "no"
@@ -181,7 +181,7 @@ class OptimizerUse(CallFact):
 
     @attribute
     def model(self) -> bool:
-        """Whether it is a network whose method is called."""
+        """Whether the receiver is a model."""
         return is_model(self.call.receiver)
 
 
@@ -203,7 +203,7 @@ class ReplacedGradient(AssignmentFact):
 
 @recognizes_in_modules
 def replaced_gradients(module: Scope) -> list[ReplacedGradient]:
-    """``p.grad = None``: what a fused optimizer has combined is another tensor then."""
+    """``p.grad = None``: afterwards the gradient is not part of a fused optimizer's combined tensor."""
     return [
         ReplacedGradient(assignment_at(module.context, module.module, record), "grad")
         for target, records in module.module.dotted.items()

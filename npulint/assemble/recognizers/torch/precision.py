@@ -24,13 +24,13 @@ _INFINITE = frozenset(("numpy.inf", "math.inf", "torch.inf", "numpy.Inf", "numpy
 _CASTS = frozenset(("half", "bfloat16", "to", "type"))
 _TRAINING = lazy_compile(r"\.backward$|^torch\.optim\.\w+$|NpuFused|^apex\.amp\.")
 _SHAPES = frozenset("repeat view reshape unsqueeze expand contiguous transpose permute squeeze".split())
-_MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that give a mask
+_MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that return a mask
 
 
 @recognizes("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 @fact_kind("autocast")
 class Autocast(CallFact):
-    """A context of automatic mixed precision is made; the name is its canonical constructor."""
+    """An autocast context is created; the name is its canonical constructor."""
 
     @attribute
     def device(self) -> str:
@@ -39,7 +39,7 @@ class Autocast(CallFact):
 
     @attribute
     def enabled(self) -> Flag:
-        """Whether it is switched on."""
+        """Whether it is enabled."""
         return scaling.enabled(self.call)
 
     @attribute
@@ -62,11 +62,11 @@ class Autocast(CallFact):
 
 @fact_kind("half_model")
 class HalfModel(CallFact):
-    """A network is made half precision; the name is half or bfloat16."""
+    """A model is cast to half precision; the name is half or bfloat16."""
 
     @attribute
     def trained(self) -> bool:
-        """Whether the function that halves the model also trains it."""
+        """Whether the function that casts the model also trains it."""
         return any(_TRAINING.search(call.name) for call in self.call.scope.routine.calls)
 
 
@@ -79,7 +79,7 @@ def half_models(call: CallSite) -> list[HalfModel]:
 
 
 def _cast_to(call: CallSite) -> str:
-    """half or bfloat16 when a call of ``to`` names that dtype, else an empty text."""
+    """half or bfloat16 if a call of ``to`` names that dtype, else empty."""
     dtype = call.argument("dtype")
     for value in (*call.args, *(() if dtype is None else (dtype,))):
         if value.written.rpartition(".")[2] in ("float16", "half", "bfloat16"):
@@ -93,8 +93,8 @@ def _cast_to(call: CallSite) -> str:
 
 @fact_kind("mask_fill")
 class MaskFill(PlaceFact):
-    """Masked elements of a tensor get a negative constant that float16 cannot hold: by a call (the name is its method),
-    an assignment (``assign``) or a product (``multiply``)."""
+    """Masked elements of a tensor are set to a negative constant that float16 cannot represent: by a call (the name is
+    its method), an assignment (``assign``) or a product (``multiply``)."""
 
     fill: str
     """The constant."""
@@ -112,7 +112,7 @@ class MaskFill(PlaceFact):
 
     @attribute
     def half(self) -> Literal["yes", "unknown"]:
-        """Whether the tensor was certainly made float16 on the way."""
+        """Whether the tensor was certainly cast to float16 before."""
         return "yes" if self._tensor is not None and _is_half(self._tensor) else "unknown"
 
 
@@ -168,7 +168,7 @@ def _multiplied(assignment: AssignmentSite) -> list[MaskFill]:
 
 
 def _size(value: Expr) -> float | None:
-    """A number that float16 cannot hold, infinity included; None for anything else."""
+    """A number that float16 cannot represent, including infinity; None for anything else."""
     sign = 1
     while value.operator == "neg":
         value, sign = value.operands()[0], -sign
@@ -179,7 +179,7 @@ def _size(value: Expr) -> float | None:
 
 
 def _number(value: Expr) -> Scalar:
-    """What a literal, a name or ``float("-inf")`` is."""
+    """The number that a literal, a name or ``float("-inf")`` evaluates to."""
     if value.written:
         infinite = -math.inf if value.written.endswith("NINF") else math.inf
         return infinite if value.name in _INFINITE else value.single
@@ -197,7 +197,7 @@ def _converted(call: CallSite) -> float | None:
 
 @walker(depth=6, otherwise=bool)
 def _is_half(value: Expr) -> bool:
-    """Whether a tensor was certainly made float16 on the way."""
+    """Whether a tensor was certainly cast to float16 before."""
     if value.call is not None:
         return _gives_half(value.call)
     if value.written:

@@ -1,4 +1,4 @@
-"""Where the objects of a training program come from: the calls that made an optimizer, a model or a scaler."""
+"""The origin of objects in a training program: the calls that created an optimizer, a model or a scaler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
 INITIALIZE = "apex.amp.initialize"
-_MOST = 12  # makers of one object that are kept
+_MOST = 12  # maximum constructors per object
 _MODEL_WORD = lazy_compile(
     r"(?:^|[._])(?:\w*model\w*|\w*net[a-z]?\d*|net_?\w+|\w*network|module|backbone|generator\w*|discriminator\w*|critic\w*"
     r"|actor\w*|encoder|decoder|classifier|student|teacher|policy)$",
@@ -22,8 +22,8 @@ _NETWORKS = lazy_compile(
 
 @walker(depth=12, otherwise=list)
 def makers(value: Expr) -> list[CallSite]:
-    """The calls that may have made an object, looked for through own functions, parameters, attributes, lists
-    and what `apex.amp.initialize` hands back; at most 12."""
+    """The calls that may have created an object, through project functions, parameters, attributes, lists and the
+    results of `apex.amp.initialize`; at most 12."""
     call = value.call
     if call is not None:
         found = _of_result(call)
@@ -37,7 +37,7 @@ def makers(value: Expr) -> list[CallSite]:
 
 
 def _of_result(call: CallSite) -> list[CallSite]:
-    if call.name == INITIALIZE:  # only a model was given
+    if call.name == INITIALIZE:  # only a model was passed
         models = call.argument("models", 0)
         return [] if models is None else makers(models)
     target = call.target
@@ -62,13 +62,13 @@ def _of_element(value: Expr, holder: Expr, key: Expr) -> list[CallSite]:
             return [] if part is None else makers(part)
         displays = [one.items for one in call.target.returns] if call.target is not None else []
         return [one for items in displays if -len(items) <= index < len(items) for one in makers(items[index])]
-    if holder.subscript is not None:  # an element of what amp.initialize was given as a list
+    if holder.subscript is not None:  # an element of a list passed to amp.initialize
         return makers(holder)
     return value.sites
 
 
 def is_model(value: Expr | None) -> bool:
-    """Whether an object is a network: made by one of PyTorch's or of the project's modules, else named like one."""
+    """Whether an object is a model: created by a module class of PyTorch or of the project, else by its name."""
     if value is None:
         return False
     meaning = value.name

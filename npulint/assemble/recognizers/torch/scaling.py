@@ -1,4 +1,4 @@
-"""Gradient scalers of PyTorch: how they are made, and what is called on them."""
+"""Gradient scalers of PyTorch: their construction, and the calls of their methods."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from npulint.lazy_regex import lazy_compile
 _SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
 _SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
 _SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
-Given = Literal["yes", "no", "missing", "unknown"]
+ArgumentFlag = Literal["yes", "no", "missing", "unknown"]
 
 
 @recognizes(*_SCALERS)
 @fact_kind("grad_scaler")
 class GradientScaler(CallFact):
-    """A gradient scaler is made; the name is its canonical constructor."""
+    """A gradient scaler is created; the name is its canonical constructor."""
 
     @attribute
     def device(self) -> str:
@@ -31,22 +31,22 @@ class GradientScaler(CallFact):
 
     @attribute
     def enabled(self) -> Flag:
-        """Whether it is switched on."""
+        """Whether it is enabled."""
         return enabled(self.call)
 
     @attribute
-    def dynamic(self) -> Given:
-        """Whether it scales dynamically, by its own argument of that name (``torch.npu``)."""
-        return given(self.call, "dynamic")
+    def dynamic(self) -> ArgumentFlag:
+        """Whether it scales dynamically, by its argument of that name (``torch.npu``)."""
+        return argument_flag(self.call, "dynamic")
 
     @attribute
     def positional(self) -> int:
-        """How many arguments it is given by position."""
+        """The number of positional arguments."""
         return 0 if any(value.operator == "star" for value in self.call.args) else len(self.call.args)
 
     @attribute
     def first(self) -> Literal["text", "other", "none"]:
-        """What kind of value the first positional argument is."""
+        """The kind of the first positional argument."""
         if not self.call.args:
             return "none"
         return "text" if isinstance(self.call.args[0].single, str) else "other"
@@ -86,8 +86,8 @@ class ScalerUse(CallFact):
         return self.call.has_keyword("closure")
 
 
-def given(call: CallSite, name: str) -> Given:
-    """What a flag of a call is, by keyword; missing when the call does not give it."""
+def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
+    """The value of a boolean keyword argument; ``missing`` if it is not passed."""
     value = call.argument(name)
     if value is None:
         return "unknown" if call.has_keyword("**") else "missing"
@@ -109,7 +109,7 @@ def device(call: CallSite) -> str:
 
 
 def enabled(call: CallSite) -> Flag:
-    """Whether a scaler or an autocast is switched on."""
+    """Whether a scaler or an autocast is enabled."""
     value = call.argument("enabled")
     return "yes" if value is None else flag(truth(value.known))
 

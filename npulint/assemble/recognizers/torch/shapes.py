@@ -1,4 +1,4 @@
-"""What makes the shapes of a training step depend on the data, and batches padded to their longest sample."""
+"""Code that makes the shapes of a training step depend on data, or pads batches to their longest sample."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ _COLLATE = lazy_compile(r"(?:^|[._])\w*collat\w*$|[Cc]ollat\w*\.__call__$", re.I
 _PADS = lazy_compile(
     r"(?:^|[.:_])pad(?:_(?:lists?|sequences?|batch|tensors?|collate|to_longest|samples?|items|and_\w+))?$|collate_tokens$"
 )
-_BATCHES = lazy_compile(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # own functions that make one
+_BATCHES = lazy_compile(r":(?:\w+\.)*\w*(?:collat|batch|nested|stack|merge)\w*$")  # project functions that create one
 _NO_BATCH = ("tensorflow.", "numpy.", "torch.nn.functional.", "cv2.", "?self.")
 _LENGTH = lazy_compile(r"len|size|max|width", re.IGNORECASE)
 _NUMBERS = lazy_compile(r"(?:math|numpy|torch)\.(?:inf|nan|pi|e|finfo\(\)\.\w+|iinfo\(\)\.\w+)$")
-_BARE = 2  # at most so many arguments of a padding function that is not at hand: the samples and the filling
+_BARE = 2  # maximum arguments of an unknown padding function: the samples and the fill value
 _IN_STEP = ("yes", "gated")
 _COUNTS = (".item()", ".size()", ".dim()", ".numel()")
 
 
 @fact_kind("dynamic_shape")
 class ShapeFromData(CallFact):
-    """A call gives a tensor whose shape depends on data, in a training step, or a collate function pads to the longest
+    """A call in a training step returns a tensor whose shape depends on data, or a collate function pads to the longest
     sample. The name is the cause: boolean_mask, masked_select, nonzero, unique, nms, dynamic_topk, pad_in_collate …"""
 
     @attribute
     def written(self) -> str:
-        """What is called, shortened for the message."""
+        """The callee, shortened for the message."""
         text = short_text(self.call.callee)
         return "max(…)" if text == "max" else text
 
 
 @fact_kind("dynamic_shape")
 class MaskSelection(PlaceFact):
-    """A tensor is subscripted by a boolean mask (``boolean_mask``)."""
+    """A tensor is indexed by a boolean mask (``boolean_mask``)."""
 
     _selection: Expr
 
@@ -84,12 +84,12 @@ class MaskSelection(PlaceFact):
 
 @fact_kind("dynamic_shape")
 class MaskedStore(AssignmentFact):
-    """What a boolean mask selects of a tensor is set: to one number (``masked_store``) or to a tensor, whose shape
-    must fit (``masked_assign``)."""
+    """Elements selected by a boolean mask are set: to one number (``masked_store``) or to a tensor, whose shape must
+    fit (``masked_assign``)."""
 
     @attribute
     def written(self) -> str:
-        """What is assigned to, shortened for the message."""
+        """The assignment target, shortened for the message."""
         return f"{self.assignment.holder.written}[{short_text(self.assignment.key)}]"
 
 
@@ -97,7 +97,8 @@ class MaskedStore(AssignmentFact):
 
 
 def _may_have_dynamic_shape(name: str) -> bool:
-    """Calls whose result has a shape that depends on data; padding functions and ``max`` for collate functions."""
+    """Whether the shape of a call's result may depend on data; for collate functions also padding functions and
+    ``max``."""
     if name in _ALWAYS or name in _SOMETIMES or name == "max":
         return True
     last = name.rpartition(".")[2]
@@ -128,7 +129,7 @@ def _is_in_step(scope: Scope) -> bool:
 
 
 def _cause(call: CallSite, name: str) -> str:
-    """What makes the shape of a result depend on data; empty when nothing does."""
+    """Why the shape of a result depends on data; empty if it does not."""
     method = "" if name in _ALWAYS or name in _SOMETIMES else method_of(name)
     tensor = call.receiver if method else call.args[0] if call.record.args else None
     if tensor is not None and on_host(tensor):
@@ -144,7 +145,7 @@ def _cause(call: CallSite, name: str) -> str:
 
 
 def _by_argument(call: CallSite, function: str, position: int) -> str:
-    """The cause if an argument decides: k, the repeats, the sections."""
+    """The cause if an argument determines it: k, the repeats, the sections."""
     if function == "repeat_interleave":
         return function if _repeats_by_tensor(call, position) else ""
     if function not in _DECIDED:
@@ -155,7 +156,7 @@ def _by_argument(call: CallSite, function: str, position: int) -> str:
 
 
 def _repeats_by_tensor(call: CallSite, position: int) -> bool:
-    """Whether ``repeat_interleave`` is given its repeats by a tensor, and no size of the output."""
+    """Whether the repeats of ``repeat_interleave`` are a tensor, and no output size is passed."""
     if call.has_keyword("output_size"):
         return False
     if position and len(call.args) == 1 and not (call.has_keyword("repeats") or call.has_keyword("dim")):
@@ -167,7 +168,7 @@ def _repeats_by_tensor(call: CallSite, position: int) -> bool:
 
 
 def _is_only_counted(call: CallSite) -> bool:
-    """``nonzero(m).size(0)``, ``len(m.nonzero())``: a count of the mask's ones is all that is asked."""
+    """Whether only the number of ones is used: ``nonzero(m).size(0)``, ``len(m.nonzero())``."""
     if call.method is not None:
         return call.method.last in _SIZES
     return call in _counted(call.scope)
@@ -184,7 +185,7 @@ def _counted(module: Scope) -> frozenset[CallSite | None]:
 
 @recognizes_in_modules
 def mask_selections(module: Scope) -> Iterator[MaskSelection]:
-    """Subscripts by a boolean mask that are read, in a training step."""
+    """Reads of elements by a boolean mask in a training step."""
     for place in expressions(module, "mask"):
         subscript = place.expression.subscript
         if subscript is not None and _is_in_step(place.scope) and _selects(*subscript):
@@ -193,7 +194,7 @@ def mask_selections(module: Scope) -> Iterator[MaskSelection]:
 
 @recognizes_in_modules
 def masked_stores(module: Scope) -> Iterator[MaskedStore]:
-    """Subscripts by a boolean mask that are assigned to, in a training step."""
+    """Assignments to elements by a boolean mask in a training step."""
     dotted = module.module.dotted.items()
     stores = [record for target, records in dotted if target.endswith("]") for record in records]
     for store in (assignment_at(module.context, module.module, record) for record in stores):
@@ -204,7 +205,7 @@ def masked_stores(module: Scope) -> Iterator[MaskedStore]:
 
 
 def _selects(holder: Expr, key: Expr) -> bool:
-    """Whether a subscript is one of a tensor by a boolean mask, neither of them on the host."""
+    """Whether a subscript indexes a tensor by a boolean mask, neither of them on the host."""
     if not is_mask(key) or on_host(holder):
         return False
     parts = key.operands() or (key.items if key.is_display else [key])
@@ -212,7 +213,7 @@ def _selects(holder: Expr, key: Expr) -> bool:
 
 
 def _is_number(assignment: AssignmentSite) -> bool:
-    """Whether what is assigned is one number."""
+    """Whether the assigned value is a single number."""
     value = assignment.value
     value = value.operands()[0] if value.operator == "neg" else value
     if value.call is not None:
@@ -224,7 +225,7 @@ def _is_number(assignment: AssignmentSite) -> bool:
 
 
 def _is_in_collate(scope: Scope) -> bool:
-    """Whether code makes batches of samples."""
+    """Whether code is in a function that makes batches of samples."""
     function = scope.function
     if function is None:
         return False
@@ -239,15 +240,15 @@ def _pads_to_longest(call: CallSite, name: str) -> bool:
         return _is_over_lengths(call) and not _is_replaced_by_number(call)
     if not _joins(name) or any(_LENGTH.search(key) for key in call.keywords):
         return False
-    given, target = len(call.args), call.target
+    passed, target = len(call.args), call.target
     if target is None:
-        return 1 <= given <= _BARE and _PADS.search(name) is not None
+        return 1 <= passed <= _BARE and _PADS.search(name) is not None
     longest = any("max" in other.last and _is_over_lengths(other) for other in target.calls)
-    return longest and not any(_LENGTH.search(parameter) for parameter in target.parameters[:given])
+    return longest and not any(_LENGTH.search(parameter) for parameter in target.parameters[:passed])
 
 
 def _is_replaced_by_number(call: CallSite) -> bool:
-    """Whether the variable that the longest length is put into is then set to a fixed one."""
+    """Whether the variable with the longest length is set to a constant afterwards."""
     here = [one for one in call.scope.routine.local_assignments if one.scope is call.scope]
     targets = {one.target for one in here if one.line <= call.line <= one.span.end_line}
     return any(one.target in targets and one.line > call.line and one.value.is_literal for one in here)

@@ -29,7 +29,7 @@ class MoveToNpu(CallFact):
 
     @attribute
     def on(self) -> str:
-        """The canonical name of the method that is called."""
+        """The canonical name of the called method."""
         return self.call.name
 
 
@@ -39,29 +39,29 @@ class TrainStep(CallFact):
 
     @attribute
     def loop(self) -> bool:
-        """Whether it runs in a training loop; a trainer brings its own."""
+        """Whether it runs in a training loop; a trainer contains one."""
         return self.name != "backward" or train_loop(self.call.scope) is not None
 
     @attribute
     def on(self) -> str:
-        """The canonical name of what is called."""
+        """The canonical name of the callee."""
         return self.call.name
 
     @attribute
     def scaled(self) -> Scaled:
-        """How the loss is scaled: by apex, bypassed (in apex's block, but not the scaled loss), by a scaler, by an
-        engine (a library does it), or no."""
+        """How the loss is scaled: by apex, bypassed (in the block of apex, but not the scaled loss), by a scaler, by an
+        engine (a library), or no."""
         return scaled(self.call) if self.name == "backward" else "engine"
 
     @attribute
     def stepped(self) -> bool:
-        """Whether the same function also calls ``step`` of something."""
+        """Whether the same function also calls ``step``."""
         return is_stepped(self.call)
 
 
 @recognizes(matching=lambda name: name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name))))
 def train_steps(call: CallSite) -> list[TrainStep]:
-    """The ``backward`` of a loss, not of an own gradient function, and what starts a trainer."""
+    """Calls of ``backward`` of a loss, except of custom gradient functions, and calls that start a trainer."""
     last = call.name.rpartition(".")[2]
     own = scope_named(call.context, call.name) is not None or call.scope.qualname.endswith(".backward")
     return [] if last == "backward" and own else [TrainStep(call, last)]

@@ -1,5 +1,5 @@
-"""What kind of value an expression of PyTorch code is: a boolean mask, an object of the host, a number that depends
-on the data of a tensor. Everything is answered only when surely so."""
+"""The kind of value of a PyTorch expression: a boolean mask, a host object, a number that depends on tensor data. Every
+answer is yes only if certain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MASK_METHODS = frozenset(
     """gt ge lt le eq ne greater less greater_equal less_equal not_equal bool byte isnan isinf isfinite logical_and
     logical_or logical_not logical_xor isin isclose BoolTensor""".split()
 )
-_SAME = frozenset(  # what gives a tensor of the same kind with the same values
+_SAME = frozenset(  # functions that return a tensor of the same kind with the same values
     """view reshape squeeze unsqueeze expand expand_as repeat t flatten contiguous clone cuda npu to transpose permute
     detach view_as reshape_as chunk cat stack broadcast_to roll flip index_select gather triu tril T mT data""".split()
 )
@@ -27,7 +27,7 @@ _HOST_NAME = lazy_compile(
     r"|[.)](?:numpy|tolist|cpu|items|keys|split)\(\)"
 )
 _ON_HOST_NAME = lazy_compile(r"^(?:numpy|pandas|scipy|cv2|sklearn|skimage)\.")
-_ELEMENTS = ("[]", ".", "iter")  # operators that give a part of the first operand
+_ELEMENTS = ("[]", ".", "iter")  # operators that return part of the first operand
 _READS = frozenset(("item", "tolist"))
 _COUNTS = frozenset(
     """sum max min amax amin argmax argmin count_nonzero mean median clamp round ceil floor int long float type to
@@ -40,7 +40,8 @@ _FIXED = frozenset(
 
 
 def values_of(name: Expr) -> list[Expr]:
-    """What may stand behind a name: what is assigned to it, else what the project's calls pass for a parameter."""
+    """The possible values of a name: those assigned to it, else the arguments that the project's calls pass for a
+    parameter."""
     assigned = name.assignments
     if assigned:
         return [one.value for one in assigned if one.value.operator != "+="]
@@ -54,7 +55,7 @@ def values_of(name: Expr) -> list[Expr]:
 
 @walker(depth=8, otherwise=bool)
 def is_mask(value: Expr) -> bool:
-    """Whether a value surely is a boolean tensor, or (as an index) has one among its parts."""
+    """Whether a value is certainly a boolean tensor, or an index that contains one."""
     if value.is_display:
         return any(is_mask(item) for item in value.items)
     if value.operator:
@@ -83,7 +84,7 @@ def _is_mask_operation(value: Expr) -> bool:
 
 
 def _compares_tensors(operands: list[Expr]) -> bool:
-    """Whether a comparison is one of tensors: no text, None or two plain numbers."""
+    """Whether a comparison is between tensors: no text, None or two plain numbers."""
     if any(one.is_literal and not isinstance(one.literal, int | float) for one in operands):
         return False
     return not all(_is_plain(one) or one.known.values for one in operands)
@@ -91,7 +92,7 @@ def _compares_tensors(operands: list[Expr]) -> bool:
 
 @walker(depth=8, otherwise=bool)
 def _is_plain(value: Expr) -> bool:
-    """Whether a value is a number of Python: a size, a counter of a loop."""
+    """Whether a value is a Python number: a size, a loop counter."""
     call = value.call
     if call is not None:
         return call.last in _FIXED or call.name in _PYTHON
@@ -104,14 +105,14 @@ def _is_plain(value: Expr) -> bool:
 
 
 def _is_counter(value: Expr) -> bool:
-    """The first element of what ``enumerate`` gives."""
+    """Whether a value is the first element of ``enumerate``."""
     element = value.subscript
     source = element[0].operands() if element is not None and element[1].literal == 0 else []
     return bool(source) and source[0].call is not None and source[0].call.name == "enumerate"
 
 
 def _gives_mask(call: CallSite) -> bool:
-    """Whether what a call gives is a mask."""
+    """Whether a call returns a mask."""
     name, last = call.name, call.last
     if _ON_HOST_NAME.match(name):
         return False
@@ -128,7 +129,7 @@ def _gives_mask(call: CallSite) -> bool:
 
 
 def _types(call: CallSite) -> set[str]:
-    """The canonical names that a call is given by position or as a type."""
+    """The canonical names passed to a call by position or as a type."""
     values = [*call.args, *(value for key, value in call.keywords.items() if key in ("dtype", "type"))]
     return {value.name for value in values if value.written}
 
@@ -138,7 +139,7 @@ def _types(call: CallSite) -> set[str]:
 
 @walker(depth=8, otherwise=bool)
 def on_host(value: Expr) -> bool:
-    """Whether a value may well be an array, list or table of the host, or a tensor that was copied there."""
+    """Whether a value is probably an array, list or table on the host, or a tensor copied there."""
     if value.is_display or value.is_dict:
         return True
     if value.operator:
@@ -157,9 +158,9 @@ def on_host(value: Expr) -> bool:
 
 @once
 def _shared_with_numpy(function: Scope) -> frozenset[str]:
-    """The names that functions of numpy are given in a function."""
-    given = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
-    return frozenset(name for value in given for name in value.written_names)
+    """The names that a function passes to numpy functions."""
+    arguments = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
+    return frozenset(name for value in arguments for name in value.written_names)
 
 
 # -- numbers that depend on data ---------------------------------------------------------------------
@@ -167,7 +168,7 @@ def _shared_with_numpy(function: Scope) -> frozenset[str]:
 
 @walker(depth=8, otherwise=bool)
 def depends_on_data(value: Expr) -> bool:
-    """Whether a number surely comes out of a tensor's data: ``n.item()``, ``int(mask.sum()) * 3``."""
+    """Whether a number certainly depends on tensor data: ``n.item()``, ``int(mask.sum()) * 3``."""
     if value.call is not None:
         return _gives_data(value.call)
     if value.written:
@@ -179,7 +180,7 @@ def depends_on_data(value: Expr) -> bool:
 
 
 def _gives_data(call: CallSite) -> bool:
-    """Whether the number that a call gives comes out of a tensor's data."""
+    """Whether the number returned by a call depends on tensor data."""
     name, last = call.name, call.last
     if last in _FIXED or _ON_HOST_NAME.match(name):
         return False
@@ -198,7 +199,7 @@ def _gives_data(call: CallSite) -> bool:
 
 
 def method_of(name: str) -> str:
-    """The method that a canonical callee is, called on something that may be a tensor; empty for others."""
+    """The method name of a canonical callee whose receiver may be a tensor; empty for others."""
     head, _, last = name.rpartition(".")
     if not head or _HOST_NAME.search(head + "."):
         return ""
@@ -207,8 +208,8 @@ def method_of(name: str) -> str:
 
 
 def short_text(value: Expr, levels: int = 2) -> str:
-    """A short text of an expression for messages, with so many levels of it written out: ``boxes[keep]``, for a longer
-    one ``boxes[…]``."""
+    """A short text of an expression for messages, with a limited nesting: ``boxes[keep]``, or ``boxes[…]`` for a longer
+    index."""
     if value.written or value.is_literal:
         return value.written or str(value.literal)
     if value.attribute is not None and levels >= 0:

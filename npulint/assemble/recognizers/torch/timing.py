@@ -1,4 +1,4 @@
-"""Clocks in the training step: do they measure a part of it, or how long whole rounds take?"""
+"""Clock readings in the training step: do they measure part of an iteration, or whole iterations?"""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from npulint.assemble.cursors import CallSite, Expr
 
 
 def starts_interval(clock: CallSite) -> bool:
-    """Whether a reading begins an interval that ends in the same round of its loop (``t = time()``, later
-    ``time() - t``). A difference to the round before, or to the start of all, is right on average: the queue of
-    launched operators is bounded."""
+    """Whether a reading starts an interval that ends in the same iteration (``t = time()``, later ``time() - t``). A
+    difference to the previous iteration or to the start is correct on average, because the queue of launched operators
+    is bounded."""
     loop, assignments = clock.scope.loop, clock.scope.assignments
     names = [one.target for one in assignments if one.record.value == clock.result.value]
     if loop is None or not names:
@@ -21,6 +21,6 @@ def starts_interval(clock: CallSite) -> bool:
 
 
 def _subtracts(value: Expr, name: str) -> bool:
-    """Whether an expression is a difference to a name."""
+    """Whether an expression subtracts a name."""
     operands = value.operands("-")
     return bool(operands) and operands[-1].written == name

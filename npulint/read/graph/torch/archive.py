@@ -47,9 +47,9 @@ class Archive:
         """The names of all members."""
         return [info.filename for info in self._zip.infolist()]
 
-    def chosen(self, wanted: Callable[[str], bool]) -> list[zipfile.ZipInfo]:
-        """The members whose names satisfy `wanted`, sorted by name; duplicates are an error."""
-        found = sorted((one for one in self._zip.infolist() if wanted(one.filename)), key=lambda one: one.filename)
+    def chosen(self, matches: Callable[[str], bool]) -> list[zipfile.ZipInfo]:
+        """The members whose names satisfy `matches`, sorted by name; duplicates are an error."""
+        found = sorted((one for one in self._zip.infolist() if matches(one.filename)), key=lambda one: one.filename)
         for one, following in pairwise(found):
             if one.filename == following.filename:
                 raise GraphError("graph-damaged", f"two members named {shown(one.filename)}")

@@ -19,8 +19,8 @@ from npulint.read.graph.errors import GraphError
 from npulint.read.graph.torch.archive import Archive
 from npulint.read.graph.torch.frames import kept
 from npulint.read.graph.torch.nodes import NODES, unused
-from npulint.read.graph.torch.script.body import Content, Use, content
-from npulint.read.graph.torch.script.code import Module, read_module
+from npulint.read.graph.torch.script.body import Content, ScriptCallee, content
+from npulint.read.graph.torch.script.code import ScriptModule, read_module
 from npulint.read.graph.torch.script.ranges import Ranges
 
 _MANGLED = lazy_compile(r"___torch_mangle_\d+\.")
@@ -37,7 +37,7 @@ _NAME = 512
 
 def read_torchscript(location: str) -> Graph:
     """The graph of a TorchScript archive. Raises `GraphError`, and `OSError` if the file cannot be read."""
-    modules: dict[str, Module] = {}
+    modules: dict[str, ScriptModule] = {}
     found: dict[str, Content] = {}
     names: dict[str, int] = {}
     with Archive(location) as archive:
@@ -67,10 +67,10 @@ def _dotted(member: zipfile.ZipInfo) -> str:
     return path.removesuffix(".py").replace("/", ".").encode("utf-8", "replace").decode("latin-1")
 
 
-def _callers(found: dict[str, Content], modules: dict[str, Module]) -> dict[str, tuple[str, Use]]:
+def _callers(found: dict[str, Content], modules: dict[str, ScriptModule]) -> dict[str, tuple[str, ScriptCallee]]:
     """The first caller of each function by name, and the call."""
     attributes = {name: types for module in modules.values() for name, types in module.attributes.items()}
-    callers: dict[str, tuple[str, Use]] = {}
+    callers: dict[str, tuple[str, ScriptCallee]] = {}
     for caller, held in found.items():
         for use in held.uses:
             callee = use.name if not use.owner else _method(use, attributes)
@@ -79,7 +79,7 @@ def _callers(found: dict[str, Content], modules: dict[str, Module]) -> dict[str,
     return callers
 
 
-def _method(use: Use, attributes: dict[str, dict[str, str]]) -> str:
+def _method(use: ScriptCallee, attributes: dict[str, dict[str, str]]) -> str:
     """The qualified name of a called method, by the attribute types on the path to its object."""
     owner = use.owner
     for part in use.attribute.split(".") if use.attribute else ():
@@ -87,7 +87,7 @@ def _method(use: Use, attributes: dict[str, dict[str, str]]) -> str:
     return f"{owner}.{use.name}"
 
 
-def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, Use]]) -> list[Body]:
+def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, ScriptCallee]]) -> list[Body]:
     names: dict[str, int] = {}
     bodies = []
     for name, held in found.items():
@@ -98,7 +98,7 @@ def _bodies(found: dict[str, Content], callers: dict[str, tuple[str, Use]]) -> l
     return bodies
 
 
-def _chain(name: str, callers: dict[str, tuple[str, Use]]) -> tuple[NodeFrame, ...]:
+def _chain(name: str, callers: dict[str, tuple[str, ScriptCallee]]) -> tuple[NodeFrame, ...]:
     """The source locations of the callers of a function, outermost first."""
     found: tuple[NodeFrame, ...] = ()
     for _ in range(_CHAIN):

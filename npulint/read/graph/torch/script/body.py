@@ -9,8 +9,8 @@ import msgspec
 from npulint.facts.graph import Node, NodeFrame
 from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.torch.script.code import Function
-from npulint.read.graph.torch.script.expression import Call, Scan, Value
+from npulint.read.graph.torch.script.code import ScriptFunction
+from npulint.read.graph.torch.script.expression import ExpressionScan, ScriptCall, ScriptValue
 from npulint.read.graph.torch.script.ranges import Ranges
 from npulint.read.graph.torch.words import C10_TYPES
 
@@ -22,7 +22,7 @@ _BLOCKS = {"if": "prim.If", "while": "prim.Loop", "for": "prim.Loop"}
 _LISTED = 64
 
 
-class Use(msgspec.Struct, frozen=True):
+class ScriptCallee(msgspec.Struct, frozen=True):
     """A call of another function: by qualified name, or of a method by the type and attributes of the object
     (``__torch__.Net``, ``encoder.layer``) and its own name."""
 
@@ -36,28 +36,28 @@ class Content(msgspec.Struct, frozen=True):
     """The contents of a function."""
 
     nodes: list[Node]
-    uses: list[Use]
+    uses: list[ScriptCallee]
 
 
-def content(function: Function, ranges: Ranges, most: int) -> Content:
+def content(function: ScriptFunction, ranges: Ranges, most: int) -> Content:
     """The operators of a function, at most `most`, innermost first, and its calls. Raises `GraphError`."""
     return _Body(function, ranges, most).read()
 
 
 class _Body:
-    def __init__(self, function: Function, ranges: Ranges, most: int) -> None:
+    def __init__(self, function: ScriptFunction, ranges: Ranges, most: int) -> None:
         self.function = function
         self.most = most
         self.ranges = ranges
         self.nodes: list[Node] = []
-        self.uses: list[Use] = []
+        self.uses: list[ScriptCallee] = []
         self.names: dict[str, int] = {}
         self.values: dict[str, str] = {}  # variable to node
         self.paths: dict[str, str] = {}  # variable to attribute of the object, dotted
         self.functions: dict[str, str] = {}  # variable to function
         self.blocks: list[tuple[int, str]] = []
         self.target = ""
-        self.scan = Scan(self.made, lambda name: self.values.get(name, ""))
+        self.scan = ExpressionScan(self.made, lambda name: self.values.get(name, ""))
         if function.own[0]:
             self.paths[function.own[0]] = ""
 
@@ -99,7 +99,7 @@ class _Body:
         value = self.scan.run(right, start + len(left) + len(equals))
         self.assign(targets, value, right)
 
-    def assign(self, targets: list[str], value: Value, right: str) -> None:
+    def assign(self, targets: list[str], value: ScriptValue, right: str) -> None:
         """Record the values of variables."""
         path = self.path(value.name) if value.name else self.looked_up(right)
         for place, target in enumerate(targets):
@@ -128,7 +128,7 @@ class _Body:
         known = None if match is None else self.path(match[1])
         return known if match is None or known is None else f"{known}.{match[2]}" if known else match[2]
 
-    def made(self, call: Call, whole: bool) -> str:
+    def made(self, call: ScriptCall, whole: bool) -> str:
         """The name of the node for a call, or an empty string."""
         op = _operator(call)
         if op:
@@ -136,25 +136,25 @@ class _Body:
         if call.callee.startswith("."):
             path = self.path(call.receiver) if call.receiver else None
             if path is not None:
-                self.uses.append(Use(call.callee[1:], self.function.own[1], path, self.frames(call)))
+                self.uses.append(ScriptCallee(call.callee[1:], self.function.own[1], path, self.frames(call)))
         else:
             name = self.functions.get(call.callee, call.callee)
             if name.startswith("__torch__."):
-                self.uses.append(Use(name, "", "", self.frames(call)))
+                self.uses.append(ScriptCallee(name, "", "", self.frames(call)))
         return ""
 
-    def frames(self, call: Call) -> tuple[NodeFrame, ...]:
+    def frames(self, call: ScriptCall) -> tuple[NodeFrame, ...]:
         """The origin of a call, taken from its bracket, because the function name is a constant without an origin."""
         return self.ranges.frames(call.start) or self.ranges.frames(call.start + len(call.callee))
 
-    def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, wanted: str = "") -> str:
+    def add(self, op: str, inputs: tuple[str, ...], attrs: dict[str, Any], start: int, suggested: str = "") -> str:
         """Add a node and return its name."""
         if len(self.nodes) >= self.most:
             raise GraphError("graph-too-large", f"{_decoded(self.function.name)[:200]}: too many operators")
         within = [kind for _, kind in self.blocks]
         if within:
             attrs["within"] = within[-_LISTED:]
-        name = self.unused(_decoded(wanted or op.rpartition(".")[2]))
+        name = self.unused(_decoded(suggested or op.rpartition(".")[2]))
         self.nodes.append(Node(name, op, inputs, attrs, 0, self.ranges.frames(start)))
         return name
 
@@ -171,7 +171,7 @@ class _Body:
 _GETATTR = lazy_compile(r'getattr\(([\w.\x80-\xff]+), "([^"\\]*)"\)')
 
 
-def _operator(call: Call) -> str:
+def _operator(call: ScriptCall) -> str:
     """The operator of a call; empty for functions, methods, annotations and runtime checks."""
     callee = call.callee
     if callee.startswith("torch."):
@@ -187,7 +187,7 @@ def _operator(call: Call) -> str:
     return ""
 
 
-def _attrs(op: str, call: Call) -> dict[str, Any]:
+def _attrs(op: str, call: ScriptCall) -> dict[str, Any]:
     arguments = {_decoded(key): _literal(value) for key, value in call.arguments.items()}
     number = arguments.get("dtype", arguments.get("1") if op in ("aten.to", "aten.type") else None)
     attrs: dict[str, Any] = {}

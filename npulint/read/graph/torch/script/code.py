@@ -14,7 +14,7 @@ _ATTRIBUTE = lazy_compile(r'  (?:([\w\x80-\xff]+) : |__annotations__\["([^"]*)"\
 _SELF = lazy_compile(r" *def [\w\x80-\xff]+\(([\w\x80-\xff]+): ([\w.\x80-\xff]+)")
 
 
-class Function(msgspec.Struct):
+class ScriptFunction(msgspec.Struct):
     """A function or method: its qualified name, the type of its first parameter, and (byte offset, text) of the lines
     of its body."""
 
@@ -23,19 +23,19 @@ class Function(msgspec.Struct):
     lines: list[tuple[int, str]]
 
 
-class Module(msgspec.Struct):
+class ScriptModule(msgspec.Struct):
     """One file: its functions, and the attribute types of its classes. Names are spelled as in the code."""
 
-    functions: list[Function] = []
+    functions: list[ScriptFunction] = []
     attributes: dict[str, dict[str, str]] = {}
 
 
-def read_module(data: bytes, name: str) -> Module:
+def read_module(data: bytes, name: str) -> ScriptModule:
     """The classes and functions of a file; `name` is the dotted module name. Each byte is one character, so that
     offsets match the source tables."""
-    found = Module()
+    found = ScriptModule()
     owner = indent = ""
-    function: Function | None = None
+    function: ScriptFunction | None = None
     heading = False
     for start, line in _lines(data):
         match = _FUNCTION.match(line)
@@ -43,7 +43,7 @@ def read_module(data: bytes, name: str) -> Module:
             owner, indent = owner if match[1] else "", f"{match[1]}  "
             scope = f"{name}.{owner}" if owner else name
             typed = _SELF.match(line)
-            function = Function(f"{scope}.{match[2]}", (typed[1], typed[2]) if typed else ("", ""), [])
+            function = ScriptFunction(f"{scope}.{match[2]}", (typed[1], typed[2]) if typed else ("", ""), [])
             found.functions.append(function)
             heading = not line.rstrip().endswith(":")
         elif line[:1] not in (" ", ""):

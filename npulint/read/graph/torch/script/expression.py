@@ -34,7 +34,7 @@ _SAME = frozenset(("annotate", "unchecked_cast"))  # functions that return their
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
-class Call(msgspec.Struct):
+class ScriptCall(msgspec.Struct):
     """A call: the dotted callee (with a leading dot for a method), its object and offset; the names of the nodes it
     takes; literal arguments by keyword or position; names of variables by position."""
 
@@ -46,7 +46,7 @@ class Call(msgspec.Struct):
     names: list[str] = []
 
 
-class Value(msgspec.Struct):
+class ScriptValue(msgspec.Struct):
     """The value of a part of an expression: the nodes it consists of, or a literal; `name` if it is a plain name."""
 
     nodes: list[str] = []
@@ -58,26 +58,26 @@ class _Open(msgspec.Struct):
     """An open bracket: of a call, a group, a list, a subscript or a dictionary."""
 
     kind: str
-    call: Call | None = None
-    values: list[Value] = []
-    before: Value | None = None
+    call: ScriptCall | None = None
+    values: list[ScriptValue] = []
+    before: ScriptValue | None = None
     keyword: str = ""
     position: int = 0
 
 
-class Scan:
+class ExpressionScan:
     """Parses one expression. `made` is called with every complete call and whether it is the whole expression, and
     returns the name of its node or an empty string; `node_of` maps a variable to its node."""
 
-    def __init__(self, made: Callable[[Call, bool], str], node_of: Callable[[str], str]) -> None:
+    def __init__(self, made: Callable[[ScriptCall, bool], str], node_of: Callable[[str], str]) -> None:
         self._made = made
         self._node_of = node_of
 
-    def run(self, text: str, start: int) -> Value:
+    def run(self, text: str, start: int) -> ScriptValue:
         """The value of the expression; `start` is its offset in the code. Raises ValueError for unbalanced brackets and
         unterminated strings."""
         self._stack: list[_Open] = [_Open("group")]
-        self._current = Value()
+        self._current = ScriptValue()
         self._filled = False
         self._negative = False
         end = len(text)
@@ -89,7 +89,7 @@ class Scan:
                 raise ValueError("string without end")
             after = text[match.end() : match.end() + 1]
             if kind in ("name", "method") and after == "(":
-                self._callee = Call(token, start + match.start(), self._current.name if kind == "method" else "")
+                self._callee = ScriptCall(token, start + match.start(), self._current.name if kind == "method" else "")
                 self._pending = True
             elif kind == "mark":
                 self._mark(token, match.end() == end)
@@ -100,7 +100,7 @@ class Scan:
         self._commit()
         return _joined(self._stack[0].values)
 
-    _callee: Call
+    _callee: ScriptCall
     _pending = False
 
     def _operand(self, kind: str, token: str, keyword: bool) -> None:
@@ -109,18 +109,20 @@ class Scan:
             top.keyword = token
             return
         if kind == "method":
-            self._current = Value(self._current.nodes, None, self._current.name + token if self._current.name else "")
+            self._current = ScriptValue(
+                self._current.nodes, None, self._current.name + token if self._current.name else ""
+            )
             return
         if kind == "name":
             if token in _CONSTANTS:
-                value = Value([], self._signed(_CONSTANTS[token]))
+                value = ScriptValue([], self._signed(_CONSTANTS[token]))
             else:
                 node = self._node_of(token)
-                value = Value([node] if node else [], None, token)
+                value = ScriptValue([node] if node else [], None, token)
         elif kind == "number":
-            value = Value([], self._signed(_number(token)))
+            value = ScriptValue([], self._signed(_number(token)))
         else:
-            value = Value([], token[1:-1][:_TEXT])
+            value = ScriptValue([], token[1:-1][:_TEXT])
         self._current = _joined([self._current, value]) if self._filled else value
         self._filled, self._negative = True, False
 
@@ -152,7 +154,7 @@ class Scan:
         if opened.kind not in ("subscript", "call") and self._filled:
             opened.before = self._current
         self._stack.append(opened)
-        self._current, self._filled = Value(), False
+        self._current, self._filled = ScriptValue(), False
 
     def _close(self, token: str, last: bool) -> None:
         top = self._stack[-1]
@@ -163,16 +165,16 @@ class Scan:
         self._stack.pop()
         self._current, self._filled = self._closed(top, last), True
 
-    def _closed(self, top: _Open, last: bool) -> Value:
+    def _closed(self, top: _Open, last: bool) -> ScriptValue:
         if top.kind == "subscript":
-            return Value(top.before.nodes if top.before else [])
+            return ScriptValue(top.before.nodes if top.before else [])
         if top.call is not None:
             node = self._made(top.call, last and len(self._stack) == 1 and not self._stack[0].values)
             if not node and top.call.callee in _SAME:
-                return Value(top.call.inputs)
-            return Value([node] if node else [])
+                return ScriptValue(top.call.inputs)
+            return ScriptValue([node] if node else [])
         if top.kind == "list" and top.values and all(_plain(value) for value in top.values):
-            return Value([], [value.literal for value in top.values[:LITERALS]])
+            return ScriptValue([], [value.literal for value in top.values[:LITERALS]])
         if top.kind == "group" and len(top.values) == 1:
             return top.values[0]
         return _joined(top.values)
@@ -189,10 +191,10 @@ class Scan:
                 _give(top.call, value, top.keyword or str(top.position))
         top.position += 1
         top.keyword = ""
-        self._current, self._filled, self._negative = Value(), False, False
+        self._current, self._filled, self._negative = ScriptValue(), False, False
 
 
-def _give(call: Call, value: Value, key: str) -> None:
+def _give(call: ScriptCall, value: ScriptValue, key: str) -> None:
     call.inputs += value.nodes
     if value.literal is not None and len(call.arguments) < LITERALS:
         call.arguments[key] = value.literal
@@ -200,14 +202,14 @@ def _give(call: Call, value: Value, key: str) -> None:
         call.names.append(value.name)
 
 
-def _plain(value: Value) -> bool:
+def _plain(value: ScriptValue) -> bool:
     return isinstance(value.literal, bool | int | float | str)
 
 
-def _joined(values: list[Value]) -> Value:
+def _joined(values: list[ScriptValue]) -> ScriptValue:
     if len(values) == 1:
         return values[0]
-    return Value([node for value in values for node in value.nodes])
+    return ScriptValue([node for value in values for node in value.nodes])
 
 
 def _number(token: str) -> Any:

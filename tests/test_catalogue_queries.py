@@ -1,4 +1,4 @@
-"""Questions: how the keys of a mapping become a query, and what is refused."""
+"""Queries: how the keys of a mapping become a query, and what is refused."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_conditions_include_code_that_is_off_by_default() -> None:
 MISTAKES = [
     ("a misspelt kind", "{cal: a}", "cal", "unknown kind of fact 'cal' (did you mean 'call'?)"),
     ("a kind of no vocabulary", "{graph_node: a}", "graph_node", "unknown kind of fact 'graph_node'"),
-    ("two kinds", "{call: a, import: b}", "import", "one kind per question, here: call, import"),
+    ("two kinds", "{call: a, import: b}", "import", "one kind per query, here: call, import"),
     ("a list", "[{call: a}]", "[", "find must be a non-empty mapping"),
     ("nothing", "{}", "{}", "find must be a non-empty mapping"),
     ("a filter alone", "{where: {value: 1}}", "{value", "'where' needs a kind of fact next to it"),

@@ -10,7 +10,7 @@ from npulint.catalogue.conditions import read_condition
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.vocabulary import Kind, fact_kinds
-from npulint.catalogue.yaml_tree import Node, Scalar
+from npulint.catalogue.yaml_tree import YamlNode, YamlScalar
 
 _FILTERS = ("where", "args", "active", "at_least", "anywhere")
 _GROUPS = ("all", "any", "not")
@@ -18,29 +18,29 @@ _ARGUMENT = re.compile(r"(?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\Z")
 _NAME = re.compile(r"[^\s*]*(?:\*{1,2}[^\s*]+)*\*{0,2}\Z")
 
 
-class Questions:
+class QueryReader:
     """The queries of one file. Queries used as conditions (`needs`, `unless`, all but the first part of ``all`` in
     `find`) also see code behind options that are off by default."""
 
     def __init__(self, fields: Fields) -> None:
         self.fields = fields
 
-    def find(self, node: Node, what: str) -> Query:
+    def find(self, node: YamlNode, what: str) -> Query:
         """A query whose facts are reported."""
         return self._read(node, what, condition=False)
 
-    def condition(self, node: Node, what: str) -> Query:
+    def condition(self, node: YamlNode, what: str) -> Query:
         """A query used as a condition."""
         return self._read(node, what, condition=True)
 
-    def _read(self, node: Node, what: str, condition: bool) -> Query:
+    def _read(self, node: YamlNode, what: str, condition: bool) -> Query:
         """The conjunction of all keys of the mapping; the kind comes first, whatever the order in the file."""
         entries = self.fields.open_mapping(node, what)
         keys: Keys = {name: value for name, (_, value) in entries.items()}
         named = [name for name in keys if name not in _FILTERS and name not in _GROUPS]
         parts: list[Query] = []
         if len(named) > 1:
-            self.fields.problem(entries[named[1]][0], f"{what}: one kind per question, here: {', '.join(named)}")
+            self.fields.problem(entries[named[1]][0], f"{what}: one kind per query, here: {', '.join(named)}")
         elif named:
             parts.append(self._kind(named[0], entries[named[0]][0], keys, what, condition))
         else:
@@ -50,14 +50,14 @@ class Questions:
                 parts += self._group(group, keys[group], what, condition or bool(parts))
         return parts[0] if len(parts) == 1 else Query(all=tuple(parts)) if parts else Query()
 
-    def _no_kind(self, node: Node, keys: Keys, what: str) -> None:
+    def _no_kind(self, node: YamlNode, keys: Keys, what: str) -> None:
         for name in _FILTERS:
             if name in keys:
                 self.fields.problem(keys[name], f"{what}: '{name}' needs a kind of fact next to it")
         if keys and not any(name in keys for name in _GROUPS):
             self.fields.problem(node, f"{what}: a kind of fact is missing")
 
-    def _group(self, group: str, node: Node, what: str, condition: bool) -> list[Query]:
+    def _group(self, group: str, node: YamlNode, what: str, condition: bool) -> list[Query]:
         if group == "not":
             if not condition:
                 self.fields.problem(node, f"{what}: 'not' finds nothing to report; put a kind of fact before it")
@@ -67,7 +67,7 @@ class Questions:
             return [Query(any=tuple(self._read(item, f"{what}.any", condition) for item in items))]
         return [self._read(item, f"{what}.all", condition or place > 0) for place, item in enumerate(items)]
 
-    def _kind(self, name: str, key: Scalar, keys: Keys, what: str, condition: bool) -> Query:
+    def _kind(self, name: str, key: YamlScalar, keys: Keys, what: str, condition: bool) -> Query:
         kind = fact_kinds().get(name)
         if kind is None:
             known = {*fact_kinds(), *_FILTERS, *_GROUPS}
@@ -84,7 +84,7 @@ class Questions:
             anywhere="anywhere" in keys and self.fields.flag(keys["anywhere"], f"{where}.anywhere"),
         )
 
-    def _names(self, kind_name: str, kind: Kind, node: Node, what: str) -> tuple[str, ...]:
+    def _names(self, kind_name: str, kind: Kind, node: YamlNode, what: str) -> tuple[str, ...]:
         names = self.fields.words(node, what)
         if names == ("any",):
             return ()
@@ -99,7 +99,7 @@ class Questions:
                 )
         return names
 
-    def _attributes(self, name: str, kind: Kind, node: Node, what: str) -> dict[str, Any]:
+    def _attributes(self, name: str, kind: Kind, node: YamlNode, what: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for attribute, (key, value) in self.fields.open_mapping(node, f"{what}.where").items():
             if attribute not in kind.attributes:
@@ -110,7 +110,7 @@ class Questions:
                 found[attribute] = read_condition(self.fields, value, f"{what}.where.{attribute}", allowed)
         return found
 
-    def _arguments(self, name: str, kind: Kind, node: Node, what: str) -> dict[str, Any]:
+    def _arguments(self, name: str, kind: Kind, node: YamlNode, what: str) -> dict[str, Any]:
         if not kind.arguments:
             self.fields.problem(node, f"{what}: '{name}' has no arguments")
             return {}
@@ -130,7 +130,7 @@ class Questions:
         if "at_least" not in keys:
             return 1
         node = keys["at_least"]
-        value = node.value if isinstance(node, Scalar) else None
+        value = node.value if isinstance(node, YamlScalar) else None
         if not condition:
             self.fields.problem(node, f"{what}: 'at_least' belongs in needs or unless")
         elif isinstance(value, bool) or not isinstance(value, int) or value < 1:
