@@ -73,7 +73,7 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
     hold the assignments to names declared so (they belong to another scope).
 
     `name` is the qualified name of a function or class. `test` is the condition of an if/else/while block, the iterated
-    value of a for loop, or the context value of a with block. `params` are parameter names in order; `defaults` belong
+    value of a for loop, the context value of a with block, or what an except block catches. `params` are parameter names in order; `defaults` belong
     to the last of them; `decorators` are as written; `bases` are those of a class."""
 
     kind: str
@@ -168,6 +168,14 @@ class Return(msgspec.Struct, frozen=True, array_like=True):
     line: int
 
 
+class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A statement after which the rest of its block does not run: ``return``, ``raise``, ``break`` or ``continue``."""
+
+    kind: str
+    block: int
+    line: int
+
+
 class Code(msgspec.Struct, frozen=True, array_like=True):
     """All syntax facts of one source; block 0 is the module itself. `devices`: the text mentions CUDA or NPU; `light`:
     function bodies were skipped because the source names no framework."""
@@ -181,3 +189,4 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
     torch_expressions: list[TorchExpression] = []
     devices: bool = True
     light: bool = False
+    exits: list[Exit] = []
