@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint.assemble.context import Context
+from npulint.assemble.cursors import scope_at
 from npulint.assemble.environment_variables import typed
 from npulint.assemble.index import FactTable, table
 from npulint.assemble.launches.launch_options import launch_options
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.programs import Program, Programs
 from npulint.assemble.project import Project
 from npulint.assemble.project_options import Declared
@@ -85,6 +87,8 @@ def assembled(
     PyTorch and CANN; that of PyTorch else is the pinned one; `soc` is the declared SoC family."""
     project = Project(root, files)
     context = Context(project, torch or torch_release(project.files))
+    server = npu_server(context)
+    context.guards.server = lambda module, block: server.runs(scope_at(context, module, block))
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Literal
 
 from npulint.assemble.flow import Flow
@@ -36,6 +37,8 @@ class Guards:
         self._given: set[str] | None = None
         self._tests_itself: dict[str, bool] = {}
         self._imported: set[str] | None = None
+        self.server: Callable[[Module, int], Flag] | None = None
+        """Whether a block runs on an NPU server; set by `npulint.assemble.build`."""
 
     def active(self, module: Module, block: int, depth: int = 0) -> Flag:
         """Whether code in `block` runs by default."""
@@ -64,6 +67,8 @@ class Guards:
         if block < 0:
             return "yes"
         record = module.blocks[block]
+        if self.server is not None and self.server(module, block) == "no":
+            return "no"
         here = self._own(module, record)
         if here == "no":
             return "no"

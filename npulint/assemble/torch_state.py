@@ -7,7 +7,7 @@ from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 
 # What replaces the CUDA names, itself or by importing what does.
-_TRANSFER = (
+TRANSFER = (
     "torch_npu.contrib.transfer_to_npu",
     "deepspeed_npu",
     "megatron_npu",
@@ -56,7 +56,7 @@ def migration(index: Index) -> str:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
     imports = [fact.name for fact in index.of_kind("import")]
-    if any(name.startswith(_TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
+    if any(name.startswith(TRANSFER) for name in imports) or _is_set(index, "TORCHTRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _speaks_npu(index):
         return "manual"

@@ -103,7 +103,7 @@ class Walker(Expressions):
         self.value(node.test, block)
 
     def _raise(self, node: ast.Raise, block: int) -> None:
-        self.exits.append(Exit("raise", block, node.lineno))
+        self.exits.append(Exit("raise", block, node.end_lineno or node.lineno))
         if node.exc is not None:
             self.value(node.exc, block)
 
@@ -199,7 +199,7 @@ class Walker(Expressions):
         return name
 
     def _return(self, node: ast.Return, block: int) -> None:
-        self.exits.append(Exit("return", block, node.lineno))
+        self.exits.append(Exit("return", block, node.end_lineno or node.lineno))
         if node.value is not None:
             self.returns.append(Return(self.value(node.value, block), block, node.lineno))
 
