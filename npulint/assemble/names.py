@@ -10,7 +10,7 @@ from __future__ import annotations
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
 from npulint.data.names import canonical, star_exports
-from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, SequenceDisplay, Value
+from npulint.facts.code import Assignment, CallResult, Const, Function, Import, Op, Ref, Return, SequenceDisplay, Value
 
 _DEPTH = 24
 _TOP = 2  # depth of the name that a caller asked for, or of a call's
@@ -141,7 +141,7 @@ class Names:
         home, block = target
         if home.blocks[block].kind == "class":
             return f"{home.name}:{home.blocks[block].name}()"
-        for returned in home.returns.get(block, ()):
+        for returned in _regular(home, home.returns.get(block, [])):
             if self._depth <= _DEPTH:
                 self._depth += 1
                 name = self.of_value(home, returned.value, returned.block, returned.line + 1)
@@ -355,6 +355,12 @@ class Names:
             block = self.block_named(module, qualname.replace("()", "")) if module is not None else -1
             self._functions[name] = (module, block) if module is not None and block >= 0 else None
         return self._functions[name]
+
+
+def _regular(module: Module, returns: list[Return]) -> list[Return]:
+    """The returns of a function but for those of its handlers of exceptions, unless it has no others."""
+    tried = [r for r in returns if not any(module.blocks[b].kind == "except" for b in module.ancestors(r.block))]
+    return tried or returns
 
 
 def _is_plain(name: str) -> bool:

@@ -7,6 +7,7 @@ will be moved by it.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from npulint.assemble.arithmetic import apply
@@ -79,6 +80,12 @@ class NpuServer:
         found = convention(name, bool(self.transferred))
         unsure = self.transferred is None and found != convention(name, True)
         return NOTHING if unsure else self.asked(found)
+
+    def has(self, name: str) -> PossibleValues:
+        """Whether a module has a member."""
+        release = re.match(r"(\d+)\.(\d+)", self._context.torch)
+        newer = release is not None and (int(release[1]), int(release[2])) >= (2, 6)
+        return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
 
     # -- what runs ---------------------------------------------------------------------------------
 
@@ -255,7 +262,7 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
         if name == "shutil.which":
             return server.asked(found_program(str(first.single)))
         if name == "hasattr":
-            return server.asked(YES if f"{first.name}.{call.args[-1].literal}" == "torch.npu" else NOTHING)
+            return server.asked(server.has(f"{first.name}.{call.args[-1].literal}"))
     target = call.target
     if target is None or target.kind == "class":
         return call.result.known
