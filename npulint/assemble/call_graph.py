@@ -17,7 +17,7 @@ from npulint.facts.code import Block, CallResult, Const, Op, Ref, SequenceDispla
 _DEPTH = 8  # levels of an expression that are looked into
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
-_CALLED_BY_FRAMEWORKS = frozenset(
+CALLED_BY_FRAMEWORKS = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
     configure_optimizers train_dataloader setup""".split()
 )
@@ -130,7 +130,7 @@ class Reached:
             yield from self._named.get(name, ())
             for path, block in self._classes.get(name, ()):
                 yield path, block
-                for wanted in _CALLED_BY_FRAMEWORKS:
+                for wanted in CALLED_BY_FRAMEWORKS:
                     yield from (p for p in self._named.get(wanted, ()) if p[0] == path)
                 yield from (p for n in _DUNDERS for p in self._named.get(n, ()) if p[0] == path)
         if "run" in names:  # tf.app.run() looks for main by itself

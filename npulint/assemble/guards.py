@@ -49,6 +49,23 @@ class Guards:
             known = self._memo[key] = self._active(module, block, depth)
         return known
 
+    def surely(self, module: Module, block: int) -> bool:
+        """Whether code in `block` surely runs when its function is called: every condition around it holds by default,
+        or chooses the job of the script, each of which counts as run."""
+        for around in module.ancestors(block):
+            record = module.blocks[around]
+            if record.kind in ("function", "lambda", "except"):
+                return record.kind != "except"
+            if record.kind in ("if", "else") and self._condition(module, around, record) != "yes":
+                if not any(_ROLE.search(word) for word in self._words(module, record.test)):
+                    return False
+        return True
+
+    def _condition(self, module: Module, block: int, record: Block) -> Flag:
+        """Whether a branch is taken, on an NPU server or by default."""
+        there = "unknown" if self.server is None else self.server(module, block)
+        return self._own(module, record) if there == "unknown" else there
+
     def guarded_by(self, module: Module, block: int) -> Literal["npu", "cuda", "none"]:
         """Which device the conditions around `block` ask for: npu, cuda or none."""
         found: Literal["cuda", "none"] = "none"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from npulint.assemble.call_graph import Reached, home
+from npulint.assemble.call_graph import Place, Reached, home
+from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import scope_at
 from npulint.assemble.guards import is_main
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
+from npulint.assemble.reach import reach
 from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, imports_adapter
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
@@ -42,6 +45,8 @@ class Program:
         self.index = index
         self.attrs = attrs
         self.source_files: frozenset[str] | None = None
+        self.surely_runs: Callable[[Fact], bool] = bool
+        """Whether the entry script surely comes to a fact of the program; set by `Programs`."""
         self.fact: Fact = GenericFact("program", entry, entry or (paths[0] if paths else ""), Span(), attrs)
 
 
@@ -102,15 +107,41 @@ class Programs:
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
-        attrs = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
+        attrs = describe(
+            index,
+            word,
+            self._adapter,
+            self._torch,
+            lambda facts: self._may_run(facts, paths, entry, named=word == "train"),
+        )
         attrs["ranks"] = self._ranks(entry)
         attrs["entry"] = "yes" if entry else "no"
-        return Program(entry, self.context.project.root, paths, index, attrs)
+        program = Program(entry, self.context.project.root, paths, index, attrs)
+        if attrs["framework"] == "torch":
+            program.surely_runs = lambda fact: self._surely_runs(fact, paths, entry)
+        return program
 
-    def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
-        """Whether the program can come to the code of any of these facts."""
-        places = {(fact.path, home(fact.scope.module, fact.scope.block)) for fact in facts}
-        return not entry or self._uses.comes_to(places, paths, entry)
+    def _may_run(self, facts: list[Fact], paths: list[str], entry: str, named: bool) -> bool:
+        """Whether the program can come to the code of any of these facts; `named`: what its modules only name counts as
+        well, since calls may be computed."""
+        if not entry:
+            return True
+        places = {_place(fact) for fact in facts}
+        if not places.isdisjoint(self._reached(entry, paths, False)):
+            return True
+        return named and self._uses.comes_to(places, paths, entry)
+
+    def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
+        """Whether an entry script surely comes to a fact; facts from other files than Python hold anyhow."""
+        if not entry or not isinstance(fact, CodeFact):
+            return True
+        if not self.context.guards.surely(fact.scope.module, fact.scope.block):
+            return False
+        return _place(fact) in self._reached(entry, paths, True)
+
+    def _reached(self, entry: str, paths: list[str], surely: bool) -> frozenset[Place]:
+        found = reach(self.context, surely)
+        return self.context.memoize(("reached", entry, surely), lambda: found.places(entry, paths))
 
     def _ranks(self, entry: str) -> str:
         """How many devices the launchers of this entry start it on: many, one or unknown."""
@@ -202,6 +233,10 @@ class Programs:
                         target = self.context.project.find(prefix, module)
                         found += [target] if target else []
         return found
+
+
+def _place(fact: CodeFact) -> Place:
+    return fact.path, home(fact.scope.module, fact.scope.block)
 
 
 def _ports_itself(program: Program) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from npulint.assemble.programs import Program
 from npulint.catalogue.check import Check, Failing, Item
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
@@ -36,22 +37,22 @@ class CompiledItem:
 
 
 def checklist(
-    items: Iterable[CompiledItem], entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+    items: Iterable[CompiledItem], program: Program, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> tuple[ChecklistItem, ...]:
-    """The readiness checklist of the program with the entry script `entry`."""
+    """The readiness checklist of a program with an entry script."""
     concerned = [asked for asked in items if asked.needs is None or asked.needs.true_of(candidates) is True]
-    return tuple(_item(asked, entry, candidates, reported, lang) for asked in concerned)
+    return tuple(_item(asked, program, candidates, reported, lang) for asked in concerned)
 
 
 def _item(
-    asked: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+    asked: CompiledItem, program: Program, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> ChecklistItem:
     """The item with its possible failures; `npulint.postprocess.readiness` decides its status, since findings may be
     suppressed."""
     item = asked.item
     text = item.text.get(lang) or item.text["en"]
     asking = (("passed", asked.passed), ("failed", asked.failed), (item.otherwise, asked.look))
-    answers = ((status, _first(question, entry, candidates)) for status, question in asking)
+    answers = ((status, _first(question, program.entry, candidates)) for status, question in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
     return ChecklistItem(
         item=item.key,
@@ -59,7 +60,7 @@ def _item(
         status=status,
         evidence=shown,
         look=text.look,
-        failures=_failures(item.fails, entry, reported),
+        failures=_failures(item.fails, program, reported),
     )
 
 
@@ -73,10 +74,19 @@ def _first(question: CompiledQuery | None, entry: str, candidates: Candidates) -
     return Evidence(fact.path or entry, fact.span)
 
 
-def _failures(fails: Failing, entry: str, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
-    found = [(said.check, min(said.facts, key=lambda f: _order(f, entry))) for said in reported if _fails(fails, said)]
+def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
+    entry = program.entry
+    failing = [(said.check, _sure(fails, program, said)) for said in reported if _fails(fails, said)]
+    found = [(check, min(facts, key=lambda fact: _order(fact, entry))) for check, facts in failing if facts]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
+
+
+def _sure(fails: Failing, program: Program, said: ReportedCheck) -> list[Fact]:
+    """The facts of a check that the program surely comes to; all of a check that is about the program as a whole."""
+    if said.check.name in fails.checks or said.check.name in fails.anywhere:
+        return said.facts
+    return [fact for fact in said.facts if program.surely_runs(fact)]
 
 
 def _fails(fails: Failing, said: ReportedCheck) -> bool:
