@@ -68,6 +68,12 @@ def option_value(text: str, kind: str) -> str | int | bool | None:
     return int(text) if kind == "int" else text
 
 
+def scalar(text: str) -> str | int | bool | None:
+    """A value as Python writes it; everything else is a text."""
+    words: dict[str, bool | None] = {"True": True, "False": False, "None": None}
+    return words[text] if text in words else int(text) if text.isdigit() else text
+
+
 def option_rules() -> list[dict[str, Any]]:
     """Which options do not go together, or need one another."""
     plain = ("rule", "kind", "option", "when", "other", "other_when", "usual", "while")
@@ -157,6 +163,11 @@ def torch_names() -> dict[str, Any]:
         "stars": {r["module"]: r["names"].split() for r in rows("torch_stars.csv")},
         "npu": [r["name"] for r in rows("torch_npu_members.csv")],
     }
+
+
+def npu_server() -> dict[str, Any]:
+    """What is known of an NPU server, by name: the value in plain PyTorch and under transfer_to_npu (absent: unknown)."""
+    return {r["name"]: [scalar(r["value"]), *([scalar(r["transferred"])] if r["transferred"] else [])] for r in rows("npu_server.csv")}
 
 
 def torch_libraries() -> dict[str, Any]:
@@ -331,6 +342,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "private_names.json": private,
     "star_exports.json": stars,
     "torch_names.json": torch_names,
+    "npu_server.json": npu_server,
     "torch_libraries.json": torch_libraries,
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,

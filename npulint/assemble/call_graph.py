@@ -16,7 +16,7 @@ from npulint.facts.code import Block, Const, Op, Ref, SequenceDisplay, Table, Va
 _DYNAMIC = frozenset(("getattr", "eval", "exec", "globals", "locals", "vars"))
 _COMPUTED = "()"  # stands among names for those that are not written; `model.eval` makes none
 # What frameworks and Python call of a file whose classes are used.
-_CALLED_BACK = frozenset(
+CALLED_BY_FRAMEWORKS = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
     configure_optimizers train_dataloader setup
     __init__ __call__ __enter__ __iter__ __next__ __getitem__ __new__""".split()
@@ -138,7 +138,7 @@ class Reached:
                 if block.kind == "function":
                     name = _simple(block)
                     self._named.setdefault(name, []).append((module.path, index))
-                    if name in _CALLED_BACK:
+                    if name in CALLED_BY_FRAMEWORKS:
                         self._called_back.setdefault(module.path, []).append((module.path, index))
                 elif block.kind == "class":
                     self._classes.setdefault(_simple(block), []).append((module.path, index))

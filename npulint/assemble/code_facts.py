@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.surroundings import surroundings_of
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.model import Arguments, Fact, Span
@@ -32,6 +33,8 @@ class CodeFact(Fact, eq=False, dict=True):
     @attribute
     def active(self) -> Flag:
         """Whether it runs unless somebody turns an option on."""
+        if npu_server(self.scope.context).is_dead(self.scope, self.span.line):
+            return "no"
         return surroundings_of(self.scope).active
 
     @attribute

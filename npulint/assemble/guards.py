@@ -9,6 +9,7 @@ from typing import Literal
 from npulint.assemble.conditions import BRANCHES, is_taken, needs_presence, waits_for_a_name, words
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.walker import memoized, walker
 from npulint.facts.attributes import Flag
 from npulint.facts.code import Ref
@@ -29,13 +30,33 @@ _MADE_UP = frozenset("rand randn randint zeros ones empty arange Tensor FloatTen
 
 @memoized(meanwhile=lambda: "unknown")
 def active(scope: Scope) -> Flag:
-    """Whether a block runs by default: ``no`` when it is behind something that is off by default."""
+    """Whether a block runs by default on an NPU server: ``no`` when it is behind something that is off by default, or
+    that is not so there."""
+    if npu_server(scope.context).runs(scope) == "no":
+        return "no"
     here = _active_branch(scope) if scope.kind in BRANCHES else "yes"
     if here == "no" or (scope.kind == "function" and _has_inactive_callers_only(scope)):
         return "no"
     around = scope.parent
     outer = "yes" if around is None else active(around)
     return outer if outer == "no" or here == "yes" else here
+
+
+def surely_runs(scope: Scope) -> bool:
+    """Whether a block surely runs when its function is called: every condition around it holds on an NPU server or by
+    default, or chooses the job of the script, each of which counts as run."""
+    for around in scope.ancestors:
+        if around.kind in ("function", "lambda", "except"):
+            return around.kind != "except"
+        if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_ROLE, around):
+            return False
+    return True
+
+
+def _condition(branch: Scope) -> Flag:
+    """Whether a branch is taken on an NPU server, else by default."""
+    there = npu_server(branch.context).runs(branch)
+    return _active_branch(branch) if there == "unknown" else there
 
 
 def _active_branch(branch: Scope) -> Flag:

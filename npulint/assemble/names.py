@@ -129,7 +129,7 @@ class Names:
         home, block = target
         if home.blocks[block].kind == "class":
             return f"{home.name}:{home.blocks[block].name}()"
-        for returned in home.returns.get(block, ()):
+        for returned in _regular(home, home.returns.get(block, [])):
             name = self._of_returned(home, returned, returned.value)
             if not name.startswith("?"):
                 return name
@@ -346,6 +346,12 @@ class Names:
             block = self.block_named(module, qualname.replace("()", "")) if module is not None else -1
             self._functions[name] = (module, block) if module is not None and block >= 0 else None
         return self._functions[name]
+
+
+def _regular(module: Module, returns: list[Return]) -> list[Return]:
+    """The returns of a function but for those of its handlers of exceptions, unless it has no others."""
+    tried = [r for r in returns if not any(module.blocks[b].kind == "except" for b in module.ancestors(r.block))]
+    return tried or returns
 
 
 def _is_plain(name: str) -> bool:

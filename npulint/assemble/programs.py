@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
-from npulint.assemble.call_graph import Reached, home
+from npulint.assemble.call_graph import Place, Reached, home
+from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Expr, call_at, scope_at
+from npulint.assemble.guards import surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
+from npulint.assemble.reach import possible_reach, sure_reach
 from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.walker import walker
@@ -45,6 +48,8 @@ class Program:
         self.index = index
         self.source_files: frozenset[str] | None = None
         self.origins: Callable[[Fact], tuple[Origin, ...]] = lambda _: ()
+        self.surely_runs: Callable[[Fact], bool] = bool
+        """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
 
@@ -100,15 +105,38 @@ class Programs:
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
-        fact = describe(index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry))
+        named = word == "train"
+        fact = describe(
+            index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry, named)
+        )
         fact.ranks = self._ranks(entry)
         fact.entry = bool(entry)
-        return Program(entry, self.context.project.root, paths, index, fact)
+        program = Program(entry, self.context.project.root, paths, index, fact)
+        if fact.framework == "torch":
+            program.surely_runs = lambda one: self._surely_runs(one, paths, entry)
+        return program
 
-    def _may_run(self, facts: list[Fact], paths: list[str], entry: str) -> bool:
-        """Whether the program can reach the code of any of these facts."""
-        places = {(fact.path, home(fact.scope.module, fact.scope.block)) for fact in facts}
-        return not entry or self._uses.comes_to(places, paths, entry)
+    def _may_run(self, facts: list[Fact], paths: list[str], entry: str, named: bool) -> bool:
+        """Whether the program can reach the code of any of these facts; `named`: what its modules only name counts as
+        well, since calls may be computed."""
+        if not entry:
+            return True
+        places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
+        if not places.isdisjoint(self._reached(entry, paths, False)):
+            return True
+        return named and self._uses.comes_to(places, paths, entry)
+
+    def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
+        """Whether an entry script surely reaches a fact; facts from other files than Python hold anyhow."""
+        if not entry or not isinstance(fact, CodeFact):
+            return True
+        if not surely_runs(fact.scope):
+            return False
+        return _place(fact) in self._reached(entry, paths, True)
+
+    def _reached(self, entry: str, paths: list[str], surely: bool) -> frozenset[Place]:
+        graph = sure_reach(self.context) if surely else possible_reach(self.context)
+        return self.context.memoize(("reached", entry, surely), lambda: graph.places(entry, paths))
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""
@@ -201,6 +229,10 @@ class Programs:
                         target = self.context.project.find(prefix, module)
                         found += [target] if target else []
         return found
+
+
+def _place(fact: CodeFact) -> Place:
+    return fact.path, home(fact.scope.module, fact.scope.block)
 
 
 def _ports_itself(program: Program) -> bool:

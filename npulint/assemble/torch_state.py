@@ -10,7 +10,7 @@ from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact
 
 # Modules that replace the CUDA names, directly or by an import.
-_TRANSFER = (
+TRANSFER = (
     "torch_npu.contrib.transfer_to_npu",
     "deepspeed_npu",
     "megatron_npu",
@@ -52,7 +52,7 @@ def migration(index: Index) -> Migration:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
     imports = index.names("import")
-    if any(name.startswith(_TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
+    if any(name.startswith(TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"

@@ -156,12 +156,14 @@ class ItemText(msgspec.Struct, frozen=True):
 
 class Failing(msgspec.Struct, frozen=True):
     """The findings that fail a checklist item: of some topics from a severity on, without some checks, and of some
-    checks at any severity."""
+    checks at any severity. They must have a place that the entry script surely comes to; those of the checks in
+    `anywhere` are about the program as a whole."""
 
     topics: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
     but: tuple[str, ...] = ()
     severity: str = "warning"
+    anywhere: tuple[str, ...] = ()
 
 
 class ItemExample(msgspec.Struct, frozen=True):

@@ -87,13 +87,13 @@ def _texts(fields: Fields, node: YamlNode) -> dict[str, ItemText]:
 
 
 def _fails(fields: Fields, node: YamlNode) -> Failing:
-    keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from"))
+    keys = fields.mapping(node, "fails", (), ("topics", "checks", "but", "from", "anywhere"))
 
     def words(name: str, known: frozenset[str] = frozenset()) -> tuple[str, ...]:
         return fields.words(keys[name], f"fails.{name}", known) if name in keys else ()
 
     severity = fields.word(keys["from"], "fails.from", SEVERITIES) if "from" in keys else "warning"
-    return Failing(words("topics", TOPICS), words("checks"), words("but"), severity)
+    return Failing(words("topics", TOPICS), words("checks"), words("but"), severity, words("anywhere"))
 
 
 def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:

@@ -42,7 +42,7 @@ def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lan
             found += _findings(compiled, facts, related, candidates, program, lang)
             reported.append(ReportedCheck(compiled.check, facts))
     items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
-    return ProgramVerdict(found, checklist(items, program.entry, candidates, reported, lang))
+    return ProgramVerdict(found, checklist(items, program, candidates, reported, lang))
 
 
 def _family(program: Program) -> str:

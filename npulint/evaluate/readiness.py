@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from npulint.assemble.programs import Program
 from npulint.catalogue.check import Check, Failing, ItemDefinition
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
@@ -36,22 +37,26 @@ class CompiledItem:
 
 
 def checklist(
-    items: Iterable[CompiledItem], entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+    items: Iterable[CompiledItem],
+    program: Program,
+    candidates: Candidates,
+    reported: Sequence[ReportedCheck],
+    lang: str,
 ) -> tuple[ChecklistItem, ...]:
-    """The readiness checklist of the program with the entry script `entry`."""
+    """The readiness checklist of a program with an entry script."""
     concerned = [item for item in items if item.needs is None or item.needs.true_of(candidates) is True]
-    return tuple(_item(item, entry, candidates, reported, lang) for item in concerned)
+    return tuple(_item(item, program, candidates, reported, lang) for item in concerned)
 
 
 def _item(
-    compiled: CompiledItem, entry: str, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
+    compiled: CompiledItem, program: Program, candidates: Candidates, reported: Sequence[ReportedCheck], lang: str
 ) -> ChecklistItem:
     """The item with its possible failures; `npulint.postprocess.passes` decides its status, since findings may be
     suppressed."""
     item = compiled.item
     text = item.text.get(lang) or item.text["en"]
     asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
-    answers = ((status, _first(query, entry, candidates)) for status, query in asking)
+    answers = ((status, _first(query, program.entry, candidates)) for status, query in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
     return ChecklistItem(
         item=item.key,
@@ -59,7 +64,7 @@ def _item(
         status=status,
         evidence=shown,
         look=text.look,
-        failures=_failures(item.fails, entry, reported),
+        failures=_failures(item.fails, program, reported),
     )
 
 
@@ -73,10 +78,19 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
     return Evidence(fact.path or entry, fact.span)
 
 
-def _failures(fails: Failing, entry: str, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
-    found = [(one.check, min(one.facts, key=lambda f: _order(f, entry))) for one in reported if _fails(fails, one)]
+def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
+    entry = program.entry
+    failing = [(one.check, _sure(fails, program, one)) for one in reported if _fails(fails, one)]
+    found = [(check, min(facts, key=lambda fact: _order(fact, entry))) for check, facts in failing if facts]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
+
+
+def _sure(fails: Failing, program: Program, reported: ReportedCheck) -> list[Fact]:
+    """The facts of a check that the program surely reaches; all of a check that is about the program as a whole."""
+    if reported.check.name in fails.checks or reported.check.name in fails.anywhere:
+        return reported.facts
+    return [fact for fact in reported.facts if program.surely_runs(fact)]
 
 
 def _fails(fails: Failing, reported: ReportedCheck) -> bool:

@@ -73,8 +73,9 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
     hold the assignments to names declared so (they belong to another scope).
 
     `name` is the qualified name of a function or class. `test` is the condition of an if/else/while block, the iterated
-    value of a for loop, or the context value of a with block. `params` are parameter names in order; `defaults` belong
-    to the last of them; `decorators` are as written; `bases` are those of a class."""
+    value of a for loop, the context value of a with block, or the exceptions that an except block catches. `params` are
+    parameter names in order; `defaults` belong to the last of them; `decorators` are as written; `bases` are those of a
+    class."""
 
     kind: str
     parent: int
@@ -168,9 +169,18 @@ class Return(msgspec.Struct, frozen=True, array_like=True):
     line: int
 
 
+class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A statement after which the rest of its block does not run: ``return``, ``raise``, ``break`` or ``continue``.
+    `line` is the last one of the statement."""
+
+    kind: str
+    block: int
+    line: int
+
+
 class Code(msgspec.Struct, frozen=True, array_like=True):
     """All syntax facts of one source; block 0 is the module itself. `devices`: the text mentions CUDA or NPU; `light`:
-    function bodies were skipped because the source names no framework."""
+    function bodies were skipped because the source names no framework; `npu`: the text names the NPU or HCCL."""
 
     blocks: list[Block] = []
     calls: list[Call] = []
@@ -181,3 +191,5 @@ class Code(msgspec.Struct, frozen=True, array_like=True):
     torch_expressions: list[TorchExpression] = []
     devices: bool = True
     light: bool = False
+    exits: list[Exit] = []
+    npu: bool = False

@@ -13,6 +13,7 @@ from npulint.facts.code import (
     Call,
     CallResult,
     Const,
+    Exit,
     Function,
     Import,
     NameUse,
@@ -63,12 +64,18 @@ class Expressions(SourcePositions):
         self.imports: list[Import] = []
         self.mentions: list[NameUse] = []
         self.returns: list[Return] = []
+        self.exits: list[Exit] = []
         self.noted: list[tuple[str, Value, int, ast.expr]] = []  # candidates for `TorchExpression`
         self._notes = "torch" in text  # whether to record these
         self.imported: set[str] = set()
         self.looked_up = False  # whether a name use represents a ``getattr``
         self.deferred: list[tuple[ast.expr, int]] = []
         self._depth = 0
+
+    def new_block(self, kind: str, parent: int, line: int, test: Value = UNKNOWN) -> int:
+        """Record a block; its index."""
+        self.blocks.append(Block(kind, parent, line, "", test))
+        return len(self.blocks) - 1
 
     def value(self, node: ast.expr, block: int) -> Value:
         """The value of `node`, evaluated in `block`."""
@@ -249,8 +256,30 @@ class Expressions(SourcePositions):
         return result
 
     def _boolean(self, node: ast.BoolOp, block: int) -> Value:
-        operator = "and" if isinstance(node.op, ast.And) else "or"
-        return Op(operator, self.values(node.values, block))
+        """The operands after the first are only evaluated where those before let them."""
+        operator, kind = ("and", "if") if node.op.__class__ is ast.And else ("or", "else")
+        found = [self.value(node.values[0], block)]
+        for part in node.values[1:]:
+            test = found[0] if len(found) == 1 else Op(operator, tuple(found))
+            found.append(self._branch(part, kind, test, block))
+        return Op(operator, tuple(found))
+
+    def _branch(self, node: ast.expr, kind: str, test: Value, block: int) -> Value:
+        """The value of an operand that is only evaluated where `test` holds (``if``) or not (``else``): what it calls
+        stands in a block of its own, as the branches of a statement do."""
+        if node.__class__ in _SIMPLE:
+            return self.value(node, block)
+        inner = self.new_block(kind, block, node.lineno, test)
+        before = self._size()
+        value = self.value(node, inner)
+        if len(self.blocks) == inner + 1 and self._size() == before:
+            self.blocks.pop()
+        return value
+
+    def _size(self) -> tuple[int, ...]:
+        """How much has been recorded."""
+        lists = (self.calls, self.mentions, self.noted, self.deferred, self.binds, self.returns)
+        return tuple([len(one) for one in lists])
 
     def _unary(self, node: ast.UnaryOp, block: int) -> Value:
         value = self.value(node.operand, block)
@@ -281,7 +310,8 @@ class Expressions(SourcePositions):
         test = self.value(node.test, block)
         if self._notes and asks_cuda(test, self.calls):
             self._note("choice", test, node.body, block)
-        return Op("if", (test, self.value(node.body, block), self.value(node.orelse, block)))
+        chosen = self._branch(node.body, "if", test, block)
+        return Op("if", (test, chosen, self._branch(node.orelse, "else", test, block)))
 
     def _display(self, node: ast.Tuple | ast.List | ast.Set, block: int) -> Value:
         if len(node.elts) > _WIDE:
@@ -353,6 +383,7 @@ _LEAVES: dict[type, Callable[[Expressions, Any, int], Value]] = {
     ast.Name: Expressions._name,
     ast.Attribute: Expressions._attribute,
 }
+_SIMPLE = frozenset((ast.Constant, ast.Name))
 _READERS: dict[type, Callable[[Expressions, Any, int], Value]] = {
     ast.Call: Expressions._call,
     ast.Subscript: Expressions._subscript,

@@ -27,6 +27,9 @@ _PYTHON2_HERE = lazy_compile(
 )
 
 
+_NPU = lazy_compile(r"(?<![A-Za-z])npu|hccl", re.IGNORECASE)
+
+
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
     """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
     comparisons), functions of a source that names no framework, and spans of arguments, are omitted."""
@@ -47,7 +50,9 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
         from npulint.read.python.close import read_closely
 
         code = read_closely(code, tree)
-    return msgspec.structs.replace(code, devices="cuda" in text or "npu" in text, light=light), []
+    return msgspec.structs.replace(
+        code, devices="cuda" in text or "npu" in text, light=light, npu=bool(_NPU.search(text))
+    ), []
 
 
 def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:

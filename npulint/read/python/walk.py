@@ -13,6 +13,7 @@ from npulint.facts.code import (
     CallResult,
     Code,
     Const,
+    Exit,
     Function,
     Import,
     Op,
@@ -54,7 +55,9 @@ class Walker(Expressions):
         if self.looked_up:
             self.mentions = [m for m in self.mentions if m.name.split(".", 1)[0] in self.imported]
         notes = self._kept_notes() if self.noted else []
-        return Code(self.blocks, self.calls, self.binds, self.imports, self.mentions, self.returns, notes)
+        return Code(
+            self.blocks, self.calls, self.binds, self.imports, self.mentions, self.returns, notes, exits=self.exits
+        )
 
     def _kept_notes(self) -> list[TorchExpression]:
         """The recorded expressions, without subscripts that are probably no masks."""
@@ -82,10 +85,6 @@ class Walker(Expressions):
                     masks.add(last)
         return masks
 
-    def new_block(self, kind: str, parent: int, line: int, test: Value = UNKNOWN) -> int:
-        self.blocks.append(Block(kind, parent, line, "", test))
-        return len(self.blocks) - 1
-
     def _enter(self, body: _Statements, block: int) -> None:
         if body:
             self._stack.append((body, block))
@@ -104,8 +103,12 @@ class Walker(Expressions):
         self.value(node.test, block)
 
     def _raise(self, node: ast.Raise, block: int) -> None:
+        self.exits.append(Exit("raise", block, node.end_lineno or node.lineno))
         if node.exc is not None:
             self.value(node.exc, block)
+
+    def _leave(self, node: ast.Break | ast.Continue, block: int) -> None:
+        self.exits.append(Exit("break" if node.__class__ is ast.Break else "continue", block, node.lineno))
 
     def _assign(self, node: ast.Assign, block: int) -> None:
         value = self.value(node.value, block)
@@ -196,6 +199,7 @@ class Walker(Expressions):
         return name
 
     def _return(self, node: ast.Return, block: int) -> None:
+        self.exits.append(Exit("return", block, node.end_lineno or node.lineno))
         if node.value is not None:
             self.returns.append(Return(self.value(node.value, block), block, node.lineno))
 
@@ -248,9 +252,16 @@ class Walker(Expressions):
         inner = self.new_block("try", block, node.lineno)
         self._enter(node.body, inner)
         for handler in node.handlers:
-            self._enter(handler.body, self.new_block("except", block, handler.lineno))
+            caught = UNKNOWN if handler.type is None else self._caught(handler.type)
+            self._enter(handler.body, self.new_block("except", block, handler.lineno, caught))
         self._enter(node.orelse, inner)
         self._enter(node.finalbody, block)
+
+    def _caught(self, node: ast.expr) -> Value:
+        """The names of the exceptions that a handler catches; using these needs nothing of what they belong to."""
+        if isinstance(node, ast.Tuple):
+            return SequenceDisplay(tuple(self._caught(one) for one in node.elts))
+        return Ref(self.target(node, 0)[0]) if isinstance(node, ast.Name | ast.Attribute) else UNKNOWN
 
     def _match(self, node: ast.Match, block: int) -> None:
         self.value(node.subject, block)
@@ -294,6 +305,8 @@ _HANDLERS: dict[type, Callable[[Walker, Any, int], None]] = {
     ast.Try: Walker._try,
     ast.Global: Walker._global,
     ast.Nonlocal: Walker._global,
+    ast.Break: Walker._leave,
+    ast.Continue: Walker._leave,
     ast.Assert: Walker._assert,
     ast.Raise: Walker._raise,
     ast.Match: Walker._match,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.assemble.cursors import Expr
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.torch.device_names import AVAILABLE
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
@@ -29,7 +30,7 @@ def leaves(value: Expr, inner: bool = False) -> list[str]:
         return [value.literal]
     operands = value.operands()
     if value.operator in _CHOICES:
-        return [text for one in operands[value.operator == "if" :] for text in leaves(one, True)]
+        return [text for one in _possible(value) for text in leaves(one, True)]
     if value.operator in ("+", "%", "join") and operands:
         return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True)]
     call = value.call
@@ -41,6 +42,15 @@ def leaves(value: Expr, inner: bool = False) -> list[str]:
     if call.args and (call.written == "str" or (inner and call.last == "device")):
         return leaves(value.sibling(call.record.args[0]), True)
     return []
+
+
+def _possible(choice: Expr) -> list[Expr]:
+    """What a choice may give on an NPU server."""
+    if choice.operator != "if":
+        return choice.operands()
+    test, chosen, other = choice.operands()
+    found = npu_server(choice.context).truth(test)
+    return [chosen, other] if found is None else [chosen if found else other]
 
 
 def device_text(value: Expr) -> str:

@@ -1,0 +1,327 @@
+"""The NPU server: what conditions, helpers and imports come to where torch has an NPU and no CUDA.
+
+Three values throughout: what is not certain there stays unknown. Whether CUDA answers is certain only in projects that
+name the NPU themselves; transfer_to_npu makes the functions of CUDA answer for the NPU, and a project that names no NPU
+will be moved by it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from npulint.assemble.arithmetic import apply
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.torch_state import TRANSFER
+from npulint.assemble.walker import walker
+from npulint.data.npu_server import answer, convention, found_program, importable
+from npulint.facts.attributes import Flag
+from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
+from npulint.lazy_regex import lazy_compile
+
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+# Words of names and texts of which the machine may decide; other conditions are not followed.
+_OF_MACHINES = lazy_compile(
+    r"cuda|npu|gpu|xpu|mps|hpu|mlu|musa|xla|hip|rocm|nvidia|ascend|avail|device|accelerat|backend|platform|spec$|which"
+    r"|(?:^|[._])(?:has|have|use|using)_|import|install|support|flash|apex|xformers|triton|bf16|bfloat|tf32|fp8|hasattr",
+    re.IGNORECASE,
+)
+_OTHER_DEVICES = frozenset(("cuda", "gpu", "xpu", "mps", "hip", "hpu", "xla", "mlu", "musa", "rocm"))
+_IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "OSError"))
+_EXITS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
+_EQUALITY = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "is not": False}
+_FIND_SPEC = frozenset(("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader"))
+_SAME = frozenset(("bool", "str", "int", "torch.device", "torch.accelerator.current_accelerator().type"))
+
+
+class NpuServer:
+    """Answers for one project; get it by `npu_server`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._runs: dict[tuple[str, int], Flag] = {}
+        self._dead: dict[str, list[tuple[int, int]]] = {}
+        self._answers = 0  # how often the machine was asked
+
+    # -- the machine -------------------------------------------------------------------------------
+
+    @cached_property
+    def transferred(self) -> bool | None:
+        """Whether the functions of CUDA answer for the NPU; None where the project does not say it or does not name the
+        NPU at all."""
+        modules = [one for one in self._context.project.modules.values() if one.code.npu]
+        imports = (record for module in modules for record in module.code.imports)
+        if any(f"{record.module}.{record.name}".startswith(TRANSFER) for record in imports):
+            return True
+        return False if any(not _TEST_FILE.search(module.path) for module in modules) else None
+
+    # -- conditions --------------------------------------------------------------------------------
+
+    def truth(self, test: Expr) -> bool | None:
+        """The truth value of a condition there; None if undetermined, or if it has nothing to do with the machine:
+        what settings make of it is up to those who change them."""
+        if not any(_OF_MACHINES.search(part.written or part.text) for part in test.mentioned):
+            return None
+        before = self._answers
+        found = truth(self.value(test))
+        return found if self._answers > before else None
+
+    def asked(self, found: PossibleValues) -> PossibleValues:
+        """Note that a value, unless it is unknown, comes from the machine."""
+        self._answers += found is not NOTHING
+        return found
+
+    def value(self, expression: Expr) -> PossibleValues:
+        """The scalars that an expression may have there; of a device its text."""
+        return _value(expression, self)
+
+    def recorded(self, name: str) -> PossibleValues:
+        """What the table has for a canonical name."""
+        found = answer(name, bool(self.transferred))
+        if self.transferred is None and found is not NOTHING and found != answer(name, True):
+            return NOTHING
+        return self.asked(found)
+
+    def helper(self, name: str) -> PossibleValues:
+        """What an own function gives whose name is a convention."""
+        found = convention(name, bool(self.transferred))
+        unsure = self.transferred is None and found != convention(name, True)
+        return NOTHING if unsure else self.asked(found)
+
+    def has(self, name: str) -> PossibleValues:
+        """Whether a module has a member."""
+        release = re.match(r"(\d+)\.(\d+)", self._context.torch)
+        newer = release is not None and (int(release[1]), int(release[2])) >= (2, 6)
+        return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
+
+    # -- what runs ---------------------------------------------------------------------------------
+
+    def runs(self, scope: Scope, line: int = 0) -> Flag:
+        """Whether a block, or what stands at `line` of it, runs there when what is around it is run: ``no`` behind a
+        condition that is false there, after a return, or where an import has failed."""
+        if line and self.is_dead(scope, line):
+            return "no"
+        key = (scope.path, scope.block)
+        known = self._runs.get(key)
+        if known is None:
+            self._runs[key] = "unknown"  # answers a recursive question
+            known = self._runs[key] = self._block_runs(scope)
+        return known
+
+    def _block_runs(self, scope: Scope) -> Flag:
+        here = self._own(scope)
+        around = scope.parent
+        if here == "no" or around is None or scope.kind in ("function", "lambda", "class"):
+            return here if around is None or here == "no" else self._no_at_least(around, scope.record.line)
+        outer = self.runs(around, scope.record.line)
+        return outer if outer == "no" or here == "yes" else here
+
+    def _no_at_least(self, around: Scope, line: int) -> Flag:
+        """A function runs whenever it is called; it is not even defined where what is around it does not run."""
+        return "no" if self.runs(around, line) == "no" else "yes"
+
+    def _own(self, scope: Scope) -> Flag:
+        """Whether a block runs for itself."""
+        if scope.kind in ("if", "else"):
+            found = self.truth(scope.test)
+            return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
+        if scope.kind == "except":
+            return self._handles(scope)
+        return "unknown" if scope.kind == "loop" else "yes"
+
+    def _handles(self, handler: Scope) -> Flag:
+        """Whether a handler of exceptions runs: the import that it is for fails there, or succeeds."""
+        caught = {name.rpartition(".")[2] for name in handler.test.written_names}
+        tried = _try_of(handler)
+        if tried is None or (caught and caught.isdisjoint(_IMPORT_ERRORS)):
+            return "unknown"
+        found = [importable(name) for name, _ in _imports_in(tried)]
+        if False in found:
+            return "yes"
+        only_imports = (
+            bool(found) and None not in found and not any(call.block == tried.block for call in tried.module.code.calls)
+        )
+        return "no" if only_imports else "unknown"
+
+    # -- what follows an exit ----------------------------------------------------------------------
+
+    def is_dead(self, scope: Scope, line: int) -> bool:
+        """Whether what stands at `line` of a block follows an exit that is certainly taken there, or an import that
+        fails."""
+        found = self._dead.get(scope.path)
+        if found is None:
+            self._dead[scope.path] = []  # answers a recursive question
+            found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
+        around = scope.module.ancestors(scope.block) if found else ()
+        return any(line > after and block in around for block, after in found)
+
+    def _dead_ranges(self, module: Scope) -> list[tuple[int, int]]:
+        """The blocks of a module of which the rest after a line does not run there."""
+        found = [(tried.block, line) for tried in module.blocks_of("try") for line in self._failing_imports(tried)]
+        exits = [(one.block, one.line) for one in module.module.code.exits if one.kind != "raise" or one.block]
+        exits += [(c.scope.block, c.line) for c in module.calls_named("exit", "_exit", "quit") if c.name in _EXITS]
+        for block, line in exits:
+            outer = self._left(module.at(block))
+            if outer is not None and not (outer.block == block and outer.block == 0):
+                found.append((outer.block, line))
+        return found
+
+    def _failing_imports(self, tried: Scope) -> list[int]:
+        return [line for name, line in _imports_in(tried) if importable(name) is False]
+
+    def _left(self, scope: Scope) -> Scope | None:
+        """The outermost block that an exit in `scope` certainly leaves when it runs; None if it is in none."""
+        while scope.kind in ("if", "else", "with"):
+            around = scope.parent
+            if around is None or (scope.kind != "with" and self._own(scope) != "yes"):
+                break
+            scope = around
+        return None if scope.kind in ("module", "class") else scope
+
+
+@once
+def npu_server(context: Context) -> NpuServer:
+    """The one model of the server for a project."""
+    return NpuServer(context)
+
+
+@walker(depth=16, otherwise=lambda: NOTHING)
+def _value(expression: Expr, server: NpuServer) -> PossibleValues:
+    if expression.is_literal:
+        return expression.known
+    if expression.call is not None:
+        return _of_call(expression.call, server)
+    if expression.written:
+        return _of_name(expression, server)
+    if expression.operator in _EQUALITY and _is_other_device(expression):
+        return server.asked(NO if _EQUALITY[expression.operator] else YES)
+    if expression.operator in ("[]", "."):
+        return _of_part(expression, server)
+    if expression.operator == "if":
+        test, chosen, other = expression.operands()
+        found = server.truth(test)
+        if found is not None:
+            return _value(chosen if found else other, server)
+    if expression.operator:
+        return apply(expression.operator, [_value(one, server) for one in expression.operands()])
+    return NOTHING
+
+
+def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
+    known = server.recorded(expression.name)
+    if known is not NOTHING:
+        return known
+    if expression.written.endswith(".is_cuda"):
+        return server.asked(NO if server.transferred is False else NOTHING)
+    if expression.written.endswith(".type"):
+        return _kind_of_device(expression.scope.named(expression.written[: -len(".type")], expression.line), server)
+    plain = expression.known
+    assignments = expression.assignments
+    if plain.symbol:  # an option is what its user makes it
+        return PossibleValues(plain.values, False, plain.symbol)
+    if (plain.exact and len(plain.values) == 1) or not assignments:
+        return plain
+    live = [one for one in assignments if server.runs(one.scope, one.line) != "no"]
+    if not live or expression.passed_to is not None:
+        return plain
+    if len(live) < len(assignments):
+        server.asked(NO)
+    found = merge([_value(one.value, server) for one in live])
+    return found if found.exact else plain if len(live) == len(assignments) else found
+
+
+def _kind_of_device(device: Expr, server: NpuServer) -> PossibleValues:
+    found = _value(device, server)
+    texts = [one for one in found.values if isinstance(one, str)]
+    if len(texts) != len(found.values) or not texts:
+        return NOTHING
+    return PossibleValues(tuple(dict.fromkeys(one.partition(":")[0] for one in texts)), found.exact, found.symbol)
+
+
+def _of_part(expression: Expr, server: NpuServer) -> PossibleValues:
+    """An element of a display whose index is known, or an attribute of what a call gives."""
+    known = server.recorded(expression.name)
+    if known is not NOTHING or expression.subscript is None:
+        attribute = expression.attribute
+        if known is NOTHING and attribute is not None and attribute[1] == "type":
+            return _kind_of_device(attribute[0], server)
+        return known
+    holder, index = expression.subscript
+    key = _value(index, server).single
+    for display in holder.displays if key is not None else ():
+        for entry, value in display.entries:
+            if entry is not None and entry.literal == key:
+                return _value(value, server)
+    return expression.known
+
+
+def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
+    name = call.name
+    known = server.recorded(f"{name}()")
+    if known is not NOTHING:
+        return known
+    first = call.args[0] if call.args else None
+    if first is not None:
+        if name in _SAME:
+            found = _value(first, server)
+            return apply(name, [found]) if name == "bool" else found
+        if name in _FIND_SPEC:
+            return server.asked(_availability(first.single))
+        if name == "shutil.which":
+            return server.asked(found_program(str(first.single)))
+        if name == "hasattr":
+            return server.asked(server.has(f"{first.name}.{call.args[-1].literal}"))
+    target = call.target
+    if target is None or target.kind == "class":
+        return call.result.known
+    found = _returned(target, server)
+    if found.exact:
+        return found
+    helper = server.helper(target.record.name.rpartition(".")[2])
+    return found if helper is NOTHING else helper
+
+
+def _availability(module: object) -> PossibleValues:
+    found = importable(module) if isinstance(module, str) else None
+    return NOTHING if found is None else YES if found else PossibleValues((None,), True)
+
+
+@walker(depth=8, otherwise=lambda: NOTHING)
+def _returned(function: Scope, server: NpuServer) -> PossibleValues:
+    """What an own function gives there: the values of the returns that run, up to the first that surely does."""
+    found = []
+    for record in function.module.returns.get(function.block, ()):
+        scope = function.at(record.block)
+        answer = server.runs(scope, record.line)
+        if answer == "no":
+            server.asked(NO)
+        else:
+            found.append(_value(Expr(record.value, scope, record.line + 1), server))
+    return merge(found) if found else NOTHING
+
+
+def _is_other_device(comparison: Expr) -> bool:
+    """Whether the kind of a tensor's device is compared with devices of other makers only."""
+    left, right = comparison.operands()
+    for subject, others in ((left, right), (right, left)):
+        texts = [one.literal for one in (others.items if others.is_display else [others])]
+        kinds = {one.partition(":")[0] for one in texts if isinstance(one, str)}
+        if kinds and len(kinds) == len(texts) and kinds <= _OTHER_DEVICES:
+            return subject.dotted.endswith(".device.type")
+    return False
+
+
+def _try_of(handler: Scope) -> Scope | None:
+    """The ``try`` that a handler of exceptions belongs to."""
+    block, blocks = handler.block - 1, handler.module.blocks
+    while block > 0 and blocks[block].kind == "except" and blocks[block].parent == handler.record.parent:
+        block -= 1
+    tried = blocks[block]
+    return handler.at(block) if tried.kind == "try" and tried.parent == handler.record.parent else None
+
+
+def _imports_in(tried: Scope) -> list[tuple[str, int]]:
+    """The modules that a ``try`` imports directly, with their lines."""
+    records = (one for one in tried.module.code.imports if one.block == tried.block and not one.level)
+    return [(f"{one.module}.{one.name}" if one.name not in ("", "*") else one.module, one.line) for one in records]
