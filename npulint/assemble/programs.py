@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
@@ -105,10 +105,7 @@ class Programs:
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
-        named = word == "train"
-        fact = describe(
-            index, word, self._adapter, self._torch, lambda facts: self._may_run(facts, paths, entry, named)
-        )
+        fact = describe(index, word, self._adapter, self._torch, partial(self._may_run, paths, entry))
         fact.ranks = self._ranks(entry)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)
@@ -116,15 +113,15 @@ class Programs:
             program.surely_runs = lambda one: self._surely_runs(one, paths, entry)
         return program
 
-    def _may_run(self, facts: list[Fact], paths: list[str], entry: str, named: bool) -> bool:
-        """Whether the program can reach the code of any of these facts; `named`: what its modules only name counts as
-        well, since calls may be computed."""
+    def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
+        """Whether the program can reach the code of any of these facts; `by_name`: also where only the name of a call
+        is that of a function."""
         if not entry:
             return True
         places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
         if not places.isdisjoint(self._reached(entry, paths, False)):
             return True
-        return named and self._uses.comes_to(places, paths, entry)
+        return by_name and self._uses.comes_to(places, paths, entry)
 
     def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
         """Whether an entry script surely reaches a fact; facts from other files than Python hold anyhow."""

@@ -15,14 +15,16 @@ _GRADIENTS = "tensorflow.gradients"
 
 
 def describe(
-    index: Index, entry_word: Purpose, adapter: str, torch: str, may_run: Callable[[list[Fact]], bool]
+    index: Index, entry_word: Purpose, adapter: str, torch: str, may_run: Callable[[list[Fact], bool], bool]
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
     indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
-    whether the program can reach any of some facts."""
-    trains = _trains(index, entry_word, may_run)
+    whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone."""
+    framework = _framework(index)
+    by_name = entry_word == "train" or framework != "torch"  # a script that says that it trains may compute its calls
+    trains = _trains(index, entry_word, lambda facts: may_run(facts, by_name))
     fact = ProgramFact(
-        framework=_framework(index),
+        framework=framework,
         npu=any(map(is_of_adapter, index.names("import"))),
         trains=trains,
         purpose="train" if trains else entry_word,
