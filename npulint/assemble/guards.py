@@ -34,7 +34,7 @@ def active(scope: Scope) -> Flag:
     that is not so there."""
     if npu_server(scope.context).runs(scope) == "no":
         return "no"
-    here = _active_branch(scope) if scope.kind in BRANCHES else "yes"
+    here = _condition(scope) if scope.kind in BRANCHES else "yes"
     if here == "no" or (scope.kind == "function" and _has_inactive_callers_only(scope)):
         return "no"
     around = scope.parent
@@ -55,7 +55,7 @@ def surely_runs(scope: Scope) -> bool:
 
 def _condition(branch: Scope) -> Flag:
     """Whether a branch is taken on an NPU server, else by default."""
-    there = npu_server(branch.context).runs(branch)
+    there = npu_server(branch.context).taken(branch)
     return _active_branch(branch) if there == "unknown" else there
 
 

@@ -41,7 +41,7 @@ class NpuServer:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._runs: dict[tuple[str, int], Flag] = {}
-        self._dead: dict[str, list[tuple[int, int]]] = {}
+        self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
         self._answers = 0  # how often the machine was asked
 
     # -- the machine -------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ class NpuServer:
         return known
 
     def _block_runs(self, scope: Scope) -> Flag:
-        here = self._own(scope)
+        here = self.taken(scope)
         around = scope.parent
         if here == "no" or around is None or scope.kind in ("function", "lambda", "class"):
             return here if around is None or here == "no" else self._no_at_least(around, scope.record.line)
@@ -121,8 +121,8 @@ class NpuServer:
         """A function runs whenever it is called; it is not even defined where what is around it does not run."""
         return "no" if self.runs(around, line) == "no" else "yes"
 
-    def _own(self, scope: Scope) -> Flag:
-        """Whether a block runs for itself."""
+    def taken(self, scope: Scope) -> Flag:
+        """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
         if scope.kind in ("if", "else"):
             found = self.truth(scope.test)
             return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
@@ -151,12 +151,12 @@ class NpuServer:
         fails."""
         found = self._dead.get(scope.path)
         if found is None:
-            self._dead[scope.path] = []  # answers a recursive question
+            self._dead[scope.path] = {}  # answers a recursive question
             found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
         around = scope.module.ancestors(scope.block) if found else ()
-        return any(line > after and block in around for block, after in found)
+        return any(line > found.get(block, line) for block in around)
 
-    def _dead_ranges(self, module: Scope) -> list[tuple[int, int]]:
+    def _dead_ranges(self, module: Scope) -> dict[int, int]:
         """The blocks of a module of which the rest after a line does not run there."""
         found = [(tried.block, line) for tried in module.blocks_of("try") for line in self._failing_imports(tried)]
         exits = [(one.block, one.line) for one in module.module.code.exits if one.kind != "raise" or one.block]
@@ -165,7 +165,10 @@ class NpuServer:
             outer = self._left(module.at(block))
             if outer is not None and not (outer.block == block and outer.block == 0):
                 found.append((outer.block, line))
-        return found
+        ranges: dict[int, int] = {}
+        for block, line in found:
+            ranges[block] = min(line, ranges.get(block, line))
+        return ranges
 
     def _failing_imports(self, tried: Scope) -> list[int]:
         return [line for name, line in _imports_in(tried) if importable(name) is False]
@@ -174,7 +177,7 @@ class NpuServer:
         """The outermost block that an exit in `scope` certainly leaves when it runs; None if it is in none."""
         while scope.kind in ("if", "else", "with"):
             around = scope.parent
-            if around is None or (scope.kind != "with" and self._own(scope) != "yes"):
+            if around is None or (scope.kind != "with" and self.taken(scope) != "yes"):
                 break
             scope = around
         return None if scope.kind in ("module", "class") else scope
@@ -308,8 +311,16 @@ def _is_other_device(comparison: Expr) -> bool:
         texts = [one.literal for one in (others.items if others.is_display else [others])]
         kinds = {one.partition(":")[0] for one in texts if isinstance(one, str)}
         if kinds and len(kinds) == len(texts) and kinds <= _OTHER_DEVICES:
-            return subject.dotted.endswith(".device.type")
+            return _says_device(subject)
     return False
+
+
+def _says_device(value: Expr) -> bool:
+    """Whether an expression is the kind of a tensor's device: ``x.device.type``, ``str(x.device)``."""
+    call = value.call
+    if call is not None and call.written == "str" and call.args:
+        return call.args[0].dotted.endswith(".device")
+    return value.dotted.endswith(".device.type")
 
 
 def _try_of(handler: Scope) -> Scope | None:

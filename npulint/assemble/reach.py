@@ -104,6 +104,8 @@ class Reach:
         for record in module.module.code.imports:
             if record.name not in ("", "*"):
                 self._pass(module.at(record.block).named(record.alias, record.line), edges)
+        if not self._surely:  # what it calls of their instances is unknown
+            edges.places.update(method for one in edges.classes for _, method in self._methods(one))
 
     def _calls(self, module: Scope) -> dict[int, list[CallSite]]:
         found = self._by_home.get(module.path)

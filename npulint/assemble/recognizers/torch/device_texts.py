@@ -45,12 +45,15 @@ def leaves(value: Expr, inner: bool = False) -> list[str]:
 
 
 def _possible(choice: Expr) -> list[Expr]:
-    """What a choice may give on an NPU server."""
+    """What a choice may give on an NPU server; all of it where it gives the CPU there, since a GPU was meant."""
     if choice.operator != "if":
         return choice.operands()
+    server = npu_server(choice.context)
     test, chosen, other = choice.operands()
-    found = npu_server(choice.context).truth(test)
-    return [chosen, other] if found is None else [chosen if found else other]
+    found = server.truth(test)
+    if found is None or server.value(chosen if found else other).values in ((), ("cpu",)):
+        return [chosen, other]
+    return [chosen if found else other]
 
 
 def device_text(value: Expr) -> str:
