@@ -166,8 +166,8 @@ def torch_names() -> dict[str, Any]:
 
 
 def npu_server() -> dict[str, Any]:
-    """What is known of an NPU server, by name: the value in plain PyTorch and under transfer_to_npu (absent: unknown)."""
-    return {r["name"]: [scalar(r["value"]), *([scalar(r["transferred"])] if r["transferred"] else [])] for r in rows("npu_server.csv")}
+    """What is known of an NPU server, by name: values in plain PyTorch and under transfer_to_npu (absent: unknown)."""
+    return {row["name"]: [scalar(row[k]) for k in ("value", "transferred") if row[k]] for row in rows("npu_server.csv")}
 
 
 def torch_libraries() -> dict[str, Any]:

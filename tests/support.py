@@ -10,14 +10,19 @@ from npulint.facts.model import Fact, FileFacts
 from npulint.read.python import read_python
 
 
-def programs(sources: dict[str, str], adapter: str = "") -> list[Program]:
-    """The programs of a project made of Python sources by path."""
+def read_sources(sources: dict[str, str]) -> list[FileFacts]:
+    """Python sources by path, as files that were read."""
     files = []
     for path, text in sources.items():
         code, problems = read_python(dedent(text), path)
         assert not problems, problems
         files.append(FileFacts(path, "python", code))
-    return assemble("", files, adapter)
+    return files
+
+
+def programs(sources: dict[str, str], adapter: str = "") -> list[Program]:
+    """The programs of a project made of Python sources by path."""
+    return assemble("", read_sources(sources), adapter)
 
 
 def facts(sources: dict[str, str] | str, kind: str, name: str = "") -> list[Fact]:

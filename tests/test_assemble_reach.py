@@ -1,0 +1,74 @@
+"""Reach: what a program runs surely, and what under conditions."""
+
+from __future__ import annotations
+
+import pytest
+
+from npulint.assemble.build import assembled
+from npulint.assemble.cursors import scope_at
+from npulint.assemble.reach import possible_reach, sure_reach
+from tests.support import read_sources
+
+_MAIN = "\nif __name__ == '__main__':\n    main()\n"
+
+# What stands in main.py, with what a function `goal` of lib.py is reached: surely, perhaps, or not.
+_WAYS = {
+    "a call": ("from lib import goal\ndef main():\n    goal()\n", "sure"),
+    "a call of a call": ("from lib import goal\ndef f():\n    goal()\ndef main():\n    f()\n", "sure"),
+    "under an option": ("from lib import goal\ndef main():\n    if args.x:\n        goal()\n", "perhaps"),
+    "under the job of the script": ("from lib import goal\ndef main():\n    if args.train:\n        goal()\n", "sure"),
+    "where the server never comes": (
+        "from lib import goal\nimport torch_npu\ndef main():\n    if torch.cuda.is_available():\n        goal()\n",
+        "no",
+    ),
+    "only imported": ("from lib import goal\ndef main():\n    pass\n", "no"),
+    "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
+    "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
+    "a method": ("from lib import Thing\ndef main():\n    Thing().work()\n", "sure"),
+    "a method of an unknown object": ("from lib import Thing\ndef main():\n    x = Thing()\n    y.work()\n", "sure"),
+    "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
+    "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
+    "a handler of exceptions": (
+        "from lib import goal\ndef main():\n    try:\n        f()\n    except OSError:\n        goal()\n",
+        "perhaps",
+    ),
+}
+_LIB = """import torch
+
+def goal():
+    pass
+
+class Thing:
+    def work(self):
+        goal()
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        goal()
+"""
+
+
+@pytest.mark.parametrize(("source", "expected"), _WAYS.values(), ids=_WAYS.keys())
+def test_a_function_is_reached(source: str, expected: str) -> None:
+    whole = assembled("/p", read_sources({"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB}))
+    goal = scope_at(whole.context, whole.context.project.modules["lib.py"], 0).definition("goal")
+    assert goal is not None
+    paths = ["main.py", "lib.py"]
+    found = [
+        ("lib.py", goal.block) in graph(whole.context).places("main.py", paths)
+        for graph in (sure_reach, possible_reach)
+    ]
+    assert found == {"sure": [True, True], "perhaps": [False, True], "no": [False, False]}[expected]
+
+
+def test_what_fails_only_under_an_option_does_not_fail_readiness() -> None:
+    from tests.support import programs
+
+    source = (
+        "import torch\nimport torch_npu\n\ndef main(args):\n    model = torch.nn.Linear(1, 1).npu()\n{}"
+        "    for x in loader:\n        model(x).sum().backward()\n" + _MAIN
+    )
+    for line, expected in (("    model.cuda()\n", True), ("    if args.gpu_too:\n        model.cuda()\n", False)):
+        (program,) = [one for one in programs({"train.py": source.format(line)}) if one.entry]
+        (fact,) = program.index.of_kind("cuda")
+        assert program.surely_runs(fact) is expected
