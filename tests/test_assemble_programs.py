@@ -340,7 +340,7 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
     facts: list[Fact] = [TableFact("environment", "RANK_SIZE", "run.sh", attrs={"value": size}) for size in sizes]
     index = Index([FactTable({"environment": facts})])
-    assert describe(index, "unknown", "1.15", "", lambda steps: False).multi_device == answer
+    assert describe(index, "unknown", "1.15", "", lambda steps, by_name: False).multi_device == answer
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
