@@ -115,7 +115,8 @@ class Applies(msgspec.Struct, frozen=True):
 class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``program``, ``file`` or empty: within it, one finding at the first place covers all places,
     the others are related locations. `joins` are codes of source checks that report the same problem as this graph or
-    run check. Of `fixes` the first matching rule applies."""
+    run check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has its
+    severity; elsewhere it is a note (empty: it is as severe everywhere)."""
 
     code: str
     name: str
@@ -132,6 +133,7 @@ class Check(msgspec.Struct, frozen=True):
     needs: Query | None = None
     unless: Query | None = None
     related: Query | None = None
+    severe_on: tuple[str, ...] = ()
     once: str = ""
     joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()

@@ -29,6 +29,7 @@ from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
 from npulint.catalogue.texts import read_texts
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
+from npulint.data.chips import NAMES
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
@@ -46,7 +47,7 @@ _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
 _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
-_OPTIONAL = ("applies", "needs", "unless", "related", "once", "joins", "fix")
+_OPTIONAL = ("applies", "severe_on", "needs", "unless", "related", "once", "joins", "fix")
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -105,6 +106,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
+        severe_on=fields.words(keys["severe_on"], "severe_on", NAMES) if "severe_on" in keys else (),
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),

@@ -8,6 +8,7 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import CompiledFix, applicability, changes
+from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
 from npulint.evaluate.fact_index import FactIndex
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.readiness import CompiledItem, ReportedCheck, checklist
@@ -25,23 +26,28 @@ class ProgramVerdict(msgspec.Struct, frozen=True):
     checklist: tuple[ChecklistItem, ...]
 
 
-def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> ProgramVerdict:
-    """The findings and checklist of one program. `target` holds declared versions and the SoC family. A side of a
-    comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
+def evaluate(
+    catalogue: Catalogue, program: Program, target: dict[str, str], lang: str, chips: TargetChips | None = None
+) -> ProgramVerdict:
+    """The findings and checklist of one program. `target` holds declared versions and the SoC family; `chips` are those
+    that the project may run on, if they are not just the declared one. A side of a comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
     with run checks, and other programs with none of these."""
+    chips = chips or target_chips(target)
     ready = _check_set(catalogue, program.attrs["framework"], _family(program))
     candidates = ready.register.candidates(program)
     found: list[Finding] = []
     reported: list[ReportedCheck] = []
     for asked in ready.concerned(candidates):
-        if not applies(asked.check.applies, program, target):
+        if not applies(asked.check.applies, program, target, chips):
             continue
         facts = asked.find(candidates)
         if facts:
             related = [] if asked.related is None else asked.related.find(candidates)
-            found += _findings(asked, facts, related, candidates, program, lang)
-            reported.append(ReportedCheck(asked.check, facts))
-    items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
+            check = for_chips(asked.check, chips, lang)
+            found += _findings(check, asked.fixes, facts, related, candidates, program, lang)
+            reported.append(ReportedCheck(check, facts))
+    listed = ready.items if _listed(program) else []
+    items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(found, checklist(items, program.entry, candidates, reported, lang))
 
 
@@ -131,7 +137,7 @@ def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
     return known[kind]
 
 
-def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
+def applies(rule: Applies, program: Program, target: dict[str, str], chips: TargetChips | None = None) -> bool:
     """Whether a check applies to the program and target."""
     attrs = program.attrs
     if rule.frameworks and attrs["framework"] not in rule.frameworks:
@@ -146,7 +152,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
         return False
     if rule.trains is not None and (attrs["trains"] == "yes") != rule.trains:
         return False
-    if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
+    if rule.soc and holds(rule.soc, chips or target_chips(target)) == "no":
         return False
     for key, wanted in rule.versions.items():
         version = target.get(key) or attrs.get(key, "")
@@ -156,12 +162,16 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
 
 
 def _findings(
-    asked: _CompiledCheck, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
+    check: Check,
+    fixes: list[CompiledFix],
+    facts: list[Fact],
+    extra: list[Fact],
+    candidates: Candidates,
+    program: Program,
+    lang: str,
 ) -> list[Finding]:
-    check = asked.check
-
     def finding(group: list[Fact]) -> Finding:
-        mending = changes(asked.fixes, group, program, candidates) if asked.fixes else ()
+        mending = changes(fixes, group, program, candidates) if fixes else ()
         return _finding(check, lang, group, extra[:_RELATED], program, mending)
 
     graph = "graph" in program.attrs or "run" in program.attrs

@@ -31,6 +31,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "target.given": ("specified", "指定"),
     "target.inferred": ("inferred", "推断"),
     "target.assumed": ("assumed", "假定"),
+    "target.unlikely": ("{chips} unlikely", "不太可能是 {chips}"),
+    "target.shown": ("inferred from {word}", "由 {word} 推断"),
+    "target.shown.at": ("inferred from {word} in {path}:{line}", "由 {path}:{line} 的 {word} 推断"),
+    "on.chips": ("On {chips}: ", "在 {chips} 上："),
     "target.any": ("any (not declared)", "任意（未声明）"),
     "first": ("What to do first", "优先处理"),
     "first.places": (
