@@ -17,7 +17,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "lines": "Reported lines:", "trains": "programs that train", "idle": "programs that do not train",
         "comma": ", ", "stop": "; ", "fixed": "After the fix:",
         "reference": "Reference", "migrated": "Migrated program", "joins": "Merged on the same line with",
-        "confirms": "Confirms in the code",
+        "confirms": "Confirms in the code", "severe": "{word} on {chips}; elsewhere note",
     },
     "zh": {
         "code": "编号", "name": "名称", "severity": "严重程度", "confidence": "置信度", "category": "类别",
@@ -27,7 +27,7 @@ _LABELS: dict[str, dict[str, str]] = {
         "lines": "报告位置：", "trains": "训练程序", "idle": "非训练程序",
         "comma": "、", "stop": "；", "fixed": "修复结果：",
         "reference": "参考基准", "migrated": "迁移后工程", "joins": "同一行合并为",
-        "confirms": "可证实的代码检查项",
+        "confirms": "可证实的代码检查项", "severe": "{chips} 上为{word}，其他芯片上为提示",
     },
 }  # fmt: skip
 _WORDS: dict[str, dict[str, str]] = {
@@ -108,7 +108,7 @@ class CheckPage:
         return [
             (label["code"], check.code),
             (label["name"], f"`{check.name}`"),
-            (label["severity"], word(check.severity, self.lang)),
+            (label["severity"], self.severity()),
             (label["confidence"], word(check.confidence, self.lang)),
             (label["category"], word(check.category, self.lang)),
             (label["topic"], f"`{check.topic}`"),
@@ -117,6 +117,11 @@ class CheckPage:
             (label["since"], f"{check.since} ({word(check.status, self.lang)})"),
             (label["fix"], label["comma"].join(word(one, self.lang) for one in applicabilities(check))),
         ]
+
+    def severity(self) -> str:
+        """The severity, with the chips on which it holds."""
+        plain, chips = word(self.check.severity, self.lang), self.label["comma"].join(self.check.severe_on)
+        return self.label["severe"].format(word=plain, chips=chips) if chips else plain
 
     def applies(self) -> str:
         """The programs that the check applies to."""

@@ -29,7 +29,6 @@ from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.questions import Questions
 from npulint.catalogue.texts import read_texts
 from npulint.catalogue.yaml_tree import Node, Scalar, TreeError, load_tree
-from npulint.data.chips import NAMES
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
@@ -106,7 +105,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         needs=questions.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=questions.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=questions.find(keys["related"], "related") if "related" in keys else None,
-        severe_on=fields.words(keys["severe_on"], "severe_on", NAMES) if "severe_on" in keys else (),
+        severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),

@@ -36,9 +36,6 @@ CHIPS = (
 OLD_CHIPS = frozenset(chip.name for chip in CHIPS if not chip.bfloat16)
 """The chips without bfloat16, on which operators are compiled online by default."""
 
-NAMES = tuple(sorted(chip.name for chip in CHIPS))
-"""The names by which checks and results call the generations."""
-
 _BEGINNINGS = tuple((chip, lazy_compile(chip.names, re.IGNORECASE)) for chip in CHIPS)
 
 

@@ -38,12 +38,12 @@ def evaluate(
     found: list[Finding] = []
     reported: list[ReportedCheck] = []
     for asked in ready.concerned(candidates):
-        if not applies(asked.check.applies, program, target, chips):
+        check = for_chips(asked.check, chips, lang) if applies(asked.check.applies, program, target, chips) else None
+        if check is None:
             continue
         facts = asked.find(candidates)
         if facts:
             related = [] if asked.related is None else asked.related.find(candidates)
-            check = for_chips(asked.check, chips, lang)
             found += _findings(check, asked.fixes, facts, related, candidates, program, lang)
             reported.append(ReportedCheck(check, facts))
     listed = ready.items if _listed(program) else []

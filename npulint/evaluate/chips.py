@@ -44,12 +44,15 @@ def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "
     return "yes" if (target.known or _TODAY) <= wanted else "unknown"
 
 
-def for_chips(check: Check, target: TargetChips, lang: str) -> Check:
+def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
     """The check as it holds for the target: a note that names the chips where they are not known to be those of the
-    target; a note as well on chips other than those on which it is severe."""
-    if check.applies.soc and holds(check.applies.soc, target) == "unknown":
-        return _limited(check, lang)
-    return _lowered(check) if check.severe_on and not _is_severe(check.severe_on, target) else check
+    target; a note as well on chips other than those on which it is severe. None where a mere note is about chips that
+    the project hardly runs on."""
+    if not check.applies.soc or holds(check.applies.soc, target) == "yes":
+        return _lowered(check) if check.severe_on and not _is_severe(check.severe_on, target) else check
+    if check.severity == "note" and _names(check.applies.soc) <= target.unlikely:
+        return None
+    return _limited(check, lang)
 
 
 def _is_severe(chips: Collection[str], target: TargetChips) -> bool:

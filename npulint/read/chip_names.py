@@ -10,7 +10,7 @@ from npulint.lazy_regex import lazy_compile
 
 # Full product names only: three characters such as A3 mean anything. A bare "Ascend910" is a chip where it is a value.
 _NAME = lazy_compile(
-    r"ascend[-_ ]?(?P<soc>910(?:[ABC]\d?|_9\d{1,3}|pro[AB]?|premiumA)|950\w{0,6})(?![A-Za-z0-9])"
+    r"ascend[-_ ]?(?P<soc>910(?:[ABC]\d?|_9\d{1,3}|pro[AB]?|premiumA)|950\w{0,6})(?!\w)"
     r"|[=\"']ascend(?P<first>910)[\"']?(?=\s|$)"
     r"|atlas \d{3}[TI]? (?P<product>A[235])\b"
     r"|\bcann:(?P<release>\d[\w.]*)?[^\s\"']*?-(?P<tag>910[ABC]?|A[235]|950)(?=[-\s\"']|$)",

@@ -28,6 +28,8 @@ KINDS: Kinds = {
     "dependency": plain(version=ANY, build=ANY, via=ANY, torch=ANY, pairs=FLAG),
     "package_index": plain(cuda=ANY, wheel=FLAG, via=ANY),
     "base_image": plain(cuda=FLAG, stage=ANY),
+    "chip": plain(written=ANY),
+    "toolkit": plain(version=ANY, written=ANY),
     "mixlist_file": plain(valid=ANY, used=words("yes no several")),
     "mixlist_problem": plain(detail=ANY),
     "mixlist_entry": plain(list=ANY, action=words("to-add to-remove"), known=FLAG, nearest=ANY),
