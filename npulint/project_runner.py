@@ -8,12 +8,14 @@ import msgspec
 
 from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
+from npulint.assemble.file_role import file_roles
 from npulint.assemble.programs import Program
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.chips import target_chips
+from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
@@ -94,10 +96,13 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
+    roles = file_roles(root, files, assembled)
+    demoted: list[Demoted] = []
     for program in assembled:
         program.attrs["port"] = settings.torch_port
-        verdict = evaluate(catalogue, program, settings.target, settings.language(), chips)
+        verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         findings += verdict.findings
+        demoted += verdict.demoted
         if "graph" in program.attrs:
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
 
@@ -109,6 +114,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             related_files = program.source_files
         elif program.entry and program.attrs["framework"] != "none":
             programs.append(summarise(program, verdict.checklist))
+    findings += grouped(demoted, settings.language())
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 

@@ -53,9 +53,7 @@ def inferred_chips(
     return InferredChips((), tuple(sorted(OLD_CHIPS)), evidence) if evidence else UNKNOWN_CHIPS
 
 
-def _newer(
-    programs: Iterable[Program], toolkits: Sequence[Fact], torch: str, cann: str
-) -> ChipEvidence | None:
+def _newer(programs: Iterable[Program], toolkits: Sequence[Fact], torch: str, cann: str) -> ChipEvidence | None:
     """What shows that the project is hardly for a chip of the first generation."""
     for fact in toolkits:
         if _reaches(str(fact.get("version")), _CANN):
