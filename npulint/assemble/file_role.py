@@ -51,15 +51,19 @@ _SERVING_IMAGE = lazy_compile(r"(?i)tritonserver|tensorrt|vllm|text-generation-i
 _ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell"))
 
 
-def file_roles(root: str, files: Sequence[FileFacts], programs: Iterable[Program]) -> dict[str, Role]:
+def file_roles(
+    root: str, files: Sequence[FileFacts], programs: Iterable[Program], base: str | None = None
+) -> dict[str, Role]:
     """The files, by path, that take no part in the training of the project at `root`, with what they are for. Code that
-    a training program reaches takes part in it, whatever it is called."""
-    return dict(_Roles(root, files, programs).all())
+    a training program reaches takes part in it, whatever it is called. `base` is the folder that the project is a part
+    of (None: it is all there is); the names of the folders below it count."""
+    return dict(_Roles(root, files, programs, root if base is None else base).all())
 
 
 class _Roles:
-    def __init__(self, root: str, files: Sequence[FileFacts], programs: Iterable[Program]) -> None:
-        self._root = root.rstrip("/")
+    def __init__(self, root: str, files: Sequence[FileFacts], programs: Iterable[Program], base: str) -> None:
+        self._base = base.rstrip("/")
+        self._is_part = self._base != root.rstrip("/")
         self._files = files
         self._programs = [
             program for program in programs if "graph" not in program.attrs and "run" not in program.attrs
@@ -82,7 +86,7 @@ class _Roles:
         if file.path in self._training:
             return None
         if role is None or role not in APART:
-            role = (role or _of_imports(file) or self._of_script(file)) if self._training else None
+            return (role or _of_imports(file) or self._of_script(file)) if self._training or self._is_part else None
         return role
 
     def _of_script(self, file: FileFacts) -> Role | None:
@@ -115,7 +119,7 @@ class _Roles:
         return name.startswith("Dockerfile.") and any(file.path == plain and _on_cuda(file) for file in self._files)
 
     def _relative(self, file: FileFacts) -> str:
-        return file.path.removeprefix(self._root + "/") if self._root else file.path
+        return file.path.removeprefix(self._base + "/") if self._base else file.path
 
     @cached_property
     def _by_entry(self) -> Mapping[str, Program]:

@@ -82,7 +82,8 @@ def _by_role(facts: list[Fact], roles: Mapping[str, Role]) -> tuple[list[Fact], 
     others: dict[Role, list[Fact]] = {}
     for fact in facts:
         role = roles.get(fact.path)
-        (ours if role is None else others.setdefault(role, [])).append(fact)
+        if role != "tpu":  # nothing of them is meant for the NPU
+            (ours if role is None else others.setdefault(role, [])).append(fact)
     return ours, others
 
 
