@@ -62,7 +62,7 @@ def evaluate(
             found += [one for one, _ in finder.findings(check, ours)]
             reported.append(ReportedCheck(check, ours))
         for role, apart in others.items():
-            if role not in check.except_in:
+            if role not in check.except_in and check.category != "performance":
                 demoted += [Demoted(check, role, *one) for one in finder.findings(lowered(check), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
