@@ -72,8 +72,21 @@ def test_a_check_holds_on_some_chips(chips: tuple[str, ...], target: TargetChips
 def _check(severity: str, soc: tuple[str, ...] = (), severe_on: tuple[str, ...] = ()) -> Check:
     texts = {"en": Text("T", "It is slow.", "w", "f"), "zh": Text("T", "很慢。", "w", "f")}
     rule = Applies(soc=soc)
-    return Check("NPU2999", "a", "pytorch", "0.1", "preview", "other", "performance", severity, "high", Query("x"), texts,
-                 rule, severe_on=severe_on)  # fmt: skip
+    return Check(
+        "NPU2999",
+        "a",
+        "pytorch",
+        "0.1",
+        "preview",
+        "other",
+        "performance",
+        severity,
+        "high",
+        Query("x"),
+        texts,
+        rule,
+        severe_on=severe_on,
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,19 +136,29 @@ def test_unlikely_chips_lower_a_check_and_drop_a_note() -> None:
             id="a launcher",
         ),
         pytest.param(
-            {"train.py": _IN_BFLOAT16}, [], "310P, 910A unlikely (inferred from bfloat16 in train.py:5)", {"note"},
+            {"train.py": _IN_BFLOAT16},
+            [],
+            "310P, 910A unlikely (inferred from bfloat16 in train.py:5)",
+            {"note"},
             id="bfloat16",
         ),
         pytest.param(
-            {"train.py": _TRAIN}, ["torch=2.7"], "310P, 910A unlikely (inferred from torch 2.7)", {"note"},
+            {"train.py": _TRAIN},
+            ["torch=2.7"],
+            "310P, 910A unlikely (inferred from torch 2.7)",
+            {"note"},
             id="a new PyTorch",
         ),
         pytest.param(
-            {"train.py": _TRAIN}, ["cann=8.0"], "310P, 910A unlikely (inferred from CANN 8.0)", {"note"}, id="a new CANN"
+            {"train.py": _TRAIN},
+            ["cann=8.0"],
+            "310P, 910A unlikely (inferred from CANN 8.0)",
+            {"note"},
+            id="a new CANN",
         ),
         pytest.param({"train.py": _TRAIN}, ["torch=1.11"], None, {"note"}, id="an old PyTorch"),
     ],
-)  # fmt: skip
+)
 def test_the_chip_of_a_project_is_inferred_and_printed(
     project: Project, files: dict[str, str], options: list[str], soc: str | None, severities: set[str]
 ) -> None:

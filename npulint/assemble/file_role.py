@@ -19,7 +19,7 @@ APART = frozenset(("test", "documentation", "ci"))
 
 _FOLDERS: tuple[tuple[Role, str], ...] = (
     ("ci", r"\.(?:github|gitlab|circleci|ci|buildkite|devcontainer|jenkins)|ci|jenkins"),
-    ("test", r"(?:unit|integration)?_?tests?|testing|tests?_\w+|\w+_tests?"),
+    ("test", r"(?:(?:unit|integration|system|functional)_?)?tests?|testing|tests_\w+"),
     ("documentation", r"docs?|documentation"),
     ("benchmark", r"benchmarks?|benchmarking"),
     ("demo", r"demos?"),
@@ -27,7 +27,6 @@ _FOLDERS: tuple[tuple[Role, str], ...] = (
 )
 _FOLDER_ROLES = tuple((role, lazy_compile(pattern)) for role, pattern in _FOLDERS)
 _NAMES: tuple[tuple[Role, str], ...] = (
-    ("documentation", r"docs?"),
     ("benchmark", r"bench(?:marks?|marking)?"),
     ("demo", r"demos?|webui|gradio|streamlit"),
     ("serving", r"infer(?:ence)?|serv(?:e|er|ice|ing)"),
@@ -35,6 +34,8 @@ _NAMES: tuple[tuple[Role, str], ...] = (
     ("data", r"prepare|preprocess(?:ing)?|tokeni[sz]e|download|make|datasets?"),
 )
 _NAME_ROLES = tuple((role, lazy_compile(rf"(?:.*[-_.])?(?:{pattern})(?:[-_.].*)?")) for role, pattern in _NAMES)
+_LAUNCHERS = lazy_compile(r"(?:(?<=/)|^)test/")  # where the models of Ascend's ModelZoo have theirs
+_DOCUMENTING = lazy_compile(r"(?:gen|generate|make|build)_?docs?\.py")
 _TEST_FILE = lazy_compile(r"(?:test_.+|.+_test|conftest)\.py")
 _TEST_PACKAGES = frozenset(("unittest", "pytest", "absl.testing", "parameterized"))
 _IMPORTED: tuple[tuple[Role, frozenset[str]], ...] = (
@@ -57,13 +58,14 @@ def file_roles(
     """The files, by path, that take no part in the training of the project at `root`, with what they are for. Code that
     a training program reaches takes part in it, whatever it is called. `base` is the folder that the project is a part
     of (None: it is all there is); the names of the folders below it count."""
-    return dict(_Roles(root, files, programs, root if base is None else base).all())
+    top = _folder(root)
+    return dict(_Roles(top, files, programs, top if base is None else _folder(base)).all())
 
 
 class _Roles:
     def __init__(self, root: str, files: Sequence[FileFacts], programs: Iterable[Program], base: str) -> None:
-        self._base = base.rstrip("/")
-        self._is_part = self._base != root.rstrip("/")
+        self._base = base
+        self._is_part = base != root
         self._files = files
         self._programs = [
             program for program in programs if "graph" not in program.attrs and "run" not in program.attrs
@@ -82,24 +84,24 @@ class _Roles:
     def _of_code(self, file: FileFacts) -> Role | None:
         if file.code is None:
             return None
-        role = _of_folder(self._relative(file)) or _of_test(file)
         if file.path in self._training:
             return None
-        if role is None or role not in APART:
-            return (role or _of_imports(file) or self._of_script(file)) if self._training or self._is_part else None
-        return role
+        role = _of_folder(self._relative(file)) or _of_test(file)
+        if role in APART:
+            return role
+        if file.path in self._by_entry and _writes_documentation(file.path):
+            return "documentation"
+        return (role or _of_imports(file) or self._of_script(file)) if self._training or self._is_part else None
 
     def _of_script(self, file: FileFacts) -> Role | None:
         """What a script that does not train is for, as its name says."""
         entry = self._by_entry.get(file.path)
-        if entry is None or entry.attrs["trains"] == "yes":
-            return "documentation" if entry is not None and _of_name(file.path) == "documentation" else None
-        return _of_name(file.path)
+        return None if entry is None or entry.attrs["trains"] == "yes" else _of_name(file.path)
 
     def _of_environment(self, file: FileFacts) -> Role | None:
         """What an image, a list of requirements or a launcher is for."""
         path = self._relative(file)
-        role = _of_folder(path)
+        role = _of_folder(_LAUNCHERS.sub("", path) if file.kind == "shell" else path)
         if role is not None:
             return role
         image = _image(file)
@@ -140,7 +142,7 @@ class _Roles:
 
     def _trains_elsewhere(self, file: FileFacts) -> bool:
         role = _of_folder(self._relative(file)) or _of_test(file) or _of_imports(file)
-        return role in APART or role in ("benchmark", "tpu") or _of_name(file.path) == "documentation"
+        return role in APART or role in ("benchmark", "tpu") or _writes_documentation(file.path)
 
     @cached_property
     def _npu_images(self) -> frozenset[str]:
@@ -161,6 +163,11 @@ class _Roles:
         return any(program.attrs.get("project_npu") == "yes" for program in self._programs)
 
 
+def _folder(path: str) -> str:
+    """A folder as the beginning of paths; empty for the working directory."""
+    return "" if path == "." else path.rstrip("/")
+
+
 def _of_folder(path: str) -> Role | None:
     """The role that a folder of the path names; the outermost that names one counts."""
     for folder in path.lower().split("/")[:-1]:
@@ -173,6 +180,10 @@ def _of_folder(path: str) -> Role | None:
 def _of_name(path: str) -> Role | None:
     name = posixpath.basename(path).lower().removesuffix(".py").removeprefix("dockerfile.")
     return next((role for role, pattern in _NAME_ROLES if pattern.fullmatch(name)), None)
+
+
+def _writes_documentation(path: str) -> bool:
+    return _DOCUMENTING.fullmatch(posixpath.basename(path)) is not None
 
 
 def _of_test(file: FileFacts) -> Role | None:

@@ -42,8 +42,8 @@ def evaluate(
 ) -> ProgramVerdict:
     """The findings and checklist of one program. `target` holds declared versions and the SoC family; `chips` are those
     that the project may run on, if they are not just the declared one; `roles` are those of files that take no part in
-    the training. A side of a comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
-    with run checks, and other programs with none of these."""
+    the training. A side of a comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a
+    graph with graph checks, a run with run checks, and other programs with none of these."""
     chips = chips or target_chips(target)
     ready = _check_set(catalogue, program.attrs["framework"], _family(program))
     candidates = ready.register.candidates(program)
@@ -60,9 +60,9 @@ def evaluate(
         finder = _Finder(asked.fixes, related, candidates, program, lang)
         if ours:
             found += [one for one, _ in finder.findings(check, ours)]
-            reported.append(ReportedCheck(check, ours))
+            reported.append(ReportedCheck(check, ours, asked.check if check is not asked.check else None))
         for role, apart in others.items():
-            if role not in check.except_in and check.category != "performance":
+            if role not in check.except_in:
                 demoted += [Demoted(check, role, *one) for one in finder.findings(lowered(check), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]

@@ -34,8 +34,8 @@ def target_chips(target: Mapping[str, str], named: Collection[str] = (), unlikel
 
 
 def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "unknown"]:
-    """Whether something that holds on some `chips` only holds on the target. Where nothing specifies the chip, it is one
-    of those that people train on today."""
+    """Whether something that holds on some `chips` only holds on the target. Where nothing specifies the chip, it is
+    one of those that people train on today."""
     wanted = _names(tuple(chips))
     if not wanted:
         return "yes"

@@ -25,8 +25,8 @@ EVERYTHING = Scope()
 
 class RawResults(msgspec.Struct, frozen=True):
     """The raw results of one or all projects: unsorted findings, programs, files (for their problems and comments),
-    graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, and the chips that each project
-    with programs is for."""
+    graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, and the `chips` that each
+    project with programs is for."""
 
     findings: Sequence[Finding] = ()
     programs: Sequence[ProgramSummary] = ()

@@ -33,7 +33,8 @@ class StartedCommand(CallFact):
 
     @attribute
     def guarded(self) -> str:  # launchers have other values as well
-        """``yes`` or ``no``: whether it runs in a ``try`` statement with a handler, which may catch that there is no such program."""
+        """``yes`` or ``no``: whether it runs in a ``try`` statement with a handler, which may catch that the program
+        is missing."""
         handled = any(around.kind == "try" and _is_handled(around) for around in self.scope.ancestors)
         return "yes" if handled else "no"
 
