@@ -87,16 +87,17 @@ class _Roles:
         if file.path in self._training:
             return None
         role = _of_folder(self._relative(file)) or _of_test(file)
-        if role in APART:
-            return role
-        if file.path in self._by_entry and _writes_documentation(file.path):
-            return "documentation"
-        return (role or _of_imports(file) or self._of_script(file)) if self._training or self._is_part else None
-
-    def _of_script(self, file: FileFacts) -> Role | None:
-        """What a script that does not train is for, as its name says."""
         entry = self._by_entry.get(file.path)
-        return None if entry is None or entry.attrs["trains"] == "yes" else _of_name(file.path)
+        if role is not None or entry is None:
+            return role
+        if _writes_documentation(file.path):
+            return "documentation"
+        return self._of_script(file, entry) if self._training or self._is_part else None
+
+    def _of_script(self, file: FileFacts, entry: Program) -> Role | None:
+        """What a script is for, as its imports and its name say; one that trains may still do so on other devices."""
+        role = _of_imports(file) or _of_name(file.path)
+        return role if role == "tpu" or entry.attrs["trains"] != "yes" else None
 
     def _of_environment(self, file: FileFacts) -> Role | None:
         """What an image, a list of requirements or a launcher is for."""
