@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.data.chips import OLD_CHIPS
+from npulint.data.chips import OLD_CHIPS, in_order
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
@@ -48,9 +48,9 @@ def inferred_chips(
     facts = [fact for file in files for fact in file.facts if fact.kind in ("chip", "toolkit")]
     named = [fact for fact in facts if fact.kind == "chip"]
     if named:
-        return InferredChips(tuple(sorted({fact.name for fact in named})), (), _place(named[0], "written"))
+        return InferredChips(in_order(fact.name for fact in named), (), _place(named[0], "written"))
     evidence = _newer(programs, [fact for fact in facts if fact.kind == "toolkit"], torch, cann)
-    return InferredChips((), tuple(sorted(OLD_CHIPS)), evidence) if evidence else UNKNOWN_CHIPS
+    return InferredChips((), in_order(OLD_CHIPS), evidence) if evidence else UNKNOWN_CHIPS
 
 
 def _newer(programs: Iterable[Program], toolkits: Sequence[Fact], torch: str, cann: str) -> ChipEvidence | None:

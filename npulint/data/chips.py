@@ -7,6 +7,7 @@ Sources: Ascend/pytorch (``torch_npu/csrc/framework/interface/EnvVariables.cpp``
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import msgspec
 
@@ -47,6 +48,15 @@ def chip(soc: str) -> str:
     """
     found = _found(soc)
     return found.name if found is not None else ""
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of generations without duplicates, those that train first.
+
+    >>> in_order(["950", "310P", "910A"])
+    ('910A', '950', '310P')
+    """
+    return tuple(sorted(set(names), key=lambda name: (name == "310P", name)))
 
 
 def generation(soc: str) -> str:

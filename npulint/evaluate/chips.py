@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from npulint.catalogue.check import Check, Text
-from npulint.data.chips import CHIPS, chip
+from npulint.data.chips import CHIPS, chip, in_order
 from npulint.texts import say
 
 _TODAY = frozenset(one.name for one in CHIPS if one.trains)
@@ -70,7 +70,7 @@ def _lowered(check: Check) -> Check:
 
 
 def _limited(check: Check, lang: str) -> Check:
-    listed = say(lang, "list.and").join(sorted(_names(check.applies.soc)))
+    listed = say(lang, "list.and").join(in_order(_names(check.applies.soc)))
     text = {key: _on(one, say(lang, "on.chips", chips=listed)) for key, one in check.text.items()}
     return msgspec.structs.replace(_lowered(check), text=text)
 
