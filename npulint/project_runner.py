@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
@@ -97,7 +96,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
-    roles = file_roles(root, files, assembled, _base(root, settings))
+    roles = file_roles(root, files, assembled, settings.tree_around(root))
     demoted: list[Demoted] = []
     for program in assembled:
         program.attrs["port"] = settings.torch_port
@@ -127,15 +126,6 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     unlisted = [] if own is None else own.problems
     return RawResults(findings, programs, slim, graphs, unlisted, runs, chips=[inferred] if programs else [])
-
-
-def _base(root: str, settings: Settings) -> str | None:
-    """The folder named by the user that a project lies in; None where that is not known."""
-    if root.startswith("/"):
-        return None
-    named = (posixpath.normpath(path.replace("\\", "/")) for path in settings.paths)
-    bases = ["" if path == "." else path for path in named]
-    return max((base for base in bases if not base or f"{root}/".startswith(f"{base}/")), key=len, default=None)
 
 
 def chips_of(files: Sequence[FileFacts], programs: Sequence[Program], settings: Settings) -> InferredChips:

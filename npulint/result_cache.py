@@ -45,6 +45,7 @@ def fingerprint(loaded: Sequence[Loaded], root: str, catalogue: str, settings: S
         settings.language(),
         repr(sorted(settings.target.items())),
         settings.torch_port,
+        str(settings.tree_around(root)),
     ]
     if listed_ops(loaded):
         parts.append(configured_op_list(settings.supported_ops).digest)
