@@ -15,10 +15,12 @@ _KEPT = 8  # failing places kept; more do not change the report
 
 
 class ReportedCheck(msgspec.Struct, frozen=True):
-    """A check that reported, and the facts that it found."""
+    """A check that reported, and the facts that it found; `elsewhere` is the check as it would have reported on other
+    chips, if it is only a note because of the chip."""
 
     check: Check
     facts: list[Fact]
+    elsewhere: Check | None = None
 
 
 class CompiledItem:
@@ -53,6 +55,8 @@ def _item(
     asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
     answers = ((status, _first(query, entry, candidates)) for status, query in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
+    if status == "passed" and any(_fails(item.fails, one.elsewhere) for one in reported if one.elsewhere is not None):
+        status = "unknown"  # it fails on some chips
     return ChecklistItem(
         item=item.key,
         title=text.title,
@@ -74,13 +78,13 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
 
 
 def _failures(fails: Failing, entry: str, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
-    found = [(one.check, min(one.facts, key=lambda f: _order(f, entry))) for one in reported if _fails(fails, one)]
+    failing = (one for one in reported if _fails(fails, one.check))
+    found = [(one.check, min(one.facts, key=lambda f: _order(f, entry))) for one in failing]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
 
 
-def _fails(fails: Failing, reported: ReportedCheck) -> bool:
-    check = reported.check
+def _fails(fails: Failing, check: Check) -> bool:
     if check.name in fails.checks:
         return True
     severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)
