@@ -98,7 +98,7 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
 def soc_family(soc: str) -> str:
     """The SoC family that checks use: ``910B`` for ``Ascend910B1``."""
     name = re.sub(r"^ASCEND[-_]?", "", soc.upper())
-    return re.sub(r"(?<=[A-Z])[0-9]+$", "", name)
+    return re.sub(r"(?<=[0-9][A-Z])[0-9]+$", "", name)
 
 
 def _version(key: str, value: Any, lang: str) -> None:

@@ -7,10 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from npulint.assemble.build import assemble
+from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
+from npulint.assemble.file_role import file_roles
+from npulint.assemble.programs import Program
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
+from npulint.evaluate.chips import target_chips
+from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
@@ -88,10 +93,16 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     runs: list[RunSummary] = []
     related_files: frozenset[str] | None = None
     own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
-    for program in assemble(root, files, *settings.declared(), None if own is None else own.ops):
+    assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
+    inferred = chips_of(files, assembled, settings)
+    chips = target_chips(settings.target, inferred.named, inferred.unlikely)
+    roles = file_roles(root, files, assembled, settings.tree_around(root))
+    demoted: list[Demoted] = []
+    for program in assembled:
         program.fact.port = settings.torch_port
-        verdict = evaluate(catalogue, program, settings.target, settings.language())
+        verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         findings += verdict.findings
+        demoted += verdict.demoted
         if program.fact.graph is not None:
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
 
@@ -103,6 +114,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             related_files = program.source_files
         elif program.entry and program.fact.framework != "none":
             programs.append(summarise(program, verdict.checklist))
+    findings += grouped(demoted, settings.language())
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 
@@ -112,7 +124,17 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
 
         findings = with_counterparts(findings, catalogue, related_files)
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
-    return RawResults(findings, programs, slim, graphs, [] if own is None else own.problems, runs)
+    unlisted = [] if own is None else own.problems
+    return RawResults(findings, programs, slim, graphs, unlisted, runs, chips=[inferred] if programs else [])
+
+
+def chips_of(files: Sequence[FileFacts], programs: Sequence[Program], settings: Settings) -> InferredChips:
+    """The chips that a project is for; nothing is inferred where one is declared."""
+    if settings.target.get("soc"):
+        return UNKNOWN_CHIPS
+    _, torch, cann, _ = settings.declared()
+    pinned = next((program.fact.get_text("torch") for program in programs if program.entry), "")
+    return inferred_chips(files, programs, torch or pinned, cann)
 
 
 def decoded(data: bytes) -> RawResults | None:

@@ -46,6 +46,7 @@ def fingerprint(loaded: Sequence[LoadedFile], root: str, catalogue: str, setting
         settings.language(),
         repr(sorted(settings.target.items())),
         settings.torch_port,
+        str(settings.tree_around(root)),
     ]
     if listed_ops(loaded):
         parts.append(configured_op_list(settings.supported_ops).digest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -78,6 +79,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """The declared versions of the adapter, PyTorch and CANN, and the SoC version; empty where not declared."""
         adapter, torch, cann, soc = (self.target.get(key, "") for key in ("adapter", "torch", "cann", "soc"))
         return adapter, torch, cann, soc
+
+    def tree_around(self, root: str) -> str | None:
+        """The folder among `paths` that the project at `root` lies in; None where that is not known."""
+        if root.startswith("/"):
+            return None
+        named = (posixpath.normpath(path.replace("\\", "/")) for path in self.paths)
+        folders = ["" if path == "." else path for path in named]
+        return max((one for one in folders if not one or f"{root}/".startswith(f"{one}/")), key=len, default=None)
 
     def piped(self) -> dict[str, bytes]:
         """Standard input by file name; empty when nothing was piped in."""

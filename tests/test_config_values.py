@@ -80,6 +80,7 @@ def test_configured_values_of_a_wrong_kind_are_refused(name: str, value: Any, co
         pytest.param("Ascend310P3", "310P", id="a member of 310P"),
         pytest.param("ascend-910A", "910A", id="with a hyphen"),
         pytest.param("910", "910", id="plain 910 stays"),
+        pytest.param("a2", "A2", id="a generation"),
     ],
 )
 def test_a_soc_is_named_by_its_family(soc: str, family: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.data.options import MECHANISMS, arguments, generation, legal_keys, near, option
+from npulint.data.chips import generation
+from npulint.data.options import MECHANISMS, arguments, legal_keys, near, option
 from npulint.data.releases import standing
 
 FIELDS = {
@@ -173,7 +174,7 @@ def test_a_declared_release_tells_whether_an_option_is_there(
 
 def test_chips_have_generations_and_classes_their_arguments() -> None:
     socs = ("910A", "910", "910B", "910B2", "910C", "910_9391", "950PR", "310P", "")
-    assert [generation(soc) for soc in socs] == ["A1", "A1", "A2", "A2", "A3", "A3", "950", "", ""]
+    assert [generation(soc) for soc in socs] == ["A1", "A1", "A2", "A2", "A3", "A3", "950", "310P", ""]
     assert arguments("DumpConfig")[5] == "dump_debug_mode"
     assert arguments("")[0] == "iterations_per_loop"
     assert arguments("ProfilingConfig") == {0: "enable_profiling", 1: "profiling_options"}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.data.chips import generation
 from npulint.data.option_slips import counterpart, meant_value
-from npulint.data.options import AdapterOption, OptionUse, generation
+from npulint.data.options import AdapterOption, OptionUse
 from npulint.facts.attributes import Flag, flag
 from npulint.facts.values import PossibleValues
 

@@ -18,6 +18,7 @@ ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a compariso
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
+ROLES = ("test", "documentation", "ci", "benchmark", "demo", "serving", "export", "data", "gpu", "tpu")
 SIDES: tuple[Side, Side] = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
@@ -117,7 +118,9 @@ class Applies(msgspec.Struct, frozen=True):
 class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``program``, ``file`` or empty: within it, one finding at the first place covers all places,
     the others are related locations. `joins` are codes of source checks that report the same problem as this graph or
-    run check. Of `fixes` the first matching rule applies."""
+    run check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has its
+    severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
+    `except_in`."""
 
     code: str
     name: str
@@ -134,6 +137,8 @@ class Check(msgspec.Struct, frozen=True):
     needs: Query | None = None
     unless: Query | None = None
     related: Query | None = None
+    severe_on: tuple[str, ...] = ()
+    except_in: tuple[str, ...] = ()
     once: str = ""
     joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()

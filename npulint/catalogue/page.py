@@ -70,7 +70,7 @@ class CheckPage:
         return [
             (label("code"), check.code),
             (label("name"), f"`{check.name}`"),
-            (label("severity"), word(check.severity, self.lang)),
+            (label("severity"), self.severity()),
             (label("confidence"), word(check.confidence, self.lang)),
             (label("category"), word(check.category, self.lang)),
             (label("topic"), f"`{check.topic}`"),
@@ -79,6 +79,11 @@ class CheckPage:
             (label("since"), f"{check.since} ({word(check.status, self.lang)})"),
             (label("fix"), label("comma").join(word(one, self.lang) for one in applicabilities(check))),
         ]
+
+    def severity(self) -> str:
+        """The severity, with the chips on which it holds."""
+        plain, chips = word(self.check.severity, self.lang), self.label("comma").join(self.check.severe_on)
+        return say(self.lang, "page.severe", word=plain, chips=chips) if chips else plain
 
     def applies(self) -> str:
         """The programs that the check applies to."""

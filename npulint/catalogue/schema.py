@@ -14,6 +14,7 @@ from npulint.catalogue.check import (
     FAMILIES,
     GRAPH,
     MIGRATIONS,
+    ROLES,
     RUN,
     STATES,
     TOPICS,
@@ -46,7 +47,7 @@ _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
 _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
-_OPTIONAL = ("applies", "needs", "unless", "related", "once", "joins", "fix")
+_OPTIONAL = ("applies", "severe_on", "except_in", "needs", "unless", "related", "once", "joins", "fix")
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -105,6 +106,8 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=queries.find(keys["related"], "related") if "related" in keys else None,
+        severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
+        except_in=fields.words(keys["except_in"], "except_in", ROLES) if "except_in" in keys else (),
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys, family),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),

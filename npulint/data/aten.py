@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from npulint.data import lazy_table
+from npulint.data import chips, lazy_table
 from npulint.data.releases import torch_releases
 from npulint.lazy_regex import lazy_compile
 
@@ -30,7 +30,6 @@ _PLUGGED = frozenset(
     "nms roi_align _roi_align_backward roi_pool _roi_pool_backward deform_conv2d _deform_conv2d_backward".split()
 )
 _LIMIT_950 = "950"
-_OLD_CHIPS = ("910A", "910PRO", "310")
 
 Release = tuple[int, int]
 VerdictWord = Literal["npu", "npu_out", "decomposes", "generic", "cpu", "cpu_out", "error", "custom", "unknown"]
@@ -202,7 +201,7 @@ def _notes(op: _Op, chip: str) -> tuple[str, ...]:
     """The conditions that may hold on a chip: those of old chips end with the second generation, where aclnn is the
     default."""
     words = _table().notes[op.notes].split()
-    if chip and not chip.startswith(_OLD_CHIPS):
+    if chip and chips.chip(chip) not in chips.OLD_CHIPS and not chip.startswith("310"):
         words = [word for word in words if word not in ("before_a2", "acl_path")]
     return tuple(words)
 

@@ -12,7 +12,6 @@ from npulint.data import lazy_table
 
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7
-_GENERATIONS = (("910B", "A2"), ("910C", "A3"), ("910_9", "A3"), ("950", "950"), ("910", "A1"))
 Status = Literal["active", "experimental", "deprecated", "removed", "dead"]
 _TYPES: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "bool": (bool, int), "flag": bool}
 
@@ -108,18 +107,6 @@ def arguments(holder: str) -> dict[int, str]:
     uses = [o.uses["run_config"] for o in options() if "run_config" in o.uses]
     split = [(use.name.rpartition("."), use) for use in uses if use.position >= 0 and not use.until]
     return {use.position: last for (head, _, last), use in split if head == holder}
-
-
-def generation(soc: str) -> str:
-    """The generation that a SoC belongs to (A1, A2, A3, 950), or empty for others.
-
-    >>> generation("910B"), generation("910A")
-    ('A2', 'A1')
-    """
-    for begin, name in _GENERATIONS:
-        if soc.startswith(begin):
-            return name
-    return ""
 
 
 @cache

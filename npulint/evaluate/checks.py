@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
+from npulint.assemble.file_role import APART, Role
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import CompiledFix, applicability, changes
+from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
+from npulint.evaluate.demoted import Demoted, lowered
 from npulint.evaluate.fact_index import FactIndex
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.readiness import CompiledItem, ReportedCheck, checklist
@@ -19,30 +24,50 @@ _RELATED = 24  # facts of `related` listed; covered places are always listed
 
 
 class ProgramVerdict(msgspec.Struct, frozen=True):
-    """The findings of one program, and its readiness checklist if it trains."""
+    """The findings of one program, those in files that take no part in the training, and its readiness checklist if it
+    trains."""
 
     findings: list[Finding]
+    demoted: list[Demoted]
     checklist: tuple[ChecklistItem, ...]
 
 
-def evaluate(catalogue: Catalogue, program: Program, target: dict[str, str], lang: str) -> ProgramVerdict:
-    """The findings and checklist of one program. `target` holds declared versions and the SoC family. A side of a
-    comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a graph with graph checks, a run
-    with run checks, and other programs with none of these."""
+def evaluate(
+    catalogue: Catalogue,
+    program: Program,
+    target: dict[str, str],
+    lang: str,
+    chips: TargetChips | None = None,
+    roles: Mapping[str, Role] = {},
+) -> ProgramVerdict:
+    """The findings and checklist of one program. `target` holds declared versions and the SoC family; `chips` are those
+    that the project may run on, if they are not just the declared one; `roles` are those of files that take no part in
+    the training. A side of a comparison (`npulint.evaluate.pretuning`) is evaluated with comparison checks only, a
+    graph with graph checks, a run with run checks, and other programs with none of these."""
+    chips = chips or target_chips(target)
     ready = _check_set(catalogue, program.fact.framework, _family(program))
     candidates = ready.index.candidates(program)
     found: list[Finding] = []
+    demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
     for compiled in ready.concerned(candidates):
-        if not applies(compiled.check.applies, program, target):
+        own = compiled.check
+        check = for_chips(own, chips, lang) if applies(own.applies, program, target, chips) else None
+        if check is None:
             continue
         facts = compiled.find(candidates)
-        if facts:
-            related = [] if compiled.related is None else compiled.related.find(candidates)
-            found += _findings(compiled, facts, related, candidates, program, lang)
-            reported.append(ReportedCheck(compiled.check, facts))
-    items = [item for item in ready.items if applies(item.item.applies, program, target)] if _listed(program) else []
-    return ProgramVerdict(found, checklist(items, program, candidates, reported, lang))
+        ours, others = _by_role(facts, roles) if roles else (facts, {})
+        related = [] if compiled.related is None or not facts else compiled.related.find(candidates)
+        finder = _Finder(compiled.fixes, related, candidates, program, lang)
+        if ours:
+            found += [one for one, _ in finder.findings(check, ours)]
+            reported.append(ReportedCheck(check, ours, own if check is not own else None))
+        for role, apart in others.items():
+            if role not in check.except_in:
+                demoted += [Demoted(check, role, *one) for one in finder.findings(lowered(check), apart)]
+    listed = ready.items if _listed(program, roles) else []
+    items = [item for item in listed if applies(item.item.applies, program, target, chips)]
+    return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))
 
 
 def _family(program: Program) -> str:
@@ -52,8 +77,21 @@ def _family(program: Program) -> str:
     return GRAPH if program.fact.graph is not None else RUN if program.fact.run else ""
 
 
-def _listed(program: Program) -> bool:
-    """Whether the program gets a readiness checklist."""
+def _by_role(facts: list[Fact], roles: Mapping[str, Role]) -> tuple[list[Fact], dict[Role, list[Fact]]]:
+    """The facts in files that may take part in the training, and the others by the roles of their files."""
+    ours: list[Fact] = []
+    others: dict[Role, list[Fact]] = {}
+    for fact in facts:
+        role = roles.get(fact.path)
+        if role != "tpu":  # nothing of them is meant for the NPU
+            (ours if role is None else others.setdefault(role, [])).append(fact)
+    return ours, others
+
+
+def _listed(program: Program, roles: Mapping[str, Role]) -> bool:
+    """Whether the program gets a readiness checklist: it trains, and is no test."""
+    if roles.get(program.entry) in APART:
+        return False
     return bool(program.entry) and program.fact.trains and _family(program) not in (GRAPH, RUN)
 
 
@@ -131,7 +169,7 @@ def _check_set(catalogue: Catalogue, framework: str, family: str) -> _CheckSet:
     return known[kind]
 
 
-def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
+def applies(rule: Applies, program: Program, target: dict[str, str], chips: TargetChips | None = None) -> bool:
     """Whether a check applies to the program and target."""
     fact = program.fact
     if rule.frameworks and fact.framework not in rule.frameworks:
@@ -146,7 +184,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
         return False
     if rule.trains is not None and fact.trains != rule.trains:
         return False
-    if rule.soc and target.get("soc") and target["soc"] not in rule.soc:
+    if rule.soc and holds(rule.soc, chips or target_chips(target)) == "no":
         return False
     for key, versions in rule.versions.items():
         version = target.get(key) or fact.get_text(key)
@@ -155,29 +193,40 @@ def applies(rule: Applies, program: Program, target: dict[str, str]) -> bool:
     return True
 
 
-def _findings(
-    compiled: _CompiledCheck, facts: list[Fact], extra: list[Fact], candidates: Candidates, program: Program, lang: str
-) -> list[Finding]:
-    check = compiled.check
+class _Finder:
+    """Makes findings of what a check found in a program."""
 
-    def finding(group: list[Fact]) -> Finding:
-        edits = changes(compiled.fixes, group, program, candidates) if compiled.fixes else ()
-        return _finding(check, lang, group, extra[:_RELATED], program, edits)
+    def __init__(
+        self, fixes: list[CompiledFix], related: list[Fact], candidates: Candidates, program: Program, lang: str
+    ) -> None:
+        self._fixes = fixes
+        self._related = related[:_RELATED]
+        self._candidates = candidates
+        self._program = program
+        self._lang = lang
 
-    graph = _family(program) in (GRAPH, RUN)
-    unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
-    ordered = list(unique.values())
-    if program.fact.run:
-        ordered.sort(key=_weight)
-    if not check.once:
-        seen: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
-        fresh = [fact for fact in ordered if _place(fact, graph) not in seen]
-        seen.update(_place(fact, graph) for fact in fresh)
-        return [finding([fact]) for fact in fresh]
-    groups: dict[str, list[Fact]] = {}
-    for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
-        groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
-    return [finding(group) for group in groups.values()]
+    def findings(self, check: Check, facts: list[Fact]) -> list[tuple[Finding, list[Fact]]]:
+        """The findings about these facts, each with those that it covers."""
+        program = self._program
+        graph = _family(program) in (GRAPH, RUN)
+        unique = {_place(f, graph): f for f in sorted(facts, key=lambda f: (f.path, f.span))}
+        ordered = list(unique.values())
+        if program.fact.run:
+            ordered.sort(key=_weight)
+        if not check.once:
+            seen: set[tuple[str, Span, str]] = program.answers.setdefault(check.code, set())
+            fresh = [fact for fact in ordered if _place(fact, graph) not in seen]
+            seen.update(_place(fact, graph) for fact in fresh)
+            return [self._finding(check, [fact]) for fact in fresh]
+        groups: dict[str, list[Fact]] = {}
+        for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
+            groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
+        return [self._finding(check, group) for group in groups.values()]
+
+    def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
+        program = self._program
+        edits = changes(self._fixes, group, program, self._candidates) if self._fixes else ()
+        return _finding(check, self._lang, group, self._related, program, edits), group
 
 
 def _weight(fact: Fact) -> tuple[str, float]:

@@ -16,10 +16,12 @@ _KEPT = 8  # failing places kept; more do not change the report
 
 
 class ReportedCheck(msgspec.Struct, frozen=True):
-    """A check that reported, and the facts that it found."""
+    """A check that reported, and the facts that it found; `elsewhere` is the check as it would have reported on other
+    chips, if it is only a note because of the chip."""
 
     check: Check
     facts: list[Fact]
+    elsewhere: Check | None = None
 
 
 class CompiledItem:
@@ -58,6 +60,8 @@ def _item(
     asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
     answers = ((status, _first(query, program.entry, candidates)) for status, query in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
+    if status == "passed" and any(_fails(item.fails, one.elsewhere) for one in reported if one.elsewhere is not None):
+        status = "unknown"  # it fails on some chips
     return ChecklistItem(
         item=item.key,
         title=text.title,
@@ -80,7 +84,7 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
 
 def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
     entry = program.entry
-    failing = [(one.check, _sure(fails, program, one)) for one in reported if _fails(fails, one)]
+    failing = [(one.check, _sure(fails, program, one)) for one in reported if _fails(fails, one.check)]
     found = [(check, min(facts, key=lambda fact: _order(fact, entry))) for check, facts in failing if facts]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
@@ -93,8 +97,7 @@ def _sure(fails: Failing, program: Program, reported: ReportedCheck) -> list[Fac
     return [fact for fact in reported.facts if program.surely_runs(fact)]
 
 
-def _fails(fails: Failing, reported: ReportedCheck) -> bool:
-    check = reported.check
+def _fails(fails: Failing, check: Check) -> bool:
     if check.name in fails.checks:
         return True
     severe = SEVERITIES.index(check.severity) >= SEVERITIES.index(fails.severity)

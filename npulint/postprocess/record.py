@@ -9,6 +9,7 @@ from itertools import chain
 
 import msgspec
 
+from npulint.assemble.chip import InferredChips
 from npulint.catalogue.check import COMPARE, Catalogue
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Baseline, Finding, GraphSummary, ProgramSummary, SuppressedFinding
@@ -24,7 +25,8 @@ EVERYTHING = ReportScope()
 
 class RawResults(msgspec.Struct, frozen=True):
     """The raw results of one or all projects: unsorted findings, programs, files (for their problems and comments),
-    graphs, unusable operator lists (`unlisted`), training runs, and the `problems` of discovery."""
+    graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, and the `chips` that each
+    project with programs is for."""
 
     findings: Sequence[Finding] = ()
     programs: Sequence[ProgramSummary] = ()
@@ -33,6 +35,7 @@ class RawResults(msgspec.Struct, frozen=True):
     unlisted: Sequence[Problem] = ()
     runs: Sequence[RunSummary] = ()
     problems: Sequence[Problem] = ()
+    chips: Sequence[InferredChips] = ()
 
 
 def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> RawResults:
@@ -46,6 +49,7 @@ def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> 
         unlisted=list(chain.from_iterable(one.unlisted for one in parts)),
         runs=list(chain.from_iterable(one.runs for one in parts)),
         problems=problems,
+        chips=list(chain.from_iterable(one.chips for one in parts)),
     )
 
 

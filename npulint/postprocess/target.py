@@ -19,6 +19,8 @@ def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
         target.setdefault("adapter", anything if of_two else _because(DEFAULT_ADAPTER, "assumed", lang))
         target.setdefault("cann", anything)
         target.setdefault("soc", anything)
+    if "soc" not in settings.target and (shown := _chips(raw, lang)):
+        target["soc"] = shown
     if frameworks and not {"framework", "tensorflow", "torch"} & set(target):
         target["framework"] = _because(say(lang, "list.and").join(frameworks), "inferred", lang)
     if any(graph.framework == "tensorflow" for graph in raw.graphs):
@@ -34,6 +36,21 @@ def _frameworks(raw: RawResults) -> list[str]:
     if any(framework.startswith("tensorflow ") for framework in found):
         found.discard("tensorflow")
     return sorted(found - {"", "none", "unknown"})
+
+
+def _chips(raw: RawResults, lang: str) -> str:
+    """The chips that all projects of the run are for, with the place that shows it; empty where they differ."""
+    shown = [one for one in raw.chips if one.evidence is not None]
+    if not shown or len({(one.named, one.unlikely) for one in shown}) > 1:
+        return ""
+    first, evidence = shown[0], shown[0].evidence
+    listed = say(lang, "list.and").join(first.named or first.unlikely)
+    text = listed if first.named else say(lang, "target.unlikely", chips=listed)
+    if evidence is None:
+        return text
+    key = "target.shown.at" if evidence.path else "target.shown"
+    because = say(lang, key, word=evidence.word, path=evidence.path, line=evidence.line)
+    return text + say(lang, "aside", text=because)
 
 
 def _because(text: str, key: str, lang: str) -> str:

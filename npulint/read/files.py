@@ -9,6 +9,7 @@ import msgspec
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
+from npulint.read.chip_names import chip_names
 from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
@@ -105,7 +106,7 @@ def _shell(source: DecodedSource, path: str) -> FileFacts:
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":
         facts.insert(0, ShellProblem("crlf-line-ends", path, Span()))
-    return FileFacts(path, "shell", facts=facts, problems=problems)
+    return FileFacts(path, "shell", facts=[*facts, *chip_names(source.text, path)], problems=problems)
 
 
 def _mixlist(source: DecodedSource, path: str) -> FileFacts:
@@ -117,7 +118,8 @@ def _mixlist(source: DecodedSource, path: str) -> FileFacts:
 def _dependency(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.dependency import read_dependency
 
-    return FileFacts(path, "dependency", facts=read_dependency(source.text, path))
+    facts = [*read_dependency(source.text, path), *chip_names(source.text, path)]
+    return FileFacts(path, "dependency", facts=facts)
 
 
 def _configuration(source: DecodedSource, path: str) -> FileFacts:

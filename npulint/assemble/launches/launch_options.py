@@ -55,6 +55,16 @@ class Start(Fact, dict=True):
         return self.record.fact.launcher
 
     @attribute
+    def guarded(self) -> bool:
+        """Whether it is started under some condition only."""
+        return self.record.fact.guarded
+
+    @attribute
+    def prepared(self) -> bool:
+        """Whether something in the project sets the toolkit up."""
+        return self.record.fact.prepared
+
+    @attribute
     def loop(self) -> bool:
         """Whether it is started in a loop of the launcher."""
         return self.record.fact.loop

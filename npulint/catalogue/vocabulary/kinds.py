@@ -25,6 +25,7 @@ _MODULES = (
     "npulint.assemble.option_rules",
     "npulint.assemble.program_fact",
     "npulint.assemble.launches.launch_options",
+    "npulint.read.chip_names",
     "npulint.read.cuda",
     "npulint.read.mixlist",
     "npulint.read.packages",

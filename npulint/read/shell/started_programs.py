@@ -130,6 +130,8 @@ class _Line:
         self._launcher_options: dict[str, str | None] = {}
 
     def read(self) -> Started:
+        if self._asks():
+            return Started([])
         at = 0
         for _ in range(10):  # more layers do not occur in practice
             if at >= len(self._fields):
@@ -144,6 +146,11 @@ class _Line:
                 break
             at = following
         return Started(self._programs)
+
+    def _asks(self) -> bool:
+        """Whether the line only asks where a program is: ``command -v nvcc``."""
+        first = [field.text for field in self._fields[:2]]
+        return first in (["command", "-v"], ["command", "-V"])
 
     def _peel(self, at: int, name: str) -> int | Started | None:
         """The position of the program that the one at `at` starts, or the final result."""

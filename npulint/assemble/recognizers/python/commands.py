@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
@@ -33,6 +34,11 @@ class StartedCommand(CallFact):
     """The command, or the first word of a list."""
     via: Literal["python"] = "python"
 
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it runs in a `try` statement with a handler, which may catch that the program is missing."""
+        return any(around.kind == "try" and _is_handled(around) for around in self.scope.ancestors)
+
 
 @recognizes(*_STARTERS)
 def commands(call: CallSite) -> list[StartedCommand]:
@@ -41,6 +47,14 @@ def commands(call: CallSite) -> list[StartedCommand]:
     line = "" if command is None else _text(command)
     words = [match[0] for match in map(_WORD.search, _PARTS.split(line)) if match]
     return [StartedCommand(call, word.rpartition("/")[2], line) for word in dict.fromkeys(words)]
+
+
+def _is_handled(tried: Scope) -> bool:
+    """Whether a ``try`` block has an ``except`` clause."""
+    blocks = tried.module.blocks
+    own = blocks[tried.block]
+    after = blocks[tried.block + 1 :]
+    return any(one.kind == "except" and one.parent == own.parent and one.line > own.line for one in after)
 
 
 def _text(command: Expr) -> str:

@@ -1,0 +1,74 @@
+"""The generations of Ascend chips that differ in what programs may do on them, and the names by which files mean them.
+
+Sources: Ascend/pytorch (``torch_npu/csrc/framework/interface/EnvVariables.cpp``, ``docs/zh/api``), op-plugin
+(``set_compile_mode``), and the tags of Ascend/cann-container-image.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from npulint.lazy_regex import lazy_compile
+
+
+class Chip(msgspec.Struct, frozen=True):
+    """One generation. `generation` is what Huawei's documents call it, `names` match the beginnings of its SoC versions
+    (without ``Ascend``). `trains`: people train on it today; a project that specifies no chip is judged for these."""
+
+    name: str
+    generation: str
+    names: str
+    trains: bool = False
+    bfloat16: bool = True
+
+
+CHIPS = (
+    Chip("910B", "A2", r"910B|A2\b", trains=True),
+    Chip("910C", "A3", r"910C|910_9|A3\b", trains=True),
+    Chip("910A", "A1", r"910|A1\b", bfloat16=False),
+    Chip("950", "950", r"950|A5\b"),
+    Chip("310P", "310P", r"310P", bfloat16=False),
+)
+"""All generations; names are tried in this order, so that ``910`` alone is the first generation."""
+
+OLD_CHIPS = frozenset(chip.name for chip in CHIPS if not chip.bfloat16)
+"""The chips without bfloat16, on which operators are compiled online by default."""
+
+_BEGINNINGS = tuple((chip, lazy_compile(chip.names, re.IGNORECASE)) for chip in CHIPS)
+
+
+def chip(soc: str) -> str:
+    """The name of the generation that a SoC version belongs to; empty for others.
+
+    >>> chip("Ascend910B1"), chip("910_9391"), chip("A5"), chip("Ascend310P3"), chip("310")
+    ('910B', '910C', '950', '310P', '')
+    """
+    found = _found(soc)
+    return found.name if found is not None else ""
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of generations without duplicates, those that train first.
+
+    >>> in_order(["950", "310P", "910A"])
+    ('910A', '950', '310P')
+    """
+    return tuple(sorted(set(names), key=lambda name: (name == "310P", name)))
+
+
+def generation(soc: str) -> str:
+    """What Huawei's documents call the generation of a SoC version (A1, A2, A3, 950, 310P); empty for others.
+
+    >>> generation("910B"), generation("910A")
+    ('A2', 'A1')
+    """
+    found = _found(soc)
+    return found.generation if found is not None else ""
+
+
+def _found(soc: str) -> Chip | None:
+    name = re.sub(r"(?i)^ascend[-_ ]?", "", soc)
+    return next((one for one, begins in _BEGINNINGS if begins.match(name)), None)

@@ -1,0 +1,79 @@
+"""Whether a check holds on the chips that a project may run on, and how severe its findings are there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from npulint.catalogue.check import Check, CheckText
+from npulint.data.chips import CHIPS, chip, in_order
+from npulint.texts import say
+
+_TODAY = frozenset(one.name for one in CHIPS if one.trains)
+
+
+class TargetChips(msgspec.Struct, frozen=True):
+    """The chips of the target: `known` are those that it is declared to be, or that the project names (empty: not
+    known), `unlikely` those that the project hardly runs on."""
+
+    known: frozenset[str] = frozenset()
+    unlikely: frozenset[str] = frozenset()
+
+
+UNKNOWN = TargetChips()
+
+
+def target_chips(target: Mapping[str, str], named: Collection[str] = (), unlikely: Collection[str] = ()) -> TargetChips:
+    """The chips of a target: the declared one (``soc``), else those that the project shows."""
+    soc = target.get("soc")
+    known = frozenset((chip(soc) or soc,)) if soc else frozenset(named)
+    return TargetChips(known, frozenset() if known else frozenset(unlikely))
+
+
+def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "unknown"]:
+    """Whether something that holds on some `chips` only holds on the target. Where nothing specifies the chip, it is
+    one of those that people train on today."""
+    wanted = _names(tuple(chips))
+    if not wanted:
+        return "yes"
+    if target.known.isdisjoint(wanted) and target.known:
+        return "no"
+    return "yes" if (target.known or _TODAY) <= wanted else "unknown"
+
+
+def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
+    """The check as it holds for the target: a note that names the chips where they are not known to be those of the
+    target; a note as well on chips other than those on which it is severe. None where a mere note is about chips that
+    the project hardly runs on."""
+    if not check.applies.soc or holds(check.applies.soc, target) == "yes":
+        return _lowered(check) if check.severe_on and not _is_severe(check.severe_on, target) else check
+    if check.severity == "note" and _names(check.applies.soc) <= target.unlikely:
+        return None
+    return _limited(check, lang)
+
+
+def _is_severe(chips: Collection[str], target: TargetChips) -> bool:
+    wanted = _names(tuple(chips))
+    return not target.known.isdisjoint(wanted) if target.known else not wanted <= target.unlikely
+
+
+@lru_cache(maxsize=64)
+def _names(chips: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(chip(one) or one for one in chips)
+
+
+def _lowered(check: Check) -> Check:
+    return check if check.severity == "note" else msgspec.structs.replace(check, severity="note")
+
+
+def _limited(check: Check, lang: str) -> Check:
+    listed = say(lang, "list.and").join(in_order(_names(check.applies.soc)))
+    text = {key: _on(one, say(lang, "on.chips", chips=listed)) for key, one in check.text.items()}
+    return msgspec.structs.replace(_lowered(check), text=text)
+
+
+def _on(text: CheckText, beginning: str) -> CheckText:
+    return msgspec.structs.replace(text, message=beginning + text.message)

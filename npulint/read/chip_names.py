@@ -1,0 +1,68 @@
+"""Names of Ascend chips and of CANN releases in launchers, Dockerfiles and configurations."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.data.chips import CHIPS, chip
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFact, Span
+from npulint.lazy_regex import lazy_compile
+
+# Full product names only: three characters such as A3 mean anything. A bare "Ascend910" is a chip where it is a value.
+_NAME = lazy_compile(
+    r"ascend[-_ ]?(?P<soc>910(?:[ABC]\d?|_9\d{1,3}|pro[AB]?|premiumA)|950\w{0,6})(?!\w)"
+    r"|[=\"']ascend(?P<first>910)[\"']?(?=\s|$)"
+    r"|atlas \d{3}[TI]? (?P<product>A[235])\b"
+    r"|\bcann:(?P<release>\d[\w.]*)?[^\s\"']*?-(?P<tag>910[ABC]?|A[235]|950)(?=[-\s\"']|$)",
+    re.IGNORECASE,
+)
+_TOOLKIT = lazy_compile(r"\bcann(?:-toolkit_|:|_version=[\"']?v?)(?P<release>\d[\w.]*)", re.IGNORECASE)
+_INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
+_TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+
+
+@fact_kind("chip", names=_TRAINED_ON)
+class NamedChip(FileFact):
+    """A launcher, Dockerfile or requirement names a generation of Ascend chips, which is the name."""
+
+    written: str
+    """The chip as it is written."""
+
+
+@fact_kind("toolkit", names=("cann",))
+class NamedToolkit(FileFact):
+    """A launcher, Dockerfile or requirement names a CANN release; the name is cann."""
+
+    written: str
+    """The release as it is written, with what it belongs to."""
+    version: str
+    """The release."""
+
+
+def chip_names(text: str, path: str) -> list[Fact]:
+    """The generations of chips and the CANN releases that a text names, each once. Comments and conversions for
+    inference do not count."""
+    if "ascend" not in (lower := text.lower()) and "cann" not in lower and "atlas" not in lower:
+        return []
+    found: dict[tuple[str, str], Fact] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("#") or _INFERENCE.search(line):
+            continue
+        for match in _NAME.finditer(line):
+            name = chip(match["soc"] or match["first"] or match["product"] or match["tag"])
+            if name in _TRAINED_ON:
+                found.setdefault(("chip", name), NamedChip(name, path, _span(number, match), _trimmed(match)))
+        for match in _TOOLKIT.finditer(line):
+            release = match["release"]
+            toolkit = NamedToolkit("cann", path, _span(number, match), _trimmed(match), release)
+            found.setdefault(("toolkit", release), toolkit)
+    return list(found.values())
+
+
+def _trimmed(match: re.Match[str]) -> str:
+    return match.group().strip("=\"' ")
+
+
+def _span(line: int, match: re.Match[str]) -> Span:
+    return Span(line, match.start() + 1, line, match.end() + 1)

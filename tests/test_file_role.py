@@ -1,0 +1,127 @@
+"""Files that take no part in the training: what they are for, and what becomes of findings in them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.project_support import Project
+
+_TRAIN = """\
+import torch
+from torch.utils.data import DataLoader
+
+model = torch.nn.Linear(3, 3).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in DataLoader(rows, 8, drop_last=True):
+    model(x.cuda()).sum().backward()
+    optimizer.step()
+"""
+_SERVE = """\
+import torch
+import torch.distributed as dist
+from fastapi import FastAPI
+
+app = FastAPI()
+dist.init_process_group("nccl")
+model = torch.load("best.pth").cuda()
+"""
+_CUDA_IMAGE = "FROM nvidia/cuda:11.8.0-devel-ubuntu22.04\nRUN pip install torch\n"
+_NPU_IMAGE = "FROM ascendai/cann:8.0.rc1-910b-ubuntu22.04\nRUN pip install torch torch-npu\n"
+
+
+def _severities(project: Project, files: dict[str, str], code: str, *words: str) -> dict[str, str]:
+    """The severity of the findings of a check, by file."""
+    answer = project.write(files).run("check", "--format", "json", "--no-cache", *words)
+    return {one["path"]: one["severity"] for one in answer.findings if one["code"] == code}
+
+
+@pytest.mark.parametrize(
+    ("files", "severities"),
+    [
+        pytest.param({"Dockerfile": _CUDA_IMAGE}, {"Dockerfile": "warning"}, id="the only image"),
+        pytest.param({"docker-cuda/Dockerfile": _CUDA_IMAGE}, {"docker-cuda/Dockerfile": "note"}, id="named for CUDA"),
+        pytest.param({"Dockerfile.gpu": _CUDA_IMAGE}, {"Dockerfile.gpu": "note"}, id="named for GPUs"),
+        pytest.param(
+            {"docker/a/Dockerfile": _CUDA_IMAGE, "docker/npu/Dockerfile": _NPU_IMAGE},
+            {"docker/a/Dockerfile": "note"},
+            id="beside an image for Ascend",
+        ),
+        pytest.param(
+            {"Dockerfile": _CUDA_IMAGE, "Dockerfile.te": _CUDA_IMAGE},
+            {"Dockerfile": "warning", "Dockerfile.te": "note"},
+            id="a variant",
+        ),
+        pytest.param(
+            {"deploy/Dockerfile": "FROM nvcr.io/nvidia/tritonserver:24.01-py3\n"},
+            {"deploy/Dockerfile": "note"},
+            id="an image that serves",
+        ),
+        pytest.param({".ci/Dockerfile": _CUDA_IMAGE}, {".ci/Dockerfile": "note"}, id="an image for CI"),
+    ],
+)
+def test_images_that_are_not_for_training_are_notes(
+    project: Project, files: dict[str, str], severities: dict[str, str]
+) -> None:
+    assert _severities(project, {"train.py": _TRAIN, **files}, "NPU3162") == severities
+
+
+def test_findings_in_files_of_one_role_are_one(project: Project) -> None:
+    images = {f"docker/gpu{number}/Dockerfile.gpu": _CUDA_IMAGE for number in range(3)}
+    answer = project.write({"train.py": _TRAIN, **images}).run("check", "--format", "json", "--no-cache")
+    (found,) = [one for one in answer.findings if one["code"] == "NPU3162"]
+    assert {found["path"], *(one["path"] for one in found["related"])} == set(images)
+
+
+@pytest.mark.parametrize(
+    ("files", "severities"),
+    [
+        pytest.param({"train.py": _TRAIN, "server.py": _SERVE}, {"server.py": "note"}, id="a server beside training"),
+        pytest.param({"server.py": _SERVE}, {"server.py": "warning"}, id="nothing trains"),
+        pytest.param(
+            {"train.py": "import server\n" + _TRAIN, "server.py": _SERVE},
+            {"server.py": "warning"},
+            id="training uses it",
+        ),
+        pytest.param({"train.py": _TRAIN, "tpu.py": "import torch_xla\n" + _SERVE}, {}, id="a script for TPUs"),
+    ],
+)
+def test_code_that_no_training_reaches_is_demoted(
+    project: Project, files: dict[str, str], severities: dict[str, str]
+) -> None:
+    found = _severities(project, files, "NPU2182")
+    assert {path: severity for path, severity in found.items() if path != "train.py"} == severities
+
+
+@pytest.mark.parametrize(
+    ("path", "listed"),
+    [
+        pytest.param("train.py", True, id="a training program"),
+        pytest.param("tests/train.py", False, id="a test that trains"),
+        pytest.param("test/train.py", False, id="a folder of tests"),
+        pytest.param("gen_docs.py", False, id="a script that writes documentation"),
+        pytest.param("bench.py", True, id="a benchmark that trains"),
+    ],
+)
+def test_tests_get_no_readiness_checklist(project: Project, path: str, listed: bool) -> None:
+    answer = project.write({path: _TRAIN}).run("check", "--format", "json", "--no-cache")
+    assert [bool(one.get("checklist")) for one in answer.document["programs"]] == [listed]
+
+
+def test_launchers_in_the_test_folder_of_a_model_start_its_training(project: Project) -> None:
+    files = {
+        "train.py": "import torch_npu\n" + _TRAIN.replace("cuda", "npu"),
+        "test/train_full_1p.sh": "export TASK_QUEUE_ENABLE=0\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
+        "tests/st/run.sh": "export TASK_QUEUE_ENABLE=0\nexport ASCEND_DEVICE_ID=0\npython3 train.py\n",
+    }
+    assert _severities(project, files, "NPU3320") == {"test/train_full_1p.sh": "warning", "tests/st/run.sh": "note"}
+
+
+def test_a_project_in_a_larger_tree_is_judged_by_its_folder(project: Project) -> None:
+    files = {"benchmarks/serving/requirements.txt": "torch\n", "benchmarks/serving/run.py": _SERVE}
+    assert _severities(project, files, "NPU2182", ".") == {"benchmarks/serving/run.py": "note"}
+    assert _severities(project, files, "NPU2182", "benchmarks/serving") == {"benchmarks/serving/run.py": "warning"}
+
+
+def test_a_program_that_is_only_looked_for_is_not_started(project: Project) -> None:
+    files = {"train.py": _TRAIN, "run.sh": "command -v nvidia-smi\npython3 train.py\n", "gpu.sh": "nvidia-smi\n"}
+    assert _severities(project, files, "NPU3403") == {"gpu.sh": "warning"}
