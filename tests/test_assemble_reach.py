@@ -6,7 +6,7 @@ import pytest
 
 from npulint.assemble.build import assembled
 from npulint.assemble.cursors import scope_at
-from npulint.assemble.reach import possible_reach, sure_reach
+from npulint.assemble.reach import Reach, possible_calls, sure_calls
 from tests.support import read_sources
 
 _MAIN = "\nif __name__ == '__main__':\n    main()\n"
@@ -53,11 +53,8 @@ def test_a_function_is_reached(source: str, expected: str) -> None:
     whole = assembled("/p", read_sources({"main.py": f"import torch\n{source}{_MAIN}", "lib.py": _LIB}))
     goal = scope_at(whole.context, whole.context.project.modules["lib.py"], 0).definition("goal")
     assert goal is not None
-    paths = ["main.py", "lib.py"]
-    found = [
-        ("lib.py", goal.block) in graph(whole.context).places("main.py", paths)
-        for graph in (sure_reach, possible_reach)
-    ]
+    graphs = (sure_calls(whole.context), possible_calls(whole.context))
+    found = [Reach(graph, "main.py", ["main.py", "lib.py"]).comes_to({("lib.py", goal.block)}) for graph in graphs]
     assert found == {"sure": [True, True], "perhaps": [False, True], "no": [False, False]}[expected]
 
 

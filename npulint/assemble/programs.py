@@ -18,7 +18,7 @@ from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
-from npulint.assemble.reach import possible_reach, sure_reach
+from npulint.assemble.reach import Reach, possible_calls, sure_calls
 from npulint.assemble.script_role import purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.walker import walker
@@ -119,7 +119,7 @@ class Programs:
         if not entry:
             return True
         places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
-        if not places.isdisjoint(self._reached(entry, paths, False)):
+        if self._reach(entry, paths, surely=False).comes_to(places):
             return True
         return by_name and self._uses.comes_to(places, paths, entry)
 
@@ -129,11 +129,11 @@ class Programs:
             return True
         if not surely_runs(fact.scope):
             return False
-        return _place(fact) in self._reached(entry, paths, True)
+        return self._reach(entry, paths, surely=True).comes_to({_place(fact)})
 
-    def _reached(self, entry: str, paths: list[str], surely: bool) -> frozenset[Place]:
-        graph = sure_reach(self.context) if surely else possible_reach(self.context)
-        return self.context.memoize(("reached", entry, surely), lambda: graph.places(entry, paths))
+    def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
+        graph = sure_calls(self.context) if surely else possible_calls(self.context)
+        return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths))
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""

@@ -8,7 +8,7 @@ class is made and something that runs calls a method of this name on an object w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple
 
 from npulint.assemble.call_graph import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
@@ -36,7 +36,7 @@ class _Edges(NamedTuple):
     methods: set[str]
 
 
-class Reach:
+class CallGraph:
     """The edges of a project's call graph, each worked out once; `surely`: only those that nothing may prevent."""
 
     def __init__(self, context: Context, surely: bool) -> None:
@@ -47,32 +47,8 @@ class Reach:
         self._methods_of: dict[Place, list[tuple[str, Place]]] = {}
         self._by_home: dict[str, dict[int, list[CallSite]]] = {}
 
-    def places(self, entry: str, paths: Iterable[str]) -> frozenset[Place]:
-        """The functions of the modules at `paths` that run when `entry` is started, and the code outside functions."""
-        allowed = set(paths)
-        queue: list[Place] = [(entry, IMPORTED), (entry, STARTED)]
-        found, made, called = set(queue), set[Place](), set[str]()
-        waiting: dict[str, list[Place]] = {}
-        while queue:
-            place = queue.pop()
-            edges = self._of(place) if place != (entry, IMPORTED) else self._of_entry(entry)
-            fresh = {one for one in edges.places if one[0] in allowed}
-            for name in edges.methods - called:
-                called.add(name)
-                fresh.update(waiting.pop(name, ()))
-            for one in edges.classes - made:
-                made.add(one)
-                for name, method in self._methods(one) if one[0] in allowed else ():
-                    if name in called or name in _HOOKS or name in CALLED_BY_FRAMEWORKS:
-                        fresh.add(method)
-                    else:
-                        waiting.setdefault(name, []).append(method)
-            fresh -= found
-            found |= fresh
-            queue += fresh
-        return frozenset(found)
-
-    def _of(self, place: Place) -> _Edges:
+    def of(self, place: Place) -> _Edges:
+        """What the code of one place comes to."""
         known = self._edges.get(place)
         if known is None:
             known = self._edges[place] = _Edges(set(), set(), set())
@@ -91,9 +67,9 @@ class Reach:
                     known.places.update(self._imported(module, record))
         return known
 
-    def _of_entry(self, entry: str) -> _Edges:
+    def of_entry(self, entry: str) -> _Edges:
         """The edges of the entry script. Where its functions were not read, it runs what it imports."""
-        edges = self._of((entry, IMPORTED))
+        edges = self.of((entry, IMPORTED))
         module = self._context.project.modules[entry]
         if self._surely and module.code.light:
             edges = _Edges(set(edges.places), set(edges.classes), edges.methods)
@@ -105,7 +81,7 @@ class Reach:
             if record.name not in ("", "*"):
                 self._pass(module.at(record.block).named(record.alias, record.line), edges)
         if not self._surely:  # what it calls of their instances is unknown
-            edges.places.update(method for one in edges.classes for _, method in self._methods(one))
+            edges.places.update(method for one in edges.classes for _, method in self.methods(one))
 
     def _calls(self, module: Scope) -> dict[int, list[CallSite]]:
         found = self._by_home.get(module.path)
@@ -162,7 +138,7 @@ class Reach:
         if target.kind == "class":
             edges.classes.add(place)
 
-    def _methods(self, place: Place) -> list[tuple[str, Place]]:
+    def methods(self, place: Place) -> list[tuple[str, Place]]:
         """The methods of a class with their names; those of its bases in the project where it has none of that name."""
         known = self._methods_of.get(place)
         if known is None:
@@ -183,13 +159,50 @@ class Reach:
         return None if found is None else scope_at(self._context, *found)
 
 
+class Reach:
+    """What one program comes to. `comes_to` looks no further than it must, and goes on from there the next time."""
+
+    def __init__(self, graph: CallGraph, entry: str, paths: Iterable[str]) -> None:
+        self._graph = graph
+        self._entry = (entry, IMPORTED)
+        self._allowed = set(paths)
+        self._queue: list[Place] = [(entry, IMPORTED), (entry, STARTED)]
+        self._found = set(self._queue)
+        self._classes: set[Place] = set()
+        self._called: set[str] = set()
+        self._waiting: dict[str, list[Place]] = {}
+
+    def comes_to(self, places: Set[Place]) -> bool:
+        """Whether the program reaches any of some functions, or of the code outside functions."""
+        while self._queue and self._found.isdisjoint(places):
+            self._go_on(self._queue.pop())
+        return not self._found.isdisjoint(places)
+
+    def _go_on(self, place: Place) -> None:
+        edges = self._graph.of_entry(place[0]) if place == self._entry else self._graph.of(place)
+        fresh = {one for one in edges.places if one[0] in self._allowed}
+        for name in edges.methods - self._called:
+            self._called.add(name)
+            fresh.update(self._waiting.pop(name, ()))
+        for one in edges.classes - self._classes:
+            self._classes.add(one)
+            for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
+                if name in self._called or name in _HOOKS or name in CALLED_BY_FRAMEWORKS:
+                    fresh.add(method)
+                else:
+                    self._waiting.setdefault(name, []).append(method)
+        fresh -= self._found
+        self._found |= fresh
+        self._queue += fresh
+
+
 @once
-def sure_reach(context: Context) -> Reach:
+def sure_calls(context: Context) -> CallGraph:
     """The sure edges of a project's call graph."""
-    return Reach(context, surely=True)
+    return CallGraph(context, surely=True)
 
 
 @once
-def possible_reach(context: Context) -> Reach:
+def possible_calls(context: Context) -> CallGraph:
     """All edges of a project's call graph."""
-    return Reach(context, surely=False)
+    return CallGraph(context, surely=False)
