@@ -42,17 +42,19 @@ def active(scope: Scope) -> Flag:
     return outer if outer == "no" or here == "yes" else here
 
 
+@memoized(meanwhile=bool)
 def surely_runs(scope: Scope) -> bool:
     """Whether a block surely runs when its function is called: every condition around it holds on an NPU server or by
     default, or chooses the job of the script, each of which counts as run."""
-    for around in scope.ancestors:
-        if around.kind in ("function", "lambda", "except"):
-            return around.kind != "except"
-        if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_ROLE, around):
-            return False
-    return True
+    around = scope.parent
+    if around is None or scope.kind in ("function", "lambda"):
+        return True
+    if scope.kind == "except" or (scope.kind in BRANCHES and _condition(scope) != "yes" and not _names(_ROLE, scope)):
+        return False
+    return surely_runs(around)
 
 
+@memoized(meanwhile=lambda: "unknown")
 def _condition(branch: Scope) -> Flag:
     """Whether a branch is taken on an NPU server, else by default."""
     there = npu_server(branch.context).taken(branch)

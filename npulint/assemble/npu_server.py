@@ -42,6 +42,7 @@ class NpuServer:
         self._context = context
         self._runs: dict[tuple[str, int], Flag] = {}
         self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
+        self._conditions: dict[object, bool | None] = {}
         self._answers = 0  # how often the machine was asked
 
     # -- the machine -------------------------------------------------------------------------------
@@ -124,11 +125,19 @@ class NpuServer:
     def taken(self, scope: Scope) -> Flag:
         """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
         if scope.kind in ("if", "else"):
-            found = self.truth(scope.test)
+            found = self._holds(scope)
             return "unknown" if found is None else "yes" if found == (scope.kind == "if") else "no"
         if scope.kind == "except":
             return self._handles(scope)
         return "unknown" if scope.kind == "loop" else "yes"
+
+    def _holds(self, branch: Scope) -> bool | None:
+        """The truth value of the condition of a branch, which two branches share."""
+        key = (branch.path, branch.record.parent, branch.record.line, branch.record.test)
+        if key not in self._conditions:
+            self._conditions[key] = None  # answers a recursive question
+            self._conditions[key] = self.truth(branch.test)
+        return self._conditions[key]
 
     def _handles(self, handler: Scope) -> Flag:
         """Whether a handler of exceptions runs: the import that it is for fails there, or succeeds."""
