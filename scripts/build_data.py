@@ -166,8 +166,16 @@ def torch_names() -> dict[str, Any]:
 
 
 def npu_server() -> dict[str, Any]:
-    """What is known of an NPU server, by name: the value in plain PyTorch and under transfer_to_npu (absent: unknown)."""
-    return {r["name"]: [scalar(r["value"]), *([scalar(r["transferred"])] if r["transferred"] else [])] for r in rows("npu_server.csv")}
+    """What is known of an NPU server, by name: the value in plain PyTorch, and under transfer_to_npu if known."""
+    return {
+        r["name"]: [scalar(r["value"]), *([scalar(r["transferred"])] if r["transferred"] else [])]
+        for r in rows("npu_server.csv")
+    }
+
+
+def frameworks() -> dict[str, list[Any]]:
+    """Per import name of a training framework how it supports the NPU, whether it places the model, and since when."""
+    return {r["import"]: [r["support"], r["places"] == "yes", r["since"]] for r in rows("frameworks.csv")}
 
 
 def torch_libraries() -> dict[str, Any]:
@@ -344,6 +352,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "torch_names.json": torch_names,
     "npu_server.json": npu_server,
     "torch_libraries.json": torch_libraries,
+    "frameworks.json": frameworks,
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
     "env_vars.json": environment,
