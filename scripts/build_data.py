@@ -170,6 +170,11 @@ def npu_server() -> dict[str, Any]:
     return {row["name"]: [scalar(row[k]) for k in ("value", "transferred") if row[k]] for row in rows("npu_server.csv")}
 
 
+def frameworks() -> dict[str, list[Any]]:
+    """Per import name of a training framework how it supports the NPU, whether it places the model, and since when."""
+    return {r["import"]: [r["support"], r["places"] == "yes", r["since"]] for r in rows("frameworks.csv")}
+
+
 def torch_libraries() -> dict[str, Any]:
     """GPU libraries with their substitutes, and the operators of torch_npu that go away."""
     return {
@@ -344,6 +349,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "torch_names.json": torch_names,
     "npu_server.json": npu_server,
     "torch_libraries.json": torch_libraries,
+    "frameworks.json": frameworks,
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
     "env_vars.json": environment,

@@ -13,8 +13,8 @@ from functools import cached_property
 from npulint.assemble.arithmetic import apply
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope
-from npulint.assemble.torch_state import TRANSFER
 from npulint.assemble.walker import walker
+from npulint.data.frameworks import adaptors
 from npulint.data.npu_server import answer, convention, found_program, importable
 from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
@@ -53,7 +53,7 @@ class NpuServer:
         NPU at all."""
         modules = [one for one in self._context.project.modules.values() if one.code.npu]
         imports = (record for module in modules for record in module.code.imports)
-        if any(f"{record.module}.{record.name}".startswith(TRANSFER) for record in imports):
+        if any(f"{record.module}.{record.name}".startswith(adaptors()) for record in imports):
             return True
         return False if any(not _TEST_FILE.search(module.path) for module in modules) else None
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import Migration, MigrationState, Precision, ProgramFact
+from npulint.data.frameworks import adaptors, chooses_device
 from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact
 
-# Modules that replace the CUDA names, directly or by an import.
-TRANSFER = (
-    "torch_npu.contrib.transfer_to_npu",
-    "deepspeed_npu",
-    "megatron_npu",
-    "ascendspeed",
-    "mindspeed.megatron_adaptor",
-)
-_AGNOSTIC = frozenset(("accelerate", "pytorch_lightning", "lightning", "lightning_fabric"))
-_RUNNERS = ("mmcv.runner", "mmcv.parallel", "mmcv.engine", "mmengine.runner")  # other parts of mmcv are tools only
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
@@ -52,13 +43,11 @@ def migration(index: Index) -> Migration:
     """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
     the device) or ``none``."""
     imports = index.names("import")
-    if any(name.startswith(TRANSFER) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
+    if any(name.startswith(adaptors()) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
-    if any(name.partition(".")[0] in _AGNOSTIC or name.startswith(_RUNNERS) for name in imports) or any(
-        name.startswith("torch.accelerator.") for name in index.names("call")
-    ):
+    if any(map(chooses_device, imports)) or any(name.startswith("torch.accelerator.") for name in index.names("call")):
         return "agnostic"
     return "none"
 

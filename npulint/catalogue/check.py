@@ -25,7 +25,7 @@ TOPICS = frozenset(
     dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func
     iterations_per_loop host_sync distribution debug_leftover deprecated_api device_cuda fused_optimizer
     apex_amp dataloader_perf determinism env_vars dependency graph_op run_artifact recipe_difference parse
-    other""".split()
+    framework_support other""".split()
 )
 
 

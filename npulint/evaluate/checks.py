@@ -59,12 +59,14 @@ def evaluate(
         ours, others = _by_role(facts, roles) if roles else (facts, {})
         related = [] if compiled.related is None or not facts else compiled.related.find(candidates)
         finder = _Finder(compiled.fixes, related, candidates, program, lang)
-        if ours:
-            found += [one for one, _ in finder.findings(check, ours)]
-            reported.append(ReportedCheck(check, ours, own if check is not own else None))
-        for role, apart in others.items():
-            if role not in check.except_in:
-                demoted += [Demoted(check, role, *one) for one in finder.findings(lowered(check), apart)]
+        found += [one for one, _ in finder.findings(check, ours)] if ours else []
+        role = roles.get(program.entry)
+        alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
+        if alike:
+            reported.append(ReportedCheck(check, alike, own if check is not own else None))
+        for other, apart in others.items():
+            if other not in check.except_in:
+                demoted += [Demoted(check, other, *one) for one in finder.findings(lowered(check), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from npulint.assemble.code_facts import PlaceFact
@@ -78,7 +79,15 @@ def _is_in_project(module: Scope, record: Import, library: str) -> bool:
     """Whether an import resolves to the project, or the project contains a package of that name: a stub, or an adapted
     copy."""
     context, root = module.context, library.partition(".")[0]
-    if context.project.imported(module.module, record):
-        return True
     key = ("library in project", module.module.folder, root)
-    return root != "torch" and context.memoize(key, lambda: context.project.find(root, module.module) is not None)
+    found = context.memoize(key, lambda: context.project.find(root, module.module))
+    if found is not None and _is_submodule(module, found.path):
+        return False
+    return bool(context.project.imported(module.module, record)) or (root != "torch" and found is not None)
+
+
+def _is_submodule(module: Scope, path: str) -> bool:
+    """Whether the file at `path` belongs to a package other than the one of `module`: its plain name does not import
+    it (``accelerate/utils/transformer_engine.py``)."""
+    holder = posixpath.dirname(path.removesuffix("/__init__.py"))
+    return holder != module.module.folder and posixpath.join(holder, "__init__.py") in module.context.project.modules

@@ -1,0 +1,42 @@
+"""Training frameworks: which bring NPU support, and which of them place the model and its data on the device."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from npulint.data import known_prefix, lazy_table
+
+Support = Literal["native", "none", "transfer"]
+
+
+class Framework(msgspec.Struct, frozen=True, array_like=True):
+    """How a framework supports the NPU: ``native`` (by itself), ``none`` (it knows no NPU), ``transfer`` (an adaptor
+    that replaces the functions of CUDA); whether a program that imports it leaves the choice of the device to it; the
+    first version that does so (empty: not recorded)."""
+
+    support: Support
+    places: bool
+    since: str
+
+
+_tables = lazy_table("frameworks.json", dict[str, Framework])
+
+
+def framework(name: str) -> Framework | None:
+    """The framework of a dotted name, by the longest recorded prefix; None if unknown."""
+    return _tables().get(known_prefix(name, _tables()))
+
+
+def chooses_device(name: str) -> bool:
+    """Whether what is imported by this name puts the model on the NPU by itself."""
+    known = framework(name)
+    return known is not None and known.support == "native" and known.places
+
+
+@cache
+def adaptors() -> tuple[str, ...]:
+    """The modules that replace the functions of CUDA, directly or by an import."""
+    return tuple(name for name, one in _tables().items() if one.support == "transfer")
