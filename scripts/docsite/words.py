@@ -184,6 +184,7 @@ TOPICS: dict[str, tuple[str, str]] = {
     "dynamic_shape": ("Dynamic shapes", "动态 shape"),
     "env_vars": ("Environment variables", "环境变量"),
     "estimator_migration": ("Estimator migration", "Estimator 迁移"),
+    "framework_support": ("NPU support of frameworks", "训练框架的 NPU 支持"),
     "fused_optimizer": ("Fused optimizers", "融合优化器"),
     "graph_op": ("Graph operators", "图算子"),
     "host_sync": ("Host-device synchronization", "Host 与 Device 同步"),
