@@ -8,7 +8,7 @@ from npulint.assemble.build import assembled
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import scope_at
 from npulint.assemble.npu_server import npu_server
-from npulint.data.npu_server import answer, convention, found_program, importable
+from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.values import NOTHING
 from tests.support import read_sources
 
@@ -171,6 +171,6 @@ def test_the_table_knows_names_of_packages_by_their_last_segment() -> None:
     assert answer("transformers.utils.is_torch_npu_available()", False).single is True
     assert answer("torch.cuda.device_count()", True) is NOTHING
     assert answer("torch.unknown()", False) is NOTHING
-    assert convention("is_cuda_available", False).single is False
+    assert answer("*.is_cuda_available()", False).single is False
     assert (importable("flash_attn"), importable("torch_npu.npu"), importable("yaml")) == (False, True, None)
     assert (found_program("nvidia-smi").single, found_program("ls")) == (None, NOTHING)

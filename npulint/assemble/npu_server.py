@@ -1,4 +1,4 @@
-"""The NPU server: what conditions, helpers and imports come to where torch has an NPU and no CUDA.
+"""The model of the NPU server: the values of conditions, helpers and imports where torch has an NPU and no CUDA.
 
 Three values throughout: what is not certain there stays unknown. Whether CUDA answers is certain only in projects that
 name the NPU themselves; transfer_to_npu makes the functions of CUDA answer for the NPU, and a project that names no NPU
@@ -13,14 +13,14 @@ from functools import cached_property
 from npulint.assemble.arithmetic import apply
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.data.frameworks import adaptors
-from npulint.data.npu_server import answer, convention, found_program, importable
+from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 from npulint.lazy_regex import lazy_compile
 
-_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 # Words of names and texts of which the machine may decide; other conditions are not followed.
 _OF_MACHINES = lazy_compile(
     r"cuda|npu|gpu|xpu|mps|hpu|mlu|musa|xla|hip|rocm|nvidia|ascend|avail|device|accelerat|backend|platform|spec$|which"
@@ -32,18 +32,18 @@ _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "
 _EXITS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
 _EQUALITY = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "is not": False}
 _FIND_SPEC = frozenset(("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader"))
-_SAME = frozenset(("bool", "str", "int", "torch.device", "torch.accelerator.current_accelerator().type"))
+_CONVERSIONS = frozenset(("bool", "str", "int", "torch.device"))
 
 
 class NpuServer:
-    """Answers for one project; get it by `npu_server`."""
+    """The model for the code of one project; create with `npu_server`."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._runs: dict[tuple[str, int], Flag] = {}
+        self._runs: dict[Scope, Flag] = {}
         self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
         self._conditions: dict[object, bool | None] = {}
-        self._answers = 0  # how often the machine was asked
+        self._answers = 0  # how many values came from the machine
 
     # -- the machine -------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ class NpuServer:
         imports = (record for module in modules for record in module.code.imports)
         if any(f"{record.module}.{record.name}".startswith(adaptors()) for record in imports):
             return True
-        return False if any(not _TEST_FILE.search(module.path) for module in modules) else None
+        return None if all(is_test_file(module.path) for module in modules) else False
 
     # -- conditions --------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class NpuServer:
         found = truth(self.value(test))
         return found if self._answers > before else None
 
-    def asked(self, found: PossibleValues) -> PossibleValues:
+    def from_machine(self, found: PossibleValues) -> PossibleValues:
         """Note that a value, unless it is unknown, comes from the machine."""
         self._answers += found is not NOTHING
         return found
@@ -82,13 +82,7 @@ class NpuServer:
         found = answer(name, bool(self.transferred))
         if self.transferred is None and found is not NOTHING and found != answer(name, True):
             return NOTHING
-        return self.asked(found)
-
-    def helper(self, name: str) -> PossibleValues:
-        """What an own function gives whose name is a convention."""
-        found = convention(name, bool(self.transferred))
-        unsure = self.transferred is None and found != convention(name, True)
-        return NOTHING if unsure else self.asked(found)
+        return self.from_machine(found)
 
     def has(self, name: str) -> PossibleValues:
         """Whether a module has a member."""
@@ -103,11 +97,10 @@ class NpuServer:
         condition that is false there, after a return, or where an import has failed."""
         if line and self.is_dead(scope, line):
             return "no"
-        key = (scope.path, scope.block)
-        known = self._runs.get(key)
+        known = self._runs.get(scope)
         if known is None:
-            self._runs[key] = "unknown"  # answers a recursive question
-            known = self._runs[key] = self._block_runs(scope)
+            self._runs[scope] = "unknown"  # answers a recursive question
+            known = self._runs[scope] = self._block_runs(scope)
         return known
 
     def _block_runs(self, scope: Scope) -> Flag:
@@ -168,11 +161,11 @@ class NpuServer:
     def _dead_ranges(self, module: Scope) -> dict[int, int]:
         """The blocks of a module of which the rest after a line does not run there."""
         found = [(tried.block, line) for tried in module.blocks_of("try") for line in self._failing_imports(tried)]
-        exits = [(one.block, one.line) for one in module.module.code.exits if one.kind != "raise" or one.block]
+        exits = [(one.block, one.line) for one in module.module.code.exits]
         exits += [(c.scope.block, c.line) for c in module.calls_named("exit", "_exit", "quit") if c.name in _EXITS]
         for block, line in exits:
             outer = self._left(module.at(block))
-            if outer is not None and not (outer.block == block and outer.block == 0):
+            if outer is not None:
                 found.append((outer.block, line))
         ranges: dict[int, int] = {}
         for block, line in found:
@@ -207,7 +200,7 @@ def _value(expression: Expr, server: NpuServer) -> PossibleValues:
     if expression.written:
         return _of_name(expression, server)
     if expression.operator in _EQUALITY and _is_other_device(expression):
-        return server.asked(NO if _EQUALITY[expression.operator] else YES)
+        return server.from_machine(NO if _EQUALITY[expression.operator] else YES)
     if expression.operator in ("[]", "."):
         return _of_part(expression, server)
     if expression.operator == "if":
@@ -225,7 +218,7 @@ def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
     if known is not NOTHING:
         return known
     if expression.written.endswith(".is_cuda"):
-        return server.asked(NO if server.transferred is False else NOTHING)
+        return server.from_machine(NO if server.transferred is False else NOTHING)
     if expression.written.endswith(".type"):
         return _kind_of_device(expression.scope.named(expression.written[: -len(".type")], expression.line), server)
     plain = expression.known
@@ -238,7 +231,7 @@ def _of_name(expression: Expr, server: NpuServer) -> PossibleValues:
     if not live or expression.passed_to is not None:
         return plain
     if len(live) < len(assignments):
-        server.asked(NO)
+        server.from_machine(NO)
     found = merge([_value(one.value, server) for one in live])
     return found if found.exact else plain if len(live) == len(assignments) else found
 
@@ -275,23 +268,23 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
         return known
     first = call.args[0] if call.args else None
     if first is not None:
-        if name in _SAME:
+        if name in _CONVERSIONS:
             found = _value(first, server)
             return apply(name, [found]) if name == "bool" else found
         if name in _FIND_SPEC:
-            return server.asked(_availability(first.single))
+            return server.from_machine(_availability(first.single))
         if name == "shutil.which":
-            return server.asked(found_program(str(first.single)))
+            return server.from_machine(found_program(str(first.single)))
         if name == "hasattr":
-            return server.asked(server.has(f"{first.name}.{call.args[-1].literal}"))
+            return server.from_machine(server.has(f"{first.name}.{call.args[-1].literal}"))
     target = call.target
     if target is None or target.kind == "class":
         return call.result.known
     found = _returned(target, server)
     if found.exact:
         return found
-    helper = server.helper(target.record.name.rpartition(".")[2])
-    return found if helper is NOTHING else helper
+    by_name = server.recorded(f"*.{target.record.name.rpartition('.')[2]}()")  # a convention for such helpers
+    return found if by_name is NOTHING else by_name
 
 
 def _availability(module: object) -> PossibleValues:
@@ -307,7 +300,7 @@ def _returned(function: Scope, server: NpuServer) -> PossibleValues:
         scope = function.at(record.block)
         answer = server.runs(scope, record.line)
         if answer == "no":
-            server.asked(NO)
+            server.from_machine(NO)
         else:
             found.append(_value(Expr(record.value, scope, record.line + 1), server))
     return merge(found) if found else NOTHING

@@ -18,17 +18,17 @@ from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
 from npulint.assemble.guards import active, surely_runs
 from npulint.facts.code import Import, Ref
 
-_HOOKS = frozenset(
-    """__init__ __call__ __enter__ __exit__ __iter__ __next__ __getitem__ __len__ __new__ __post_init__ compute_loss
-    create_optimizer create_scheduler create_optimizer_and_scheduler get_train_dataloader training_step
-    on_train_start on_train_batch_start setup_model""".split()
+# Methods that Python and frameworks call of an instance by themselves.
+_HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
+    """__exit__ __len__ __post_init__ compute_loss create_optimizer create_scheduler create_optimizer_and_scheduler
+    get_train_dataloader on_train_start on_train_batch_start setup_model""".split()
 )
 _BASES = 16  # of one class that are looked at
 _KNOWN_ROOTS = frozenset("torch torch_npu tensorflow numpy os sys logging json math random time re shutil".split())
 
 
 class _Edges(NamedTuple):
-    """What the code of one place surely comes to: places, classes of which it makes instances, names of methods that it
+    """What the code of one place leads to: places, classes of which it makes instances, names of methods that it
     calls on objects of unknown classes."""
 
     places: set[Place]
@@ -187,7 +187,7 @@ class Reach:
         for one in edges.classes - self._classes:
             self._classes.add(one)
             for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
-                if name in self._called or name in _HOOKS or name in CALLED_BY_FRAMEWORKS:
+                if name in self._called or name in _HOOKS:
                     fresh.add(method)
                 else:
                     self._waiting.setdefault(name, []).append(method)

@@ -26,6 +26,12 @@ _PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     ),
     ("data", lazy_compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+
+
+def is_test_file(path: str) -> bool:
+    """Whether a file is one of tests according to its name and folders."""
+    return _TEST_FILE.search(path) is not None
 
 
 def purpose(scope: BlockCursor) -> Purpose:

@@ -9,11 +9,9 @@ from npulint.assemble.cursors import Scope
 from npulint.assemble.guards import active, guarded_by, is_trial
 from npulint.assemble.input_reachability import pipeline_of
 from npulint.assemble.ranks import on_some_ranks
+from npulint.assemble.script_role import is_test_file
 from npulint.assemble.training import Step, training_of
 from npulint.facts.attributes import Flag
-from npulint.lazy_regex import lazy_compile
-
-_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
 
 
 class Surroundings:
@@ -40,8 +38,7 @@ class Surroundings:
     @cached_property
     def in_test(self) -> bool:
         """Whether it is test code: in a test file, or only run when an imported module is started itself."""
-        trial = _TEST_FILE.search(self._scope.path) is not None
-        return trial or is_trial(self._scope)
+        return is_test_file(self._scope.path) or is_trial(self._scope)
 
     @cached_property
     def step(self) -> Step:

@@ -145,6 +145,10 @@ class Check(msgspec.Struct, frozen=True):
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()
 
+    def as_note(self) -> Check:
+        """The check with its severity lowered to note."""
+        return self if self.severity == "note" else msgspec.structs.replace(self, severity="note")
+
     @property
     def applicability(self) -> str:
         """The best applicability of its fixes: safe, unsafe or manual."""

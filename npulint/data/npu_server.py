@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import msgspec
-
-from npulint.data import table
+from npulint.data import lazy_table
 from npulint.data.libraries import library
 from npulint.facts.code import Scalar
 from npulint.facts.values import NONE, NOTHING, PossibleValues
@@ -16,21 +12,19 @@ _NPU_PROGRAMS = frozenset(("npu-smi", "msprof", "atc"))
 _NPU_MODULES = frozenset(("torch", "torch_npu", "acl"))
 _OTHER_BACKENDS = frozenset("torch_xla intel_extension_for_pytorch habana_frameworks torch_mlu torch_musa".split())
 
+_answers = lazy_table("npu_server.json", dict[str, list[Scalar]])
+
 
 def answer(name: str, transferred: bool) -> PossibleValues:
     """The value of an attribute (``torch.version.cuda``) or of what a function gives (``torch.cuda.is_available()``),
-    by its canonical name; `transferred`: transfer_to_npu has replaced the functions of CUDA. Nothing if unknown."""
+    by its canonical name (``*.name()``: a project's own helper whose name is a convention); `transferred`:
+    transfer_to_npu has replaced the functions of CUDA. Nothing if unknown."""
     known = _answers()
     last = name.rpartition(".")[2]
     found = known.get(name) or known.get(f"{name.partition('.')[0]}.*.{last}")
     if found is None or (transferred and len(found) < 2):
         return NOTHING
     return PossibleValues((found[-1 if transferred else 0],), True)
-
-
-def convention(name: str, transferred: bool) -> PossibleValues:
-    """The value of what a project's own helper gives whose name is a convention (``is_torch_npu_available``)."""
-    return answer(f"*.{name}()", transferred)
 
 
 def importable(module: str) -> bool | None:
@@ -48,8 +42,3 @@ def found_program(name: str) -> PossibleValues:
     if name in _GPU_PROGRAMS:
         return NONE
     return PossibleValues((f"/usr/local/bin/{name}",), True) if name in _NPU_PROGRAMS else NOTHING
-
-
-@cache
-def _answers() -> dict[str, list[Scalar]]:
-    return msgspec.json.decode(table("npu_server.json"), type=dict[str, list[Scalar]])

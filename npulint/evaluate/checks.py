@@ -12,7 +12,7 @@ from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogu
 from npulint.evaluate.captures import fill
 from npulint.evaluate.changes import CompiledFix, applicability, changes
 from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
-from npulint.evaluate.demoted import Demoted, lowered
+from npulint.evaluate.demoted import Demoted
 from npulint.evaluate.fact_index import FactIndex
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.readiness import CompiledItem, ReportedCheck, checklist
@@ -66,7 +66,7 @@ def evaluate(
             reported.append(ReportedCheck(check, alike, own if check is not own else None))
         for other, apart in others.items():
             if other not in check.except_in:
-                demoted += [Demoted(check, other, *one) for one in finder.findings(lowered(check), apart)]
+                demoted += [Demoted(check, other, *one) for one in finder.findings(check.as_note(), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))

@@ -49,7 +49,7 @@ def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
     target; a note as well on chips other than those on which it is severe. None where a mere note is about chips that
     the project hardly runs on."""
     if not check.applies.soc or holds(check.applies.soc, target) == "yes":
-        return _lowered(check) if check.severe_on and not _is_severe(check.severe_on, target) else check
+        return check.as_note() if check.severe_on and not _is_severe(check.severe_on, target) else check
     if check.severity == "note" and _names(check.applies.soc) <= target.unlikely:
         return None
     return _limited(check, lang)
@@ -65,14 +65,10 @@ def _names(chips: tuple[str, ...]) -> frozenset[str]:
     return frozenset(chip(one) or one for one in chips)
 
 
-def _lowered(check: Check) -> Check:
-    return check if check.severity == "note" else msgspec.structs.replace(check, severity="note")
-
-
 def _limited(check: Check, lang: str) -> Check:
     listed = say(lang, "list.and").join(in_order(_names(check.applies.soc)))
     text = {key: _on(one, say(lang, "on.chips", chips=listed)) for key, one in check.text.items()}
-    return msgspec.structs.replace(_lowered(check), text=text)
+    return msgspec.structs.replace(check.as_note(), text=text)
 
 
 def _on(text: CheckText, beginning: str) -> CheckText:

@@ -22,11 +22,6 @@ class Demoted(msgspec.Struct, frozen=True):
     facts: list[Fact]
 
 
-def lowered(check: Check) -> Check:
-    """The check as it reports in files that take no part in the training."""
-    return check if check.severity == "note" else msgspec.structs.replace(check, severity="note")
-
-
 def grouped(demoted: Iterable[Demoted], lang: str) -> list[Finding]:
     """One finding for each check and role: the first one, with the places of the others as related locations, and
     without automatic fixes where there are others."""
