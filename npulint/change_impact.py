@@ -13,7 +13,7 @@ from npulint.discover.kinds import PASSING, SourceFile, kinds_of
 from npulint.discover.revision import AUTO, Revision, UnknownRevisionError
 from npulint.errors import ConfigError
 from npulint.postprocess.record import RawResults
-from npulint.postprocess.scope import FindingKey, finding_key, finding_keys
+from npulint.postprocess.scope import FindingKey, covered_keys, finding_keys
 from npulint.project_runner import Evaluator
 from npulint.settings import Settings
 from npulint.texts import say
@@ -30,7 +30,7 @@ def findings_caused_by_change(
 ) -> frozenset[FindingKey]:
     """Keys of the findings in `context` files that do not occur when the named files have the content of
     ``settings.consequences_since``. Raises `ConfigError` for an unknown revision."""
-    there = {finding_key(one) for outcome in outcomes for one in outcome.findings if one.path in context}
+    there = {key for outcome in outcomes for one in outcome.findings for key in covered_keys(one) if key[1] in context}
     if not there:
         return frozenset()
     try:

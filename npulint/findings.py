@@ -84,7 +84,8 @@ class Finding(msgspec.Struct, frozen=True):
     """What a check reports at one place, with texts in the language of the run. `places` is the number of places
     that it covers; the others are related locations. A graph finding has a `subject`, the name of the fact (an
     operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
-    not measured)."""
+    not measured). Of a grouped finding, `about` is the name of what is at its own place, `wording` the message with
+    its counts left open, and `programs` are the entry scripts of further programs that have the same places."""
 
     code: str
     name: str
@@ -105,6 +106,9 @@ class Finding(msgspec.Struct, frozen=True):
     subject: str = ""
     artifact_location: ArtifactLocation | None = None
     cost: float = 0.0
+    about: str = ""
+    wording: str = ""
+    programs: tuple[str, ...] = ()
 
 
 class SuppressedFinding(msgspec.Struct, frozen=True):
@@ -118,7 +122,8 @@ class SuppressedFinding(msgspec.Struct, frozen=True):
 class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Accepted findings: equal ones of one check in one file. `path` is relative to the folder of the baseline file.
     `line` is the source line with normalized whitespace, `scope` the enclosing function. `count` is the number of
-    findings, `places` how many places each of them covers."""
+    findings, `places` how many places each of them covers, `at` digests of the paths and lines of these places (empty:
+    one place, or not recorded)."""
 
     path: str
     check: str
@@ -128,6 +133,7 @@ class BaselineEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     count: int = 1
     places: int = 1
     message: str = ""
+    at: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -172,7 +178,9 @@ class ChecklistItem(msgspec.Struct, frozen=True):
 
 class ProgramSummary(msgspec.Struct, frozen=True):
     """Facts of a run about one entry script. `state` is not_started, partial or migrated; `roles` are train, evaluate,
-    export, data, library."""
+    export, data, library. `file_role` is what the script is for if it is not there for training
+    (`npulint.assemble.file_role.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the
+    number of launchers that start it."""
 
     entry: str
     files: int
@@ -182,6 +190,9 @@ class ProgramSummary(msgspec.Struct, frozen=True):
     roles: tuple[str, ...] = ()
     devices: str = "unknown"
     checklist: tuple[ChecklistItem, ...] = ()
+    file_role: str = ""
+    started_by: str = ""
+    launches: int = 0
 
 
 class GraphSummary(msgspec.Struct, frozen=True):

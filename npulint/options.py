@@ -43,6 +43,7 @@ class Option(msgspec.Struct, frozen=True):
 
 
 SELECT = Option("select", "list", "rules", metavar="CHECKS")
+PREVIEW = Option("preview", "flag", "rules", default_on=True)
 CHECKS = Option("checks", "folders", "rules", metavar="DIR")
 LANG = Option("lang", "choice", "output", choices=("auto", "en", "zh"))
 REFERENCE = Option("reference", "text", "rules", metavar="DIR")
@@ -55,6 +56,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("ignore", "list", "rules", metavar="CHECKS"),
     Option("min_severity", "choice", "rules", choices=SEVERITIES),
     Option("min_confidence", "choice", "rules", choices=CONFIDENCES),
+    PREVIEW,
     CHECKS,
     Option("target", "map", "rules", choices=TARGET_KEYS, metavar="KEY=VALUE"),
     Option("supported_ops", "folders", "rules", metavar="PATH"),

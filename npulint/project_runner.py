@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
-from npulint.assemble.file_role import file_roles
+from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
@@ -87,7 +87,7 @@ def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue
 
 
 def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
-    findings: list[Finding] = []
+    ranked: list[tuple[tuple[bool, bool], list[Finding]]] = []
     programs: list[ProgramSummary] = []
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
@@ -96,12 +96,13 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
-    roles = file_roles(root, files, assembled, settings.tree_around(root))
+    around = settings.tree_around(root)
+    roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
     for program in assembled:
         program.fact.port = settings.torch_port
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
-        findings += verdict.findings
+        ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted
         if program.fact.graph is not None:
             from npulint.evaluate.graphs import summarise_graph  # most projects have none
@@ -113,8 +114,11 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
             runs.append(summarise_run(program))
             related_files = program.source_files
         elif program.entry and program.fact.framework != "none":
-            programs.append(summarise(program, verdict.checklist))
-    findings += grouped(demoted, settings.language())
+            role = roles.get(program.entry) or role_by_name(in_tree(program.entry, root, around))
+            programs.append(summarise(program, verdict.checklist, role))
+    ranked.sort(key=lambda one: one[0])  # a finding of shared code is told of a script that trains, not of a document
+    findings = [finding for _, found in ranked for finding in found]
+    findings += grouped(demoted)
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 

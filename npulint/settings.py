@@ -36,6 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     target: dict[str, str] = {}
     supported_ops: tuple[str, ...] = ()
+    preview: bool = True
     min_severity: str = ""
     min_confidence: str = "low"
     fail_on: str = "error"

@@ -165,6 +165,11 @@ def torch_names() -> dict[str, Any]:
     }
 
 
+def precision() -> dict[str, Any]:
+    """Per check the numbers of true and false findings, and of projects with true ones."""
+    return {row["code"]: [int(row[k]) for k in ("true", "false", "projects")] for row in rows("precision.csv")}
+
+
 def npu_server() -> dict[str, Any]:
     """What is known of an NPU server, by name: values in plain PyTorch and under transfer_to_npu (absent: unknown)."""
     return {row["name"]: [scalar(row[k]) for k in ("value", "transferred") if row[k]] for row in rows("npu_server.csv")}
@@ -175,10 +180,21 @@ def frameworks() -> dict[str, list[Any]]:
     return {r["import"]: [r["support"], r["places"] == "yes", r["since"]] for r in rows("frameworks.csv")}
 
 
+def adaptor_patches() -> dict[str, dict[str, str]]:
+    """Per package of an adaptor the names that it replaces, and by what."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows("adaptor_patches.csv"):
+        found.setdefault(row["package"], {})[row["name"]] = row["gives"]
+    return found
+
+
 def torch_libraries() -> dict[str, Any]:
     """GPU libraries with their substitutes, and the operators of torch_npu that go away."""
     return {
-        "libraries": [[r["import"], r["group"], r["works"], r["substitute"]] for r in rows("torch_libraries.csv")],
+        "libraries": [
+            [r["import"], r["group"], r["works"], r["substitute"], r["loads"] == "yes"]
+            for r in rows("torch_libraries.csv")
+        ],
         "retired": {r["name"]: [r["status"], r["substitute"]] for r in rows("torch_npu_retired.csv")},
     }
 
@@ -348,8 +364,10 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "star_exports.json": stars,
     "torch_names.json": torch_names,
     "npu_server.json": npu_server,
+    "precision.json": precision,
     "torch_libraries.json": torch_libraries,
     "frameworks.json": frameworks,
+    "adaptor_patches.json": adaptor_patches,
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
     "env_vars.json": environment,

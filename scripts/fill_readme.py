@@ -17,31 +17,25 @@ _PLACE = re.compile(
     re.DOTALL,
 )
 _FINDING = re.compile(r"\w+\[[\w-]+\]: ")
-_HEADS = (
-    ("Training run\n", "Programs\n", "Target "),
-    ("训练运行\n", "程序\n", "目标环境"),
-)  # after the findings
 _SHOWN = 2  # findings of a report with source frames; "…" stands for the others
 
 
 def output(arguments: str, shown: int | None = None) -> str:
     """What npulint prints with these arguments. A report with source frames is cut to its first findings and all that
-    follows the findings, or with `shown` to that many findings and the last paragraph."""
+    is not a finding, or with `shown` to that many findings and the last paragraph."""
     command = [sys.executable, "-m", "npulint", *arguments.split(), "--color", "never", "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     text = done.stdout.decode("utf-8")
     if arguments.startswith("compare"):
         return _checklist(text)
-    head = next((head for head in _HEADS["--lang zh" in arguments] if f"\n{head}" in text), None)
-    if head is None:
+    blocks = text.rstrip("\n").split("\n\n")
+    findings = [at for at, block in enumerate(blocks) if _FINDING.match(block)]
+    if shown is not None:
+        return "\n\n".join([*(blocks[at] for at in findings[:shown]), "…", blocks[-1]]) + "\n"
+    if len(findings) <= _SHOWN:
         return text
-    findings, _, closing = text.partition(f"\n{head}")
-    blocks = findings.rstrip("\n").split("\n\n")
-    kept = blocks[: _SHOWN if shown is None else shown]
-    if len(kept) < len(blocks) or shown is not None:
-        kept.append("…")
-    rest = head + closing if shown is None else text.rstrip("\n").split("\n\n")[-1] + "\n"
-    return "\n\n".join([*kept, rest])
+    head, tail = blocks[: findings[_SHOWN]], blocks[findings[-1] + 1 :]
+    return "\n\n".join([*head, "…", *tail]) + "\n"
 
 
 def _checklist(text: str) -> str:

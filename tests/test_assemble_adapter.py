@@ -139,4 +139,4 @@ def test_programs_of_one_project_know_of_each_other() -> None:
     by_entry = {p.entry: p for p in programs(sources)}
     assert by_entry["tool.py"].fact.get("npu") == "no"
     assert by_entry["tool.py"].fact.get("project_npu") == "yes"
-    assert [f.get("trains_file") for p in by_entry.values() for f in p.index.of_kind("session")] == ["no", "yes"]
+    assert [f.get("reached") for p in by_entry.values() for f in p.index.of_kind("session")] == ["no", "surely"]

@@ -174,3 +174,41 @@ def test_the_table_knows_names_of_packages_by_their_last_segment() -> None:
     assert answer("*.is_cuda_available()", False).single is False
     assert (importable("flash_attn"), importable("torch_npu.npu"), importable("yaml")) == (False, True, None)
     assert (found_program("nvidia-smi").single, found_program("ls")) == (None, NOTHING)
+
+
+_DEVICE = "def kind():\n    return torch.accelerator.current_accelerator().type\n"
+_KERNELS = "def product(x):\n    return x\n"
+_IMPORTERS = {
+    "only where the machine has CUDA": ({"ops.py": "if kind() == 'cuda':\n    from a import product\n"}, "no"),
+    "also elsewhere": (
+        {"ops.py": "if kind() == 'cuda':\n    from a import product\n", "b.py": "from a import product\n"},
+        "yes",
+    ),
+    "also by tests": (
+        {"ops.py": "if kind() == 'cuda':\n    from a import product\n", "tests/test_a.py": "from a import product\n"},
+        "no",
+    ),
+    "through a module that does not run": (
+        {"ops.py": "if kind() == 'cuda':\n    import b\n", "b.py": "from a import product\n"},
+        "no",
+    ),
+    "by nothing": ({}, "yes"),
+}
+
+
+@pytest.mark.parametrize(("more", "expected"), _IMPORTERS.values(), ids=_IMPORTERS.keys())
+def test_modules_do_not_run_that_only_such_code_imports(more: dict[str, str], expected: str) -> None:
+    more = {path: _PORTED + _DEVICE + source for path, source in more.items()}
+    context = _context({"a.py": _KERNELS, **more})
+    assert npu_server(context).runs(scope_at(context, context.project.modules["a.py"], 0)) == expected
+
+
+def test_a_package_runs_where_something_within_it_is_imported() -> None:
+    more = {
+        "ops.py": _PORTED + _DEVICE + "if kind() == 'cuda':\n    import kernels\n",
+        "kernels/__init__.py": "",
+        "kernels/b.py": "",
+        "other.py": "import kernels.b\n",
+    }
+    context = _context({"a.py": "import ops\n", **more})
+    assert npu_server(context).runs(scope_at(context, context.project.modules["kernels/__init__.py"], 0)) == "yes"

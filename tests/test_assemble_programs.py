@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from npulint.assemble.build import assemble
-from npulint.assemble.index import FactTable, Index
+from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.state import describe
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.facts.values import PossibleValues
-from npulint.read.launcher_facts import LaunchFact, StartedScript, VariableRecord
+from npulint.read.launcher_facts import BaseImage, LaunchFact, StartedScript, VariableRecord
+from npulint.read.packages import Dependency
 from tests.fact_support import TableFact
 from tests.support import programs
 
@@ -202,6 +203,13 @@ _WHOLE = {
     "get_variable": ("import tensorflow as tf\ntf.get_variable('w')\n", "tensorflow", "1"),
     "a tape": ("import tensorflow as tf\ntf.GradientTape()\n", "tensorflow", "2"),
     "the second adapter": ("import tensorflow as tf\nimport npu_device\n", "tensorflow", "2"),
+    "compat.v2": ("import tensorflow.compat.v2 as tf\ntf.abs(1)\n", "tensorflow", "2"),
+    "behaviour of version 2": (_TF + "tf.enable_v2_behavior()\ntf.get_variable('w')\n", "tensorflow", "2"),
+    "behaviour of version 1": (
+        "import tensorflow.compat.v1 as tf\nimport tensorflow\ntf.disable_v2_behavior()\ntf.GradientTape()\n",
+        "tensorflow",
+        "1",
+    ),
     "nothing that tells": ("import tensorflow as tf\ntf.abs(1)\n", "tensorflow", ""),
     "it trains": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", "trains", "yes"),
     "it does not": (_TF + "tf.Session()\n", "trains", "no"),
@@ -239,6 +247,34 @@ _WHOLE = {
 def test_what_is_so_of_a_program(text: str, attribute: str, answer: str) -> None:
     program = programs({"main.py": text + _MAIN})[0]
     assert program.fact.get(attribute) == answer
+
+
+@pytest.mark.parametrize(
+    ("image", "answer"),
+    [
+        ("nvcr.io/nvidia/tensorflow:21.02-tf2-py3", "2"),
+        ("nvcr.io/nvidia/tensorflow:20.10-tf1-py3", "1"),
+        ("tensorflow/tensorflow:1.12.0-gpu-py3", "1"),
+        ("tensorflow/tensorflow:latest-gpu", ""),
+        ("nvcr.io/nvidia/pytorch:22.01-py3", ""),
+    ],
+)
+def test_images_tell_the_generation_of_tensorflow(image: str, answer: str) -> None:
+    assert installed(BaseImage(image, "Dockerfile", Span(), cuda=True)) == answer
+
+
+@pytest.mark.parametrize(
+    ("versions", "answer"), [(["==1.15"], "1"), ([">=2.4"], "2"), (["~=2.6", "==1.15"], ""), (["<3"], "")]
+)
+def test_requirements_tell_the_generation_of_tensorflow(versions: list[str], answer: str) -> None:
+    packages = [Dependency("tensorflow", f"{n}.txt", Span(), one, "requirements") for n, one in enumerate(versions)]
+    assert installed(*packages) == answer
+
+
+def installed(*facts: Fact) -> str:
+    """The generation of TensorFlow of a program that says nothing beside these facts."""
+    index = Index([table([TableFact("import", "tensorflow", "x"), *facts])])
+    return describe(index, "unknown", "1.15", "", lambda steps, by_name: False, lambda fact: False).tensorflow
 
 
 _ROLES = {
@@ -317,13 +353,41 @@ def test_programs_know_whether_the_project_uses_the_adapter() -> None:
     assert [p.fact.get("project_npu") for p in programs({"b.py": _TF + _MAIN})] == ["no"]
 
 
-def test_sessions_know_whether_a_training_program_reaches_them() -> None:
+_TRAIN = _TF + "import a\ntf.train.AdamOptimizer().minimize(l)\n"
+_REACHED = {
+    "called": (_TRAIN + _MAIN + "    a.f()\n", "surely"),
+    "called where an option is on": (_TRAIN + _MAIN + "    if unknown():\n        a.f()\n", "maybe"),
+    "only imported": (_TRAIN + _MAIN, "no"),
+    "started by tf.app.run": (_TRAIN + "def main(_):\n    a.f()\n" + _MAIN + "    tf.app.run()\n", "surely"),
+    "made by a function that was made": (
+        _TRAIN + "def make():\n    def model_fn():\n        a.f()\n    return model_fn\n"
+        "tf.estimator.Estimator(model_fn=make())\n" + _MAIN,
+        "surely",
+    ),
+    "registered for a look-up by name": (_TRAIN + _MAIN + "    import c\n", "maybe"),
+}
+
+
+@pytest.mark.parametrize(("train", "reached"), _REACHED.values(), ids=_REACHED.keys())
+def test_sessions_know_whether_a_training_program_reaches_them(train: str, reached: str) -> None:
     session = _TF + "def f():\n    tf.Session()\n"
-    found = programs(
-        {"a.py": session, "b.py": session, "train.py": _TF + "import a\ntf.train.AdamOptimizer().minimize(l)\n" + _MAIN}
-    )
-    facts = {f.path: f.get("trains_file") for p in found for f in p.index.of_kind("session")}
-    assert facts == {"a.py": "yes", "b.py": "no"}
+    registered = "import gin\nimport a\n@gin.configurable('g')\ndef g():\n    a.f()\n"
+    found = programs({"a.py": session, "b.py": session, "c.py": registered, "train.py": train})
+    facts = {f.path: f.get("reached") for p in found for f in p.index.of_kind("session")}
+    assert facts == {"a.py": reached, "b.py": "no"}
+
+
+def test_one_of_two_alternatives_surely_runs() -> None:
+    both = "if unknown():\n    s = tf.Session()\nelse:\n    s = tf.InteractiveSession()\ns.run(step)\n"
+    train = _TF + "step = tf.train.AdamOptimizer().minimize(l)\n" + both
+    sessions = [f for p in programs({"train.py": train}) for f in p.index.of_kind("session")]
+    assert [f.get("reached") for f in sessions] == ["surely", "surely"]
+    sessions = [
+        f
+        for p in programs({"train.py": train.replace("InteractiveSession", "Graph")})
+        for f in p.index.of_kind("session")
+    ]
+    assert [f.get("reached") for f in sessions] == ["maybe"]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +404,9 @@ def test_sessions_know_whether_a_training_program_reaches_them() -> None:
 def test_several_devices_by_the_rank_size(sizes: list[object], answer: str) -> None:
     facts: list[Fact] = [TableFact("environment", "RANK_SIZE", "run.sh", attrs={"value": size}) for size in sizes]
     index = Index([FactTable({"environment": facts})])
-    assert describe(index, "unknown", "1.15", "", lambda steps, by_name: False).multi_device == answer
+    assert (
+        describe(index, "unknown", "1.15", "", lambda steps, by_name: False, lambda fact: False).multi_device == answer
+    )
 
 
 def test_index_answers_by_kind_and_last_name() -> None:
@@ -368,3 +434,36 @@ def test_index_answers_by_kind_and_last_name() -> None:
 )
 def test_a_script_that_works_on_a_device_is_an_entry(sources: dict[str, str], entries: list[str]) -> None:
     assert [p.entry for p in programs(sources) if p.entry] == entries
+
+
+_TRAINING = "import torch\nfor x in loader:\n    model(x.cuda()).mean().backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("other", "migration", "ported"),
+    [
+        pytest.param("import torch_npu\nprint(load().npu())\n" + _MAIN, "none", "no", id="inference alone"),
+        pytest.param(_TRAINING.replace("cuda", "npu"), "left", "yes", id="another training"),
+    ],
+)
+def test_training_is_migrated_where_other_training_is(other: str, migration: str, ported: str) -> None:
+    found = {p.entry: p.fact for p in programs({"train.py": _TRAINING, "other.py": other})}["train.py"]
+    assert (found.migration, found.get("project_npu")) == (migration, ported)
+
+
+@pytest.mark.parametrize(
+    ("maker", "reached"),
+    [
+        ("import importlib\ndef make(name):\n    return importlib.import_module(name)\n", True),
+        ("def make(name):\n    return name\n", False),
+    ],
+)
+def test_a_class_that_is_named_in_a_text(maker: str, reached: bool) -> None:
+    sources = {
+        "nets/unet.py": "import torch\nclass UNet(torch.nn.Module):\n    pass\n",
+        "nets/__init__.py": "",
+        "maker.py": maker,
+        "train.py": "import torch, maker\nnet = maker.make(name='nets.unet.UNet')\n" + _TRAINING,
+    }
+    paths = {p.entry: p.paths for p in programs(sources)}["train.py"]
+    assert ("nets/unet.py" in paths) is reached

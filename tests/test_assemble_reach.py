@@ -54,7 +54,7 @@ def test_a_function_is_reached(source: str, expected: str) -> None:
     goal = scope_at(whole.context, whole.context.project.modules["lib.py"], 0).definition("goal")
     assert goal is not None
     graphs = (sure_calls(whole.context), possible_calls(whole.context))
-    found = [Reach(graph, "main.py", ["main.py", "lib.py"]).comes_to({("lib.py", goal.block)}) for graph in graphs]
+    found = [Reach(graph, "main.py", ["main.py", "lib.py"]).reaches({("lib.py", goal.block)}) for graph in graphs]
     assert found == {"sure": [True, True], "perhaps": [False, True], "no": [False, False]}[expected]
 
 
@@ -69,3 +69,17 @@ def test_what_fails_only_under_an_option_does_not_fail_readiness() -> None:
         (program,) = [one for one in programs({"train.py": source.format(line)}) if one.entry]
         (fact,) = program.index.of_kind("cuda")
         assert program.surely_runs(fact) is expected
+
+
+def test_a_package_that_only_imports_functions_does_not_call_them() -> None:
+    sources = {
+        "main.py": "import torch\nfrom package.part import Net\nnet = Net()\n",
+        "package/__init__.py": '"""All names."""\nfrom .run import train\nfrom .part import Net\n',
+        "package/run.py": "import torch\n\ndef train():\n    pass\n",
+        "package/part.py": "import torch\n\nclass Net(torch.nn.Module):\n    pass\n",
+    }
+    project = assembled("/p", read_sources(sources))
+    train = scope_at(project.context, project.context.project.modules["package/run.py"], 0).definition("train")
+    assert train is not None
+    reach = Reach(possible_calls(project.context), "main.py", project.context.project.modules)
+    assert not reach.reaches({(train.path, train.block)})

@@ -247,3 +247,29 @@ def test_what_a_step_comes_to(text: str, answer: str) -> None:
 
 def test_a_scaler_object_that_is_passed_on() -> None:
     assert step({"scaling.py": SCALER, "engine.py": ENGINE, "train.py": PASSING}) == "yes"
+
+
+_GUIDED = """
+    import torch
+
+    def guide(net, x, optimizer):
+        for _ in range(10):
+            x = x.requires_grad_()
+            loss = net(x).sum()
+            loss.backward()
+            {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        pytest.param("x = (x - 0.1 * x.grad).detach()", 0, id="guidance of a sampler"),
+        pytest.param("x = scheduler.step(x, x.grad)", 0, id="a step of a sampler"),
+        pytest.param("optimizer.step()", 1, id="an optimizer makes the step"),
+        pytest.param("penalty(x.grad); optimizer.step()", 1, id="a penalty beside the step"),
+        pytest.param("print(loss)", 1, id="nothing reads the gradient"),
+    ],
+)
+def test_gradients_of_inputs_are_no_training(line: str, count: int) -> None:
+    assert len(facts(_GUIDED.format(line=line), "train_step")) == count

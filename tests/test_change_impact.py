@@ -129,7 +129,7 @@ def test_a_finding_that_the_change_only_moved_to_another_file_is_not_caused(proj
 
 def test_a_finding_elsewhere_that_rests_on_a_place_in_a_named_file_is_told(project: Project) -> None:
     project.write(SLIM)
-    assert project.check("--select=tf-slim", "b.py").places("tf-slim") == ["a.py:2"]
+    assert project.check("--select=tf-slim", "b.py").places("tf-slim") == ["b.py:2"]
     assert project.check("--select=tf-slim", "train.py").places("tf-slim") == []
 
 

@@ -145,10 +145,10 @@ def test_a_check_with_a_reference_tells_the_checklist_after_its_own() -> None:
     result = RunResult(base.findings, base.programs, summary=base.summary, comparison=comparison())
     text = shown("text", "en", result, comparing=False)
     order = [
-        "error[variable-in-dataset-map]",
+        "Found 5 findings",
         "Readiness of models/train.py",
         "Pre-tuning checklist",
-        "Found 5 findings",
+        "error[variable-in-dataset-map]",
     ]
     assert [text.index(word) for word in order] == sorted(text.index(word) for word in order)
 

@@ -131,7 +131,7 @@ def test_two_programs_that_share_a_module_give_one_finding(project: Project) -> 
     entry = "import data\n\nif __name__ == '__main__':\n    data.batches('a')\n"
     answer = project.write({"data.py": data, "train.py": entry, "evaluate.py": entry}).check()
     assert answer.places("variable-in-dataset-map") == ["data.py:4"]
-    assert [p["entry"] for p in answer.document["programs"]] == ["evaluate.py", "train.py"]
+    assert [p["entry"] for p in answer.document["programs"]] == ["train.py", "evaluate.py"]
 
 
 # One file, standard input

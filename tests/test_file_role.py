@@ -35,6 +35,21 @@ def _severities(project: Project, files: dict[str, str], code: str, *words: str)
     return {one["path"]: one["severity"] for one in answer.findings if one["code"] == code}
 
 
+_FP8 = f"import msamp\n{_TRAIN}"
+
+
+@pytest.mark.parametrize(
+    ("folder", "severities"),
+    [
+        pytest.param("benchmarks", {"benchmarks/one.py": "warning"}, id="benchmarks: one warning for all"),
+        pytest.param("tests", {}, id="tests: none, they are skipped"),
+    ],
+)
+def test_a_script_that_stops_at_its_own_import(project: Project, folder: str, severities: dict[str, str]) -> None:
+    files = {"train.py": _TRAIN, f"{folder}/one.py": _FP8, f"{folder}/two.py": _FP8}
+    assert _severities(project, files, "NPU2158") == severities
+
+
 @pytest.mark.parametrize(
     ("files", "severities"),
     [
@@ -83,6 +98,14 @@ def test_findings_in_files_of_one_role_are_one(project: Project) -> None:
             id="training uses it",
         ),
         pytest.param({"train.py": _TRAIN, "tpu.py": "import torch_xla\n" + _SERVE}, {}, id="a script for TPUs"),
+        pytest.param({"train.py": _TRAIN, "runtime/gpu/model.py": _SERVE}, {}, id="a runtime on GPUs"),
+        pytest.param({"train.py": _TRAIN, "runtime/model.py": _SERVE}, {"runtime/model.py": "note"}, id="a runtime"),
+        pytest.param({"train.py": _TRAIN, "ms.py": "import mindspore\n" + _SERVE}, {}, id="a script for MindSpore"),
+        pytest.param(
+            {"train.py": "import lib.mindspore.net\n" + _TRAIN, "lib/mindspore/net.py": _SERVE},
+            {},
+            id="a back end on top of MindSpore that training imports",
+        ),
     ],
 )
 def test_code_that_no_training_reaches_is_demoted(
@@ -125,3 +148,60 @@ def test_a_project_in_a_larger_tree_is_judged_by_its_folder(project: Project) ->
 def test_a_program_that_is_only_looked_for_is_not_started(project: Project) -> None:
     files = {"train.py": _TRAIN, "run.sh": "command -v nvidia-smi\npython3 train.py\n", "gpu.sh": "nvidia-smi\n"}
     assert _severities(project, files, "NPU3403") == {"gpu.sh": "warning"}
+
+
+_PORTED = """\
+import torch
+import torch_npu
+
+model = torch.nn.Linear(3, 3).npu()
+model(torch.ones(3, 3).npu()).sum().backward()
+"""
+_ON_GPUS = "import torch\n\nif __name__ == '__main__':\n    model = torch.load('best.pth').to('cuda:0')\n"
+
+
+def test_code_in_a_folder_for_gpus_is_for_them_where_the_project_supports_the_npu(project: Project) -> None:
+    files = {"train.py": _PORTED, "engine/gpu/run.py": _ON_GPUS, "engine/fast/run.py": _ON_GPUS}
+    assert _severities(project, files, "NPU2402") == {"engine/fast/run.py": "note"}
+
+
+def test_a_finding_about_a_program_leaves_out_what_only_another_script_runs(project: Project) -> None:
+    measure = """
+def measure(model):
+    return model
+
+def main():
+    torch.cuda.synchronize()
+
+if __name__ == "__main__":
+    main()
+"""
+    files = {
+        "train.py": "from check import measure\n" + _TRAIN,
+        "check.py": "import argparse\nimport torch\n" + measure,
+    }
+    answer = project.write(files).run("check", "--format", "json", "--no-cache")
+    (found,) = [one for one in answer.findings if one["code"] == "NPU2100"]
+    assert (found["path"], {one["path"] for one in found["related"]}) == ("train.py", {"train.py"})
+
+
+_EVALUATE = """\
+import tensorflow.compat.v1 as tf
+
+tf.import_graph_def(tf.GraphDef.FromString(open("classify.pb", "rb").read()))
+with tf.Session() as sess:
+    print(sess.run("pool:0", {"images:0": rows}))
+"""
+
+
+def test_a_tensorflow_script_beside_training_with_pytorch_is_no_training(project: Project) -> None:
+    evaluate = "import tensorflow.compat.v1 as tf\n\nwith tf.Session() as sess:\n    print(sess.run(score()))\n"
+    files = {"train.py": _TRAIN, "score.py": evaluate}
+    assert _severities(project, {"score.py": evaluate}, "NPU1102", "score.py") == {"score.py": "warning"}
+    assert _severities(project, files, "NPU1102") == {"score.py": "note"}
+
+
+def test_an_evaluation_with_its_own_requirements_is_no_training(project: Project) -> None:
+    files = {"scripts/train.py": _TRAIN, "requirements.txt": "torch\n"}
+    files |= {"evaluations/evaluator.py": _EVALUATE, "evaluations/requirements.txt": "tensorflow-gpu>=2.0\n"}
+    assert _severities(project, files, "NPU1102", ".") == {"evaluations/evaluator.py": "note"}

@@ -130,26 +130,6 @@ _EQUAL: dict[str, tuple[str, str]] = {
             return result, scores.grad
         """,
     ),
-    "divergence of logarithms": (
-        "kl-divergence-of-log-target",
-        """
-        import torch
-        import torch.nn.functional as F
-
-        model = torch.nn.Linear(4, 4)
-        for x, teacher in [(torch.randn(3, 4), torch.randn(3, 4))]:
-            loss = F.kl_div(
-                model(x).log_softmax(-1),
-                teacher.log_softmax(-1),  # of the teacher
-                reduction="batchmean",
-                log_target=True,
-            )
-            loss.backward()
-
-        def answer():
-            return loss, model.weight.grad
-        """,
-    ),
     "stochastic descent": (
         "unfused-optimizer",
         _trained("torch.optim.SGD(model.parameters(), 0.1, 0.9, weight_decay=1e-2, nesterov=True)"),

@@ -201,14 +201,6 @@ def test_what_is_joined_are_checks_of_the_source(project: Path, old: str, new: s
     assert complaint in str(caught.value)
 
 
-def test_only_checks_of_graphs_are_joined(project: Path) -> None:
-    (project / "pytorch").mkdir()
-    text = CHECK.replace("NPU4399", "NPU2399").replace("torch_op: aten.huber_loss", "call: torch.huber_loss")
-    (project / "pytorch" / "mine.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(CatalogueError, match="only checks of the families 'graph' and 'run' can be joined"):
-        load_catalogue((str(project),))
-
-
 def test_facts_of_a_graph_are_also_those_at_its_source(project: Path) -> None:
     (project / "train.py").write_text(NET, encoding="utf-8")
     exported(project)

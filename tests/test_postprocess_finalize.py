@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from npulint.catalogue.check import Catalogue
 from npulint.errors import ConfigError
 from npulint.facts.model import Comment, FileFacts, Problem, Span
-from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.postprocess.engine import of_problems
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.identity import identified
@@ -55,6 +55,12 @@ def test_one_finding_of_a_shared_module_belongs_to_the_first_program() -> None:
         ("train.py", "`tf.nn.dropout` is slow on the NPU"),
         ("eval.py", "other"),
     ]
+
+
+def test_a_merged_finding_has_the_places_of_all_programs() -> None:
+    here, there, far = (Related(path, Span(1, 1, 1, 2), "") for path in ("here.py", "there.py", "far.py"))
+    shared = [finding(related=(here, there)), finding(related=(there, far)), finding(related=())]
+    assert [one.related for one in unite(shared)] == [(here, there, far)]
 
 
 @pytest.mark.parametrize(

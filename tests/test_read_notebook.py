@@ -79,6 +79,11 @@ def test_the_old_format_is_read() -> None:
         (["%matplotlib inline", "x = 1"], ["pass", "x = 1"]),
         (["!pip install torch_npu", "x = 1"], ["pass", "x = 1"]),
         (["!pip install a \\", "  b", "x = 1"], ["pass", "", "x = 1"]),
+        (["!pip install a \\ ", "  b", "x = 1"], ["pass", "", "x = 1"]),
+        (["out = !ls \\", "  -l", "x = 1"], ["out = None", "", "x = 1"]),
+        (["", " x = {", "    'a': 1,", " }", "y = 2"], ["", "x = {", "   'a': 1,", "}", "y = 2"]),
+        (["  # note", "  %time f()", "  x = 1"], ["# note", "pass", "x = 1"]),
+        (["%timeit?", "np.*load*?", "x.y?;"], ["pass", "pass", "pass"]),
         (["if a:", "    !ls", "x = 1"], ["if a:", "    pass", "x = 1"]),
         (["files = !ls", "t = %timeit -o f()"], ["files = None", "t = None"]),
         (["?torch.topk", "torch.topk??"], ["pass", "pass"]),
@@ -93,6 +98,11 @@ def test_the_old_format_is_read() -> None:
         "line magic",
         "shell line",
         "continued shell line",
+        "continued with blanks behind the backslash",
+        "continued and assigned",
+        "indent of the first line",
+        "indent of a comment and a magic",
+        "help of magics and patterns",
         "inside a block",
         "assigned",
         "help",
@@ -158,3 +168,11 @@ def test_hostile_json_is_one_fatal_problem(text: str) -> None:
 def test_cells_of_a_wrong_shape_are_passed_over(cells: Any) -> None:
     notebook = read_notebook(json.dumps({"cells": cells}), "x.ipynb")
     assert (notebook.text, notebook.problems) == ("", [])
+
+
+def test_a_cell_in_the_language_of_a_shell_is_no_python() -> None:
+    shell = cell("git clone x", "cd x")
+    shell["metadata"] = {"vscode": {"languageId": "shellscript"}}
+    notebook = read(cell("import torch"), shell, cell("y = 1"))
+    assert not notebook.problems
+    assert notebook.text.split() == ["import", "torch", "y", "=", "1"]

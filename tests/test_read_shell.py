@@ -383,6 +383,9 @@ def test_every_way_to_take_an_argument_leaves_the_default(text: str) -> None:
         ("[[ -f x && $y =~ ^(a|b) ]] && python3 t.py", True),
         ("[[ -f x || a < b ]]\npython3 t.py", False),
         ("cd x && python3 t.py", False),
+        ("command -v x &> /dev/null && python3 t.py", True),
+        ("command -p x && python3 t.py", False),
+        ("which x && python3 t.py", True),
         ("cd x || exit 1\npython3 t.py", False),
         ("a || python3 t.py", True),
         ("a &&\n python3 t.py", False),
@@ -505,3 +508,11 @@ def test_facts_can_be_stored() -> None:
     back = decode(encode(FileFacts("test/train.sh", "shell", facts=facts))).facts
     assert {type(fact) for fact in back} >= {LaunchFact, VariableRecord}
     assert list(map(msgspec.structs.astuple, back)) == list(map(msgspec.structs.astuple, facts))
+
+
+def test_a_line_of_a_text_may_look_like_a_comment() -> None:
+    facts, problems = read_script(
+        'PROMPT="solve it, answer after ####.\n#### 42"\npython3 train.py --prompt "$PROMPT"\n', "x.sh"
+    )
+    assert not problems
+    assert [fact.record.script for fact in facts if isinstance(fact, LaunchFact)] == ["train.py"]

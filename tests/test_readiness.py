@@ -153,8 +153,8 @@ def _program(*items: ChecklistItem, entry: str = "train.py") -> RunResult:
 def test_the_text_report_shows_the_main_program() -> None:
     long = (ChecklistItem("a", "first", "passed"), ChecklistItem("b", "second", "unknown", look="Look here."))
     programs = [
-        ProgramSummary("a.py", 1, "torch", "migrated", checklist=long[:1]),
         ProgramSummary("b.py", 1, "torch", "migrated", checklist=long),
+        ProgramSummary("a.py", 1, "torch", "migrated", checklist=long[:1]),
     ]
     result = RunResult(programs=programs, summary=Summary(files=2, read=2))
     text = render("text", result, ReportView())

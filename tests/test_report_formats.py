@@ -177,8 +177,8 @@ def test_what_was_said_of_a_check_is_not_said_again() -> None:
 
 def test_many_related_places_and_programs_are_cut_short() -> None:
     places = tuple(Related(f"{i}.py", finding().span, "there") for i in range(5))
-    programs = [ProgramSummary(f"{i}.py", 1, "torch", "partial", (), ("library",)) for i in range(10)]
-    programs.append(ProgramSummary("train.py", 1, "mindspore", "unknown", (), ("train",)))
+    programs = [ProgramSummary("train.py", 1, "mindspore", "unknown", (), ("train",))]
+    programs += [ProgramSummary(f"{i}.py", 1, "torch", "partial", (), ("library",)) for i in range(10)]
     result = RunResult([finding(related=places)], programs, summary=Summary(files=1, read=1))
     text = render("text", result, ReportView())
     assert "... and 2 more places" in text
@@ -196,7 +196,7 @@ def test_json_has_exactly_the_keys_of_version_1() -> None:
     document = json.loads(shown("json", "en"))
     assert list(document) == ["version", "tool", "target", "summary", "programs", "findings", "unread"]
     assert document["version"] == 1
-    assert list(document["programs"][0]) == ["entry", "files", "framework", "state", "checklist"]
+    assert list(document["programs"][0]) == "entry files framework state file_role started_by checklist".split()
     assert (
         list(document["findings"][0])
         == (

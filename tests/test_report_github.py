@@ -109,7 +109,7 @@ def test_no_other_command_stands_in_the_report(result: RunResult) -> None:
     assert by_place == sorted(
         (escape_control_chars(" ".join(f.message.split())), COMMAND[f.severity]) for f in result.findings
     )
-    assert "\n".join(shown) == render("text", result, ReportView(lines=hostile_lines))
+    assert "\n".join(shown) == render("text", result, ReportView(lines=hostile_lines, ungrouped=True))
 
 
 @given(results, st.sampled_from(["text", "concise", "markdown", "github"]))

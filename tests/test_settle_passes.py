@@ -27,7 +27,11 @@ def context(scope: ReportScope = EVERYTHING, **settings: Any) -> RunContext:
 
 def test_every_pass_comes_once_and_says_what_it_does() -> None:
     assert len(set(PASSES)) == len(PASSES)
-    assert set(PASSES) - set(FOR_EXAMPLES) == {passes.merge_runs_with_source}
+    assert set(PASSES) - set(FOR_EXAMPLES) == {
+        passes.merge_runs_with_source,
+        passes.merge_source,
+        passes.merge_findings_of_programs,
+    }
     assert all(one.__doc__ for one in PASSES)
 
 

@@ -257,7 +257,11 @@ _GENERATIONS = {
         "2",
         "migrated",
     ),
-    "never opened": (_TOP + "s = tf.compat.v1.Session()\n@tf.function\ndef f():\n    pass\n", "2", "partial"),
+    "never opened": (
+        _TOP + "s = tf.compat.v1.Session()\n@tf.function\ndef f():\n    pass\ns.run(g())\n",
+        "2",
+        "partial",
+    ),
     "compat.v1 alone": ("import npu_device\nimport tensorflow.compat.v1 as tf\ntf.Session()\n", "1", "partial"),
     "an operator of npu_bridge beside": (
         _TOP + "from npu_bridge.estimator.npu import npu_aicore_ops\n" + _OPEN,

@@ -222,16 +222,121 @@ def test_optimizers_built_before_their_model_moves(text: str, wanted: list[int])
     assert [f.span.line for f in facts(_HEAD + text, "late_move")] == wanted
 
 
-_ONLY_GPU = {
-    "a conditional expression": ("torch.cuda.synchronize() if x.device.type == 'cuda' else None", "yes"),
-    "a branch with CUDA functions": ("if x.device.type == 'cuda':\n        torch.cuda.synchronize()", "yes"),
-    "a branch with more": ("if x.device.type == 'cuda':\n        torch.cuda.synchronize()\n        x = fast(x)", "no"),
-    "a branch with something else": ("if x.device.type == 'cuda':\n        x = fast(x)", "no"),
-    "beside TensorRT": ("import tensorrt\n    assert x.device.type == 'cuda'", "yes"),
+_PORTED = "import torch\nimport torch_npu\n"
+_MATTERS = {
+    "a conditional expression": ("torch.cuda.synchronize() if x.device.type == 'cuda' else None", "no"),
+    "a branch that waits": ("if x.device.type == 'cuda':\n        torch.cuda.synchronize()", "no"),
+    "a branch that also computes": (
+        "if x.device.type == 'cuda':\n        torch.cuda.synchronize()\n        x = fast(x)",
+        "yes",
+    ),
+    "a branch that computes": ("if x.device.type == 'cuda':\n        x = fast(x)", "yes"),
+    "contiguous tensors": ("if x.device.type == 'cuda' and y is not None:\n        x = x.contiguous()", "no"),
+    "an error": ("if x.device.type == 'cuda':\n        raise ValueError('not on CUDA')", "no"),
+    "an error elsewhere": ("if x.device.type != 'cuda':\n        raise ValueError('only on CUDA')", "yes"),
+    "another way elsewhere": ("if x.device.type == 'cuda':\n        print(1)\n    else:\n        x = x.cpu()", "yes"),
+    "a result": ("if x.device.type == 'cuda':\n        return fast(x)", "yes"),
+    "a branch for the NPU": (
+        "if x.device.type == 'cuda':\n        x = fast(x)\n    elif x.device.type == 'npu':\n        x = f(x)",
+        "no",
+    ),
+    "the NPU in the same condition": ("if x.device.type == 'cuda' or x.device.type == 'npu':\n        x = f(x)", "no"),
+    "a branch for the NPU before": (
+        "if x.device.type == 'npu':\n        x = g(x)\n    if x.device.type == 'cuda':\n        x = fast(x)",
+        "no",
+    ),
+    "the NPU only checked": (
+        "if x.device.type == 'cuda':\n        x = fast(x)\n    if k == 'npu':\n        assert torch.npu.is_available()",
+        "yes",
+    ),
+    "kept in a name": (
+        "on = x.device.type == 'cuda'\n    if on:\n        torch.cuda.empty_cache()\n    return on",
+        "yes",
+    ),
+    "passed on": ("g(enabled=x.device.type == 'cuda')", "yes"),
+    "beside TensorRT": ("import tensorrt\n    assert x.device.type == 'cuda'", "no"),
 }
 
 
-@pytest.mark.parametrize(("lines", "answer"), _ONLY_GPU.values(), ids=_ONLY_GPU.keys())
-def test_a_comparison_that_only_keeps_cuda_functions_from_being_called(lines: str, answer: str) -> None:
-    found = facts(f"import torch\nimport torch_npu\ndef f(x):\n    {lines}\n", "cuda")
-    assert [f.get("gpu_only") for f in found if f.get("form") == "compare"] == [answer]
+@pytest.mark.parametrize(("lines", "answer"), _MATTERS.values(), ids=_MATTERS.keys())
+def test_whether_a_comparison_with_cuda_matters_on_an_npu_server(lines: str, answer: str) -> None:
+    found = facts(f"{_PORTED}def f(x, y, k):\n    {lines}\n", "cuda")
+    assert [f.get("matters") for f in found if f.get("form") == "compare"] == [answer]
+
+
+_AVAILABLE = {
+    "switches of cuDNN": ("torch.backends.cudnn.benchmark = True", "no"),
+    "seeds": ("torch.cuda.manual_seed_all(1)", "no"),
+    "statistics": ("print(torch.cuda.max_memory_allocated() / 2**20)", "no"),
+    "a move": ("x = x.cuda()", "yes"),
+    "a device": ("device = 'cuda'", "yes"),
+}
+
+
+@pytest.mark.parametrize(("line", "answer"), _AVAILABLE.values(), ids=_AVAILABLE.keys())
+def test_whether_the_branch_for_cuda_is_missed_on_an_npu_server(line: str, answer: str) -> None:
+    found = facts(f"{_PORTED}x = torch.ones(3).npu()\nif torch.cuda.is_available():\n    {line}\n", "cuda")
+    assert {f.get("matters") for f in found} == {answer}
+
+
+_SEVERAL = {
+    "replicated in one process": ("model = torch.nn.DataParallel(model)", "no"),
+    "processes": ("torch.multiprocessing.spawn(model)", "yes"),
+}
+
+
+@pytest.mark.parametrize(("line", "answer"), _SEVERAL.values(), ids=_SEVERAL.keys())
+def test_a_branch_for_several_gpus_matters_if_it_starts_processes(line: str, answer: str) -> None:
+    found = facts(f"{_PORTED}def f(model):\n    if torch.cuda.device_count() > 1:\n        {line}\n", "cuda")
+    assert [f.get("matters") for f in found if f.get("form") == "available"] == [answer]
+
+
+def test_a_call_for_cuda_beside_the_same_call_for_the_npu_does_not_matter() -> None:
+    found = facts(f"{_PORTED}def f():\n    torch.cuda.empty_cache()\n    torch.npu.empty_cache()\n", "cuda")
+    assert [f.get("matters") for f in found] == ["no"]
+
+
+_DEFAULTS = {
+    "passed by every call": ("f(1, device=d)\nf(2, d)", ["no"]),
+    "left out by one": ("f(1, device=d)\nf(2)", ["yes"]),
+    "never called": ("", ["no"]),
+    "called by an unknown object": ("class A:\n    f = f\ng().f(1)", ["yes"]),
+}
+
+
+@pytest.mark.parametrize("default", ["'cuda'", "torch.device('cuda')"])
+@pytest.mark.parametrize(("calls", "answer"), _DEFAULTS.values(), ids=_DEFAULTS.keys())
+def test_the_default_of_a_parameter_matters_where_a_call_leaves_it_out(
+    default: str, calls: str, answer: list[str]
+) -> None:
+    found = facts(f"{_PORTED}def f(x, device={default}):\n    return x\n{calls}\n", "cuda")
+    assert [f.get("matters") for f in found] == answer
+
+
+def test_the_default_of_a_parameter_that_is_compared_with_the_npu_does_not_matter() -> None:
+    body = "    if device == 'npu':\n        g()\n"
+    assert [f.get("matters") for f in facts(f"{_PORTED}def f(x, device='cuda'):\n{body}f(1)\n", "cuda")] == ["no"]
+
+
+@pytest.mark.parametrize(("name", "answer"), [("device.type", "yes"), ("args.device", "yes"), ("kind", "no")])
+def test_an_option_for_the_device_has_the_npu_beside_it_if_the_project_compares_it_with_that(
+    name: str, answer: str
+) -> None:
+    option = "parser.add_argument('--device', default='cuda')\n"
+    found = facts(f"{_PORTED}{option}def f(args, device, kind):\n    return {name} == 'npu'\n", "cuda")
+    assert [f.get("beside_npu") for f in found if f.get("position") == "option"] == [answer]
+
+
+_ASSERTIONS = {
+    "that CUDA is available": ("assert torch.cuda.is_available(), 'no GPU'", "yes", "yes"),
+    "that it is or the NPU": ("assert torch.cuda.is_available() or torch.npu.is_available()", "no", "yes"),
+    "that it is not": ("assert not torch.cuda.is_available()", "no", "yes"),
+    "about a choice": ("if name == 'apex':\n        assert torch.cuda.is_available()", "yes", "no"),
+    "no assertion": ("found = torch.cuda.is_available()", "no", "yes"),
+}
+
+
+@pytest.mark.parametrize(("text", "fatal", "matters"), _ASSERTIONS.values(), ids=_ASSERTIONS.keys())
+def test_whether_an_assertion_about_cuda_ends_a_run_on_an_npu_server(text: str, fatal: str, matters: str) -> None:
+    found = facts(f"{_PORTED}def f(name):\n    {text}\n", "cuda")
+    assert [(f.get("fatal"), f.get("matters")) for f in found] == [(fatal, matters)]

@@ -82,6 +82,11 @@ _BESIDE = {
         "if npu:\n    dist.init_process_group('hccl')\nelse:\n    dist.init_process_group('nccl')",
         "hccl",
     ),
+    "the choices of its option": (
+        "parser.add_argument('--to', default='nccl', choices=['nccl', 'hccl'])\ndist.init_process_group(args.to)",
+        "hccl",
+    ),
+    "entries of a table": ("t = {'npu': 'hccl'}\ndist.init_process_group(t.get(kind, 'nccl'))", "hccl"),
 }
 
 
@@ -248,3 +253,17 @@ _DEVICES_OF_PROGRAM = {
 def test_programs_of_several_devices(text: str, many: str) -> None:
     found = programs({"train.py": f"{_HEAD}if __name__ == '__main__':\n    pass\n{text}\n"})
     assert [p.fact.get("multi_device") for p in found] == [many]
+
+
+_NPU_BRANCHES = {
+    "elif": ("if kind == 'cpu':\n    dist.init_process_group('gloo')\nelif kind == 'npu':\n    f()", "yes"),
+    "after elif": ("if kind == 'npu':\n    f()\nelif kind == 'cpu':\n    dist.init_process_group('gloo')", "yes"),
+    "else": ("if kind == 'npu':\n    f()\nelse:\n    dist.init_process_group('gloo')", "yes"),
+    "other devices": ("if kind == 'cpu':\n    dist.init_process_group('gloo')\nelif kind == 'xpu':\n    f()", "no"),
+    "no condition": ("dist.init_process_group('gloo')", "no"),
+}
+
+
+@pytest.mark.parametrize(("text", "answer"), _NPU_BRANCHES.values(), ids=_NPU_BRANCHES.keys())
+def test_whether_a_backend_has_a_branch_for_the_npu_beside_it(text: str, answer: str) -> None:
+    assert [f.get("npu_branch") for f in _found(text, "backend")] == [answer]

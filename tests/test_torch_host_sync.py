@@ -52,7 +52,7 @@ def causes(lines: str) -> list[str]:
         ("a = out.sum().cpu()", ["cpu_scalar"]),
         ("a = out.tolist()", ["tolist"]),
         ("torch.npu.synchronize()", ["synchronize"]),
-        ("torch.npu.current_stream().synchronize()", ["synchronize"]),
+        ("torch.npu.current_stream().synchronize()", ["stream_synchronize"]),
         ("torch.cuda.empty_cache()", ["empty_cache"]),
         ("gc.collect()", ["gc_collect"]),
         ("if torch.isnan(loss).any(): raise ValueError", ["isfinite_if"]),

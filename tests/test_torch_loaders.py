@@ -64,6 +64,15 @@ _DROPS = {
     "one by one": ("DataLoader(rows)", "full"),
     "no batches": ("DataLoader(rows, batch_size=None)", "full"),
     "a batch sampler": ("DataLoader(rows, batch_sampler=b)", "full"),
+    "more samples than a run draws": (
+        "s = torch.utils.data.RandomSampler(rows, replacement=True, num_samples=int(1e10))\n"
+        "DataLoader(rows, 8, sampler=s)",
+        "full",
+    ),
+    "some samples": (
+        "s = torch.utils.data.RandomSampler(rows, replacement=True, num_samples=1000)\nDataLoader(rows, 8, sampler=s)",
+        "missing",
+    ),
     "a batch sampler of None": ("DataLoader(rows, 8, batch_sampler=None)", "missing"),
     "unseen keywords": ("def f(**kw):\n    DataLoader(rows, 8, **kw)", "unknown"),
     "spread from a display": ("kw = {'drop_last': True}\nDataLoader(rows, 8, **kw)", "yes"),

@@ -92,6 +92,7 @@ _DEVICES = {
     "named": ("torch.amp.GradScaler('npu')", "npu"),
     "torch_npu": ("torch_npu.npu.amp.GradScaler()", "npu"),
     "computed": ("torch.amp.GradScaler(device)", "unknown"),
+    "starred": ("torch.amp.GradScaler(**kwargs)", "unknown"),
 }
 
 

@@ -126,3 +126,11 @@ def test_a_class_that_nobody_uses(train: str, found: list[str]) -> None:
         "train.py": f"import torch\n{train}\nfor x in loader:\n    loss = model(x, x)\n    loss.backward()\n",
     }
     assert [f.name for f in facts(files, "dynamic_shape")] == found
+
+
+def test_a_local_variable_does_not_hand_on_a_function_of_its_name() -> None:
+    net = "import torch\n\ndef forward(x):\n    return x\n\ndef test():\n    test = forward(torch.ones(3).cuda())\n"
+    net += "    print(torch.abs(test))\n    show(test)\n\nif __name__ == '__main__':\n    test()\n"
+    train = "import torch\nfrom net import forward\nforward(torch.ones(3)).sum().backward()\n"
+    found = facts({"net.py": net, "train.py": train}, "cuda")
+    assert [f.get("in_test") for f in found if f.path == "net.py"] == ["yes"]

@@ -27,7 +27,14 @@ _TWO: dict[str, Callable[[Any, Any], Any]] = {
     "in": lambda a, b: a in b,
     "not in": lambda a, b: a not in b,
 }
-_CONVERT: dict[str, Callable[[Any], Any]] = {"str": str, "int": int, "float": float, "bool": bool, "abs": abs}
+_CONVERT: dict[str, Callable[[Any], Any]] = {
+    "neg": operator.neg,
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "abs": abs,
+}
 METHODS: dict[str, Callable[[Any], Any]] = {"lower": str.lower, "upper": str.upper, "strip": str.strip}
 _PAIRS = 16  # maximum number of combinations of alternatives
 _LARGE = 1 << 1024  # larger integers are not settings, and Python may refuse to print them

@@ -73,7 +73,8 @@ class BlockCursor:
 
     def at(self, block: int) -> Self:
         """Another block of the same module."""
-        return type(self).of(self.context, self.module, block)
+        found: Self | None = self.module.scopes[block]
+        return type(self).of(self.context, self.module, block) if found is None else found
 
     # -- what is around it -------------------------------------------------------------------------
 

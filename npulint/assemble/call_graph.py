@@ -34,7 +34,7 @@ class Reached:
     """Per function the names it uses, and per name the functions that bear it; looked for on demand."""
 
     def __init__(self, project: Project, runs: Callable[[Module, int], bool] | None = None) -> None:
-        """`runs` tells of which blocks it is known that they do not run; what they use does not count."""
+        """`runs` says whether a block may run; names used in blocks that do not run are left out."""
         self._project = project
         self._runs = runs
         self._values: dict[str, dict[int, list[Value]]] = {}
@@ -43,14 +43,14 @@ class Reached:
         self._classes: dict[str, list[Place]] = {}
         self._called_back: dict[str, list[Place]] = {}
 
-    def comes_to(self, wanted: set[Place], paths: Iterable[str], entry: str) -> bool:
-        """Whether a program of these modules may run any of these places; surely so when names are computed."""
-        found = self._run(wanted, paths, entry)
-        return found is None or not wanted.isdisjoint(found)
+    def reaches(self, targets: set[Place], paths: Iterable[str], entry: str) -> bool:
+        """Whether a program of these modules may run any of `targets`; True when it computes names."""
+        found = self._run(targets, paths, entry)
+        return found is None or not targets.isdisjoint(found)
 
     def all_of(self, paths: Iterable[str], entry: str) -> set[Place] | None:
         """All that a program of these modules may run; None when names are computed, so that it may be anything.
-        (`comes_to` also takes methods of the names of functions that compute names for such.)"""
+        (`reaches` also takes methods of the names of functions that compute names for such.)"""
         return self._run(set(), paths, entry)
 
     def by_name(self, paths: Iterable[str], entry: str) -> set[Place]:
@@ -84,15 +84,15 @@ class Reached:
         owner = module.class_of(module.blocks[place[1]].parent) if place[1] > 0 else -1
         return (place[0], owner) if owner > 0 else None
 
-    def _run(self, wanted: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
-        """What a program may run, until something of `wanted` is among it."""
+    def _run(self, targets: set[Place], paths: Iterable[str], entry: str) -> set[Place] | None:
+        """What a program may run, until something of `targets` is among it."""
         allowed = set(paths)
         queue: list[Place] = [*((path, IMPORTED) for path in allowed), (entry, STARTED)]
         found: set[Place] = set(queue)
         names: set[str] = set()
-        while queue and (not wanted or wanted.isdisjoint(found)):
+        while queue and (not targets or targets.isdisjoint(found)):
             new = self._names_of(queue.pop()) - names
-            if _COMPUTED in new or (wanted and not new.isdisjoint(_DYNAMIC)):
+            if _COMPUTED in new or (targets and not new.isdisjoint(_DYNAMIC)):
                 return None
             names |= new
             places = {place for place in self._places(new) if place[0] in allowed} - found
@@ -101,18 +101,18 @@ class Reached:
         return found
 
     def _names_of(self, place: Place) -> set[str]:
-        known = self._uses.get(place)
-        if known is None:
-            known = self._uses[place] = set()
+        names = self._uses.get(place)
+        if names is None:
+            names = self._uses[place] = set()
             path, where = place
             if path not in self._values:
                 self._values[path] = _values(self._project.modules[path], self._runs)
             for value in self._values[path].get(where, ()):
-                _add_names(value, known)
+                _add_names(value, names)
             module = self._project.modules[path]
             if where == IMPORTED and module.code.light:
-                known |= self._usable(module)
-        return known
+                names |= self._usable(module)
+        return names
 
     def _usable(self, module: Module) -> set[str]:
         """What a module whose functions were not read may use: all that the modules define that it imports."""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope
 from npulint.assemble.npu_server import npu_server
-from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.surroundings import step_at, surroundings_of
+from npulint.assemble.training_reach import is_unused, only_evaluates
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.model import Arguments, Fact, Span
 from npulint.facts.values import PossibleValues
@@ -29,6 +30,11 @@ class CodeFact(Fact, eq=False, dict=True):
     def path(self) -> str:
         """The path of its file."""
         return self.scope.module.path
+
+    @property
+    def run_by(self) -> Scope:
+        """The block that runs it: a program that reaches this block comes to the fact."""
+        return self.scope
 
     @attribute
     def active(self) -> Flag:
@@ -53,6 +59,16 @@ class CodeFact(Fact, eq=False, dict=True):
         return surroundings_of(self.scope).in_test
 
     @attribute
+    def unused(self) -> bool:
+        """Whether nothing in the project uses the function or class around it."""
+        return is_unused(self.scope)
+
+    @attribute
+    def evaluates(self) -> bool:
+        """Whether it runs only where nothing trains: without gradients, in functions and scripts that evaluate."""
+        return only_evaluates(self.scope, self.span.line)
+
+    @attribute
     def function(self) -> str:
         """The qualified name of the function or class around it."""
         return self.scope.qualname
@@ -61,7 +77,7 @@ class CodeFact(Fact, eq=False, dict=True):
     def step(self) -> Literal["yes", "gated", "host", "no"]:
         """Whether it runs in every training step of PyTorch, in some (every n-th, on one rank), while data is prepared,
         or at another time."""
-        return surroundings_of(self.scope).step
+        return step_at(self.scope, self.span.line)
 
     @attribute
     def behind(self) -> Literal["npu", "cuda", "none"]:

@@ -81,6 +81,12 @@ class OptionPlace(msgspec.Struct, frozen=True, eq=False):
         return Expr(self.record.value, self.scope, self.record.call.line)
 
     @property
+    def choices(self) -> list[Expr]:
+        """The values among which it must be; none if it may have any."""
+        found = (value for key, value in self.record.call.keywords if key == "choices")
+        return [one for value in found for one in Expr(value, self.scope, self.record.call.line).items]
+
+    @property
     def span(self) -> Span:
         """The place of the call that defines it."""
         return Span.of(self.record.call)

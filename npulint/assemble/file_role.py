@@ -13,11 +13,31 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.launcher_facts import BaseImage
 
-Role = Literal["test", "documentation", "ci", "benchmark", "demo", "serving", "export", "data", "gpu", "tpu"]
-"""What a file is for. ``gpu``: the environment of another accelerator (image, requirements, launcher)."""
+Role = Literal[
+    "test",
+    "documentation",
+    "ci",
+    "benchmark",
+    "demo",
+    "serving",
+    "evaluation",
+    "export",
+    "data",
+    "gpu",
+    "other_device",
+    "mindspore",
+    "unused",
+]
+"""What a file is for. ``evaluation``: a script of another framework than the training, or a
+project of its own in a folder for evaluation; ``gpu``: for another
+accelerator (image, requirements, launcher, code in a folder of that name); ``other_device``: code for TPUs, or what
+serves on GPUs; ``mindspore``: code on top of MindSpore, whose ``torch`` is a layer of MindSpore;
+``unused``: code in any file that nothing in the project uses."""
 
-APART = frozenset(("test", "documentation", "ci"))
-"""Roles that no training of a user has, whatever the code does."""
+APART = frozenset(("test", "documentation", "ci", "mindspore"))
+"""Roles that no training of a user with TensorFlow or PyTorch has, whatever the code does."""
+NOT_JUDGED = frozenset(("other_device", "mindspore"))
+"""Roles of code that no device of torch_npu or of the TensorFlow adapter is meant for."""
 
 _FOLDERS: tuple[tuple[Role, str], ...] = (
     ("ci", r"\.(?:github|gitlab|circleci|ci|buildkite|devcontainer|jenkins)|ci|jenkins"),
@@ -25,7 +45,7 @@ _FOLDERS: tuple[tuple[Role, str], ...] = (
     ("documentation", r"docs?|documentation"),
     ("benchmark", r"benchmarks?|benchmarking"),
     ("demo", r"demos?"),
-    ("serving", r"serving|serve|server|deploy(?:ment)?|triton\w*|runtime"),
+    ("serving", r"serving|serve|server|deploy(?:ment)?|triton_?(?:gpu|server|models?|inference)\w*|runtime"),
 )
 _FOLDER_ROLES = tuple((role, lazy_compile(pattern)) for role, pattern in _FOLDERS)
 _NAMES: tuple[tuple[Role, str], ...] = (
@@ -41,15 +61,18 @@ _DOCUMENTING = lazy_compile(r"(?:gen|generate|make|build)_?docs?\.py")
 _TEST_FILE = lazy_compile(r"(?:test_.+|.+_test|conftest)\.py")
 _TEST_PACKAGES = frozenset(("unittest", "pytest", "absl.testing", "parameterized"))
 _IMPORTED: tuple[tuple[Role, frozenset[str]], ...] = (
-    ("tpu", frozenset(("torch_xla",))),
+    ("other_device", frozenset(("torch_xla",))),
     ("demo", frozenset(("gradio", "streamlit"))),
     ("serving", frozenset("fastapi flask uvicorn websockets tritonclient triton_python_backend_utils".split())),
     ("export", frozenset(("onnxruntime", "tensorrt", "polygraphy", "torch_tensorrt"))),
 )
+_MINDSPORE = frozenset(("mindspore", "msadapter", "mindtorch"))
 _OTHER_DEVICE = lazy_compile(
     r"(?i)(?:^|[/_.\-])(?:\w*-)?(?:gpus?|cuda|cudnn|rocm|nvidia|dgx|tensorrt|trt|[abhv]\d00|cu\d{2,3}|xpu|hpu|tpu)(?=$|[/_.\-])"
 )
 _NPU_NAME = lazy_compile(r"(?i)(?:^|[/_.\-])(?:npu|ascend|cann)(?=$|[/_.\-\d])")
+_EVALUATION_FOLDER = lazy_compile(r"eval(?:s|uation|uations)?|metrics?")
+_GPU_FOLDER = lazy_compile(r"(?:^|[/_-])(?:gpus?|cuda|rocm|nvidia|tensorrt|trt)(?=$|[/_-])")
 _SERVING_IMAGE = lazy_compile(r"(?i)tritonserver|tensorrt|vllm|text-generation-inference|tgi\b")
 _ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell"))
 
@@ -62,6 +85,17 @@ def file_roles(
     of (None: it is all there is); the names of the folders below it count."""
     top = _folder(root)
     return dict(_Roles(top, files, programs, top if base is None else _folder(base)).all())
+
+
+def in_tree(path: str, root: str, base: str | None) -> str:
+    """The path of a file below the folders that count for its role (see `file_roles`)."""
+    top = _folder(root if base is None else base)
+    return path.removeprefix(f"{top}/") if top else path
+
+
+def role_by_name(path: str) -> Role | None:
+    """What a script is for according to the names of its folders and its own, whether it trains or not."""
+    return _of_folder(path) or _of_name(path)
 
 
 class _Roles:
@@ -82,22 +116,53 @@ class _Roles:
         return file.kind in _ENVIRONMENT
 
     def _of_code(self, file: FileFacts) -> Role | None:
-        if file.code is None:
-            return None
+        if file.code is not None and self._on_mindspore(file):
+            return "mindspore"
         if file.path in self._training:
             return None
-        role = _of_folder(self._relative(file)) or _of_test(file)
+        if self._serves_on_gpus(file):
+            return "other_device"
+        if file.code is None:
+            return None
+        role = self._of_gpu_folder(file) or _of_folder(self._relative(file)) or _of_test(file)
         entry = self._by_entry.get(file.path)
         if role is not None or entry is None:
             return role
+        if entry.tests_itself:
+            return "test"
         if _writes_documentation(file.path):
             return "documentation"
         return self._of_script(file, entry) if self._training or self._is_part else None
 
+    def _of_gpu_folder(self, file: FileFacts) -> Role | None:
+        """``gpu`` for code in a folder for GPUs of a project that supports the NPU, or that is a part of another."""
+        return "gpu" if self._in_gpu_folder(file) and (self._supports_npu or self._is_part) else None
+
+    def _serves_on_gpus(self, file: FileFacts) -> bool:
+        """Whether a file is below a folder of a runtime that is named after GPUs: ``runtime/gpu``."""
+        return _of_folder(self._relative(file)) == "serving" and self._in_gpu_folder(file)
+
+    def _in_gpu_folder(self, file: FileFacts) -> bool:
+        return _GPU_FOLDER.search(posixpath.dirname(self._relative(file)).lower()) is not None
+
+    def _in_evaluation_folder(self, file: FileFacts) -> bool:
+        return any(map(_EVALUATION_FOLDER.fullmatch, self._relative(file).lower().split("/")[:-1]))
+
+    def _on_mindspore(self, file: FileFacts) -> bool:
+        """Whether a file imports MindSpore, or is in a package that is named after it: a back end beside others."""
+        if not _MINDSPORE.isdisjoint(self._relative(file).split("/")[:-1]):
+            return True
+        records = () if file.code is None else file.code.imports
+        return any(not one.level and one.block == 0 and one.module.partition(".")[0] in _MINDSPORE for one in records)
+
     def _of_script(self, file: FileFacts, entry: Program) -> Role | None:
         """What a script is for, as its imports and its name say; one that trains may still do so on other devices."""
+        if entry.fact.framework == "tensorflow" and self._trains_with == {"torch"}:
+            return "evaluation"
+        if self._is_part and not self._training and self._in_evaluation_folder(file):
+            return "evaluation"
         role = _of_imports(file) or _of_name(file.path)
-        return role if role == "tpu" or not entry.fact.trains else None
+        return role if role == "other_device" or not entry.fact.trains else None
 
     def _of_environment(self, file: FileFacts) -> Role | None:
         """What an image, a list of requirements or a launcher is for."""
@@ -122,11 +187,16 @@ class _Roles:
         return name.startswith("Dockerfile.") and any(file.path == plain and _on_cuda(file) for file in self._files)
 
     def _relative(self, file: FileFacts) -> str:
-        return file.path.removeprefix(self._base + "/") if self._base else file.path
+        return in_tree(file.path, self._base, None)
 
     @cached_property
     def _by_entry(self) -> Mapping[str, Program]:
         return {program.entry: program for program in self._programs if program.entry}
+
+    @cached_property
+    def _trains_with(self) -> set[str]:
+        """The frameworks of the training programs."""
+        return {one.fact.framework for one in self._programs if one.entry and one.fact.trains}
 
     @cached_property
     def _training(self) -> frozenset[str]:
@@ -137,13 +207,13 @@ class _Roles:
         for program in self._programs:
             if program.entry and program.fact.trains:
                 file = files.get(program.entry)
-                if file is not None and not self._trains_elsewhere(file):
+                if file is not None and not program.tests_itself and not self._trains_elsewhere(file):
                     found.update(program.paths)
         return frozenset(found)
 
     def _trains_elsewhere(self, file: FileFacts) -> bool:
         role = _of_folder(self._relative(file)) or _of_test(file) or _of_imports(file)
-        return role in APART or role in ("benchmark", "tpu") or _writes_documentation(file.path)
+        return role in APART or role in ("benchmark", "other_device") or _writes_documentation(file.path)
 
     @cached_property
     def _npu_images(self) -> frozenset[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.conditions import BRANCHES, is_taken, needs_presence, waits_for_a_name, words
-from npulint.assemble.context import Context, once
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.module import Module
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.walker import memoized, walker
 from npulint.facts.attributes import Flag
@@ -16,11 +18,18 @@ from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile
 
 _NPU = lazy_compile(r"(?<!i)npu|ascend|davinci|hccl|910", re.IGNORECASE)  # no input
-_GPU = lazy_compile(r"cuda|gpu", re.IGNORECASE)
-# Options that choose the job of a script: each of its jobs counts as run.
+_GPU = lazy_compile(r"cuda|gpu|nccl", re.IGNORECASE)
+# Options that may choose the job of a script.
 _ROLE = lazy_compile(
     r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
     r"|infer|inference|mode|phase|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
+    re.IGNORECASE,
+)
+# Those that surely do, each of whose jobs counts as run: not the mode of something else (``deterministic_mode``).
+_JOB = lazy_compile(
+    r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
+    r"|infer|inference|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$"
+    r"|(?:^|\.|[._](?:run|running|work|working|job|script|main|program))_?(?:mode|phase)$",
     re.IGNORECASE,
 )
 # What a script that is meant to be started imports: a module without it tests itself below ``__main__``.
@@ -49,9 +58,25 @@ def surely_runs(scope: Scope) -> bool:
     around = scope.parent
     if around is None or scope.kind in ("function", "lambda"):
         return True
-    if scope.kind == "except" or (scope.kind in BRANCHES and _condition(scope) != "yes" and not _names(_ROLE, scope)):
+    if scope.kind == "except" or (scope.kind in BRANCHES and _condition(scope) != "yes" and not _names(_JOB, scope)):
         return False
     return surely_runs(around)
+
+
+def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
+    """The branches around a block that may not run, innermost first, each with the other branches of its ``if``; empty
+    if something else may keep the block from running."""
+    found: list[tuple[Scope, list[Scope]]] = []
+    for around in scope.ancestors:
+        if around.kind in ("function", "lambda"):
+            break
+        if around.kind == "except":
+            return []
+        if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_JOB, around):
+            parent = around.parent
+            others = [one for one in around.at(0).blocks_of("if", "else") if one.parent is parent and one is not around]
+            found.append((around, [one for one in others if one.record.test == around.record.test]))
+    return found
 
 
 @memoized(meanwhile=lambda: "unknown")
@@ -93,10 +118,19 @@ def _has_inactive_callers_only(function: Scope) -> bool:
 @once
 def _passed_names(context: Context) -> set[str]:
     """The last segments of all names that are arguments of calls: somebody else may call what they name."""
-    calls = [call for module in context.project.modules.values() for call in module.code.calls]
-    found = {value.name for call in calls for value in call.args if isinstance(value, Ref)}
-    found.update(value.name for call in calls for _, value in call.keywords if isinstance(value, Ref))
-    return {written.rpartition(".")[2] for written in found}
+    found: set[str] = set()
+    for module in context.project.modules.values():
+        for call in module.code.calls:
+            values = (*call.args, *(value for _, value in call.keywords))
+            named = {value.name for value in values if isinstance(value, Ref)}
+            found.update(name.rpartition(".")[2] for name in named if not _is_local(module, name, call.block))
+    return found
+
+
+def _is_local(module: Module, name: str, block: int) -> bool:
+    """Whether a name is a parameter or a variable of the function around a block, and not a function."""
+    function = module.function_of(block)
+    return function > 0 and (name in module.names.get(function, ()) or name in module.params.get(function, ()))
 
 
 def guarded_by(scope: Scope) -> Literal["npu", "cuda", "none"]:
@@ -107,25 +141,76 @@ def guarded_by(scope: Scope) -> Literal["npu", "cuda", "none"]:
     return "cuda" if any(_names(_GPU, branch) for branch in wanting) else "none"
 
 
+def has_npu_branch(branch: Scope) -> bool:
+    """Whether an ``if`` or ``else`` block belongs to branches of which one is for the NPU: ``elif device == "npu"``."""
+    first = branch
+    while first.parent is not None and first.parent.kind == "else":
+        first = first.parent
+    chain = [first]
+    for one in chain:
+        inner = branches_in(one).get(one.record.parent, [])
+        twins = [other for other in inner if other.record.line == one.record.line and other.test == one.test]
+        others = (other for twin in twins if twin.kind == "else" for other in branches_in(twin).get(twin.block, []))
+        chain += [other for other in others if other.kind == "if"]
+        if any(_names(_NPU, twin) for twin in twins):
+            return True
+    return False
+
+
+@once_per_file
+def branches_in(module: Scope) -> dict[int, list[Scope]]:
+    """The ``if`` and ``else`` blocks of a file by the block that they stand in."""
+    found: dict[int, list[Scope]] = defaultdict(list)
+    for one in module.blocks_of(*BRANCHES):
+        found[one.record.parent].append(one)
+    return found
+
+
 # -- modules that only try their own classes -------------------------------------------------------
 
 
+@memoized(meanwhile=bool)
 def is_trial(scope: Scope) -> bool:
-    """Whether code runs only when a module tests itself."""
-    return scope.is_started_only and tests_itself(scope.at(0))
+    """Whether code runs only when a module tests itself, also in functions that nothing else calls."""
+    if scope.is_started_only:
+        return tests_itself(scope.at(0))
+    function = scope.function if scope.module.main_guards else None
+    if function is None or function.last_name in _passed_names(function.context):
+        return False
+    callers = function.callers
+    return bool(callers) and all(is_trial(call.scope) for call in callers)
 
 
 @memoized(meanwhile=bool)
 def tests_itself(module: Scope) -> bool:
     """Whether what a module does when it is started only tries its own classes: others import the module and it calls
-    none of them, or it gives a class of its own made-up tensors; it reads no command line, and starts no training."""
+    none of them, or it gives a class of its own made-up tensors; it reads no command line, and starts no training
+    but on such tensors."""
     code = module.module.code
-    return (
-        not any(record.module in _COMMAND_LINES for record in code.imports)
-        and not any(record.name.startswith("sys.argv") for record in code.name_uses)
-        and not module.module.calls_of("backward", "main", "train", "run", "fit")
-        and (_is_imported_and_alone(module) or _tries_own_class(module))
-    )
+    if any(record.module in _COMMAND_LINES for record in code.imports):
+        return False
+    if any(record.name.startswith("sys.argv") for record in code.name_uses):
+        return False
+    if module.module.calls_of("backward", "main", "train", "run", "fit"):
+        return _trains_on_made_up_tensors(module)
+    return _is_imported_and_alone(module) or _tries_own_class(module)
+
+
+def of_other_script(scope: Scope, entry: str) -> bool:
+    """Whether code of a module that the script `entry` imports runs only when that or another module is started as a
+    script itself: below ``__main__``, and in functions that only such code calls."""
+    return scope.path != entry and _started_elsewhere(scope, entry)
+
+
+@walker(depth=12, otherwise=bool)
+def _started_elsewhere(scope: Scope, entry: str) -> bool:
+    if scope.is_started_only:
+        return scope.path != entry
+    function = scope.function
+    if function is None or function.is_method or function.last_name in _passed_names(function.context):
+        return False
+    callers = function.callers
+    return bool(callers) and all(_started_elsewhere(call.scope, entry) for call in callers)
 
 
 def _started_calls(module: Scope) -> Iterator[CallSite]:
@@ -138,15 +223,33 @@ def _started_calls(module: Scope) -> Iterator[CallSite]:
 
 def _is_imported_and_alone(module: Scope) -> bool:
     """Whether others import a module that, when started, calls nothing of theirs."""
-    if module.path not in module.context.project.imported_paths:
+    if not _is_imported(module):
         return False
     targets = (call.target for call in _started_calls(module))
     return all(target is None or target.module is module.module for target in targets)
 
 
+def _trains_on_made_up_tensors(module: Scope) -> bool:
+    """Whether a module that others import has no training but some numbered rounds when it is started, each on tensors
+    that it makes out of nothing: a look at the memory or speed of its classes."""
+    called = list(_started_calls(module))
+    trained = [call.scope.loop for call in called if call.last == "backward"]
+    if not trained or len(trained) < len(module.module.calls_of("backward")) or not _is_imported(module):
+        return False
+    made = {call.scope.loop for call in called if _makes_up(call)}
+    return all(loop is not None and loop in made and loop.test.name == "range()" for loop in trained)
+
+
 def _tries_own_class(module: Scope) -> bool:
     """Whether a module, when started, makes tensors out of nothing and an object of one of its classes."""
     called = list(_started_calls(module))
-    made_up = any(call.name.startswith("torch.") and call.name.rpartition(".")[2] in _MADE_UP for call in called)
-    found = (call.target for call in called) if made_up else ()
+    found = (call.target for call in called) if any(map(_makes_up, called)) else ()
     return any(one is not None and one.module is module.module and one.kind == "class" for one in found)
+
+
+def _makes_up(call: CallSite) -> bool:
+    return call.name.startswith("torch.") and call.name.rpartition(".")[2] in _MADE_UP
+
+
+def _is_imported(module: Scope) -> bool:
+    return module.path in module.context.project.imported_paths

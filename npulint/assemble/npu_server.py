@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
+from npulint.assemble.adaptors import stands_in_for, transferred
 from npulint.assemble.arithmetic import apply
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.exits import Exits
+from npulint.assemble.importers import import_places
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
-from npulint.data.frameworks import adaptors
 from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
@@ -29,7 +31,6 @@ _OF_MACHINES = lazy_compile(
 )
 _OTHER_DEVICES = frozenset(("cuda", "gpu", "xpu", "mps", "hip", "hpu", "xla", "mlu", "musa", "rocm"))
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "OSError"))
-_EXITS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
 _EQUALITY = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "is not": False}
 _FIND_SPEC = frozenset(("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader"))
 _CONVERSIONS = frozenset(("bool", "str", "int", "torch.device"))
@@ -41,7 +42,7 @@ class NpuServer:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._runs: dict[Scope, Flag] = {}
-        self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
+        self._exits = Exits(self.taken, self._failing_imports)
         self._conditions: dict[object, bool | None] = {}
         self._answers = 0  # how many values came from the machine
 
@@ -51,10 +52,9 @@ class NpuServer:
     def transferred(self) -> bool | None:
         """Whether the functions of CUDA answer for the NPU; None where the project does not say it or does not name the
         NPU at all."""
-        modules = [one for one in self._context.project.modules.values() if one.code.npu]
-        imports = (record for module in modules for record in module.code.imports)
-        if any(f"{record.module}.{record.name}".startswith(adaptors()) for record in imports):
+        if transferred(self._context):
             return True
+        modules = (one for one in self._context.project.modules.values() if one.code.npu)
         return None if all(is_test_file(module.path) for module in modules) else False
 
     # -- conditions --------------------------------------------------------------------------------
@@ -90,6 +90,11 @@ class NpuServer:
         newer = release is not None and (int(release[1]), int(release[2])) >= (2, 6)
         return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
 
+    def importable(self, module: str) -> bool | None:
+        """Whether a module can be imported; None if that depends on what is installed."""
+        found = importable(module)
+        return None if found is False and stands_in_for(self._context, module) else found
+
     # -- what runs ---------------------------------------------------------------------------------
 
     def runs(self, scope: Scope, line: int = 0) -> Flag:
@@ -106,10 +111,18 @@ class NpuServer:
     def _block_runs(self, scope: Scope) -> Flag:
         here = self.taken(scope)
         around = scope.parent
-        if here == "no" or around is None or scope.kind in ("function", "lambda", "class"):
-            return here if around is None or here == "no" else self._no_at_least(around, scope.record.line)
+        if around is None:
+            return self._module_runs(scope)
+        if here == "no" or scope.kind in ("function", "lambda", "class"):
+            return here if here == "no" else self._no_at_least(around, scope.record.line)
         outer = self.runs(around, scope.record.line)
         return outer if outer == "no" or here == "yes" else here
+
+    def _module_runs(self, module: Scope) -> Flag:
+        """A module runs unless all that imports it is code that does not run; tests do not count."""
+        importers = import_places(self._context).get(module.path, ())
+        dead = bool(importers) and all(self.runs(scope, line) == "no" for scope, line in importers)
+        return "no" if dead else "yes"
 
     def _no_at_least(self, around: Scope, line: int) -> Flag:
         """A function runs whenever it is called; it is not even defined where what is around it does not run."""
@@ -138,7 +151,7 @@ class NpuServer:
         tried = _try_of(handler)
         if tried is None or (caught and caught.isdisjoint(_IMPORT_ERRORS)):
             return "unknown"
-        found = [importable(name) for name, _ in _imports_in(tried)]
+        found = [self.importable(name) for name, _ in _imports_in(tried)]
         if False in found:
             return "yes"
         only_imports = (
@@ -151,38 +164,16 @@ class NpuServer:
     def is_dead(self, scope: Scope, line: int) -> bool:
         """Whether what stands at `line` of a block follows an exit that is certainly taken there, or an import that
         fails."""
-        found = self._dead.get(scope.path)
-        if found is None:
-            self._dead[scope.path] = {}  # answers a recursive question
-            found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
-        around = scope.module.ancestors(scope.block) if found else ()
-        return any(line > found.get(block, line) for block in around)
+        return self._exits.are_before(scope, line)
 
-    def _dead_ranges(self, module: Scope) -> dict[int, int]:
-        """The blocks of a module of which the rest after a line does not run there."""
-        found = [(tried.block, line) for tried in module.blocks_of("try") for line in self._failing_imports(tried)]
-        exits = [(one.block, one.line) for one in module.module.code.exits]
-        exits += [(c.scope.block, c.line) for c in module.calls_named("exit", "_exit", "quit") if c.name in _EXITS]
-        for block, line in exits:
-            outer = self._left(module.at(block))
-            if outer is not None:
-                found.append((outer.block, line))
-        ranges: dict[int, int] = {}
-        for block, line in found:
-            ranges[block] = min(line, ranges.get(block, line))
-        return ranges
-
-    def _failing_imports(self, tried: Scope) -> list[int]:
-        return [line for name, line in _imports_in(tried) if importable(name) is False]
-
-    def _left(self, scope: Scope) -> Scope | None:
-        """The outermost block that an exit in `scope` certainly leaves when it runs; None if it is in none."""
-        while scope.kind in ("if", "else", "with"):
-            around = scope.parent
-            if around is None or (scope.kind != "with" and self.taken(scope) != "yes"):
-                break
-            scope = around
-        return None if scope.kind in ("module", "class") else scope
+    def _failing_imports(self, module: Scope) -> list[tuple[int, int]]:
+        """The ``try`` blocks of a module with imports that fail there, and the lines of these."""
+        return [
+            (tried.block, line)
+            for tried in module.blocks_of("try")
+            for name, line in _imports_in(tried)
+            if self.importable(name) is False
+        ]
 
 
 @once
@@ -272,7 +263,7 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
             found = _value(first, server)
             return apply(name, [found]) if name == "bool" else found
         if name in _FIND_SPEC:
-            return server.from_machine(_availability(first.single))
+            return server.from_machine(_availability(first.single, server))
         if name == "shutil.which":
             return server.from_machine(found_program(str(first.single)))
         if name == "hasattr":
@@ -287,8 +278,8 @@ def _of_call(call: CallSite, server: NpuServer) -> PossibleValues:
     return found if by_name is NOTHING else by_name
 
 
-def _availability(module: object) -> PossibleValues:
-    found = importable(module) if isinstance(module, str) else None
+def _availability(module: object, server: NpuServer) -> PossibleValues:
+    found = server.importable(module) if isinstance(module, str) else None
     return NOTHING if found is None else YES if found else PossibleValues((None,), True)
 
 

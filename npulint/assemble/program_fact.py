@@ -11,7 +11,7 @@ from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import Side
 
 Framework = Literal["tensorflow", "torch", "none"]
-Migration = Literal["none", "transfer", "manual", "agnostic", "left"]
+Migration = Literal["none", "transfer", "manual", "agnostic", "left", "behind"]
 MigrationState = Literal["not_started", "partial", "migrated"]
 Precision = Literal["mixed", "fp16", "origin", "default", "unknown"]
 Tensorflow = Literal["1", "2", ""]
@@ -47,12 +47,16 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     npu: bool = False
     """Whether it imports an NPU adapter."""
     project_npu: bool = False
-    """Whether some program of the project imports an NPU adapter, or is migrated without one."""
+    """Whether some program of the project imports an NPU adapter, or is migrated without one; for a PyTorch program
+    that trains, whether another one that trains does."""
     own_npu: bool = False
     """Whether its entry point imports an NPU adapter; where no program of the project opens an NPU with npu_device,
     whether anything does that it reaches."""
     entry: bool = False
     """Whether it has an entry point; a library has none."""
+    only_moved: bool = False
+    """Whether it is on the NPU, and nothing more is done for that: it sets no option of the adapter and scales no
+    loss."""
     patched: bool = False
     """Whether importing the adapter patches `tf.Session`."""
     precision: Precision = "unknown"
@@ -61,10 +65,13 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """The generation of TensorFlow that it is written for."""
     torch: str = ""
     """The PyTorch release, empty if unknown."""
+    adapted: bool = False
+    """Whether packages of the project apply an adaptor that redirects CUDA names to it, or it is a part of one."""
     migration: Migration = "none"
     """How a PyTorch program gets to the NPU: `transfer` (torch_npu redirects the CUDA names), `manual` (NPU names are
-    written), `agnostic` (a library chooses the device), `none`, or `left` (not migrated, in a project whose other
-    scripts are)."""
+    written), `agnostic` (a library chooses the device), `none`, or in a project whose other scripts (for one that
+    trains: others that train) are migrated `left` (it is not) or `behind` (nor is it, although it shares code with
+    them)."""
     port: Literal["explicit", "transfer"] = "explicit"
     """How fixes migrate PyTorch code in this run of npulint."""
     side: Side | None = None

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
-from npulint.assemble.call_graph import Place, Reached, home
+from npulint.assemble.adaptors import packages_under_adaptor
+from npulint.assemble.call_graph import STARTED, Place, Reached, home
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Expr, call_at, scope_at
-from npulint.assemble.guards import surely_runs
+from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
-from npulint.assemble.reach import Reach, possible_calls, sure_calls
-from npulint.assemble.script_role import purpose
+from npulint.assemble.reach import RUNNERS, HowReached, Reach, possible_calls, sure_calls
+from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
+from npulint.assemble.torch_state import state
 from npulint.assemble.walker import walker
-from npulint.facts.code import Ref
+from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
+from npulint.read.console_scripts import ConsoleScript
 
 if TYPE_CHECKING:
     from npulint.assemble.recognizers.tensorflow.sessions import Estimator, Session
 
-_RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
+_ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 _NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
+_PORTED = ("manual", "transfer")
+_DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 _IMPORTERS = ("import_module", "__import__")
+
+
+StartedBy = Literal["console_script", "launcher", ""]
 
 
 class Program:
@@ -48,8 +58,16 @@ class Program:
         self.index = index
         self.source_files: frozenset[str] | None = None
         self.origins: Callable[[Fact], tuple[Origin, ...]] = lambda _: ()
+        self.started_by: StartedBy = ""
+        """What starts the entry script: an installed command, or launchers; set by `Programs`."""
+        self.launches = 0
+        """How many launchers start the entry script; set by `Programs`."""
+        self.tests_itself = False
+        """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
         self.surely_runs: Callable[[Fact], bool] = bool
         """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
+        self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
+        """Whether only another script runs a fact of the program when it is started; set by `Programs`."""
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
 
@@ -67,6 +85,7 @@ class Programs:
         self._adapter = adapter
         self._torch = torch
         self._next: dict[str, list[str]] = {}
+        self._computed_paths: set[str] = set()  # of the modules that are imported by computed names
         self._uses = Reached(context.project)
 
     def all(self) -> list[Program]:
@@ -86,31 +105,52 @@ class Programs:
         """Sets attributes that depend on the whole project: whether any program uses an NPU adapter (`project_npu`),
         whether the program does so itself (`own_npu`), PyTorch programs that were not migrated with the others, the
         TensorFlow version of programs without evidence, and for sessions and estimators whether a training program
-        reaches them (`trains_file`)."""
-        ported = any(p.fact.npu or p.fact.migration in ("manual", "transfer") for p in programs)
+        reaches them (`reached`). A program that trains is compared with others that train: a project that uses
+        the NPU for inference only has not migrated its training."""
+        _share_adaptor(programs)
+        ported = any(map(_is_ported, programs))
+        trains_ported = any(_is_ported(one) for one in programs if one.fact.trains)
         opens = any(p.index.of_kind("npu_open") for p in programs)
+        shared = {path for one in programs if one.fact.migration in _PORTED and one.entry for path in one.paths}
         for program in programs:
             fact = program.fact
-            fact.project_npu = ported
+            fact.project_npu = _with_others(fact, ported, trains_ported)
             fact.own_npu = fact.npu and (not opens or _ports_itself(program))
-            if ported and fact.migration == "none" and fact.framework == "torch" and program.entry:
-                fact.migration = "left"
+            if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and program.entry:
+                fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
         _agree_on_tensorflow(programs)
-        trained = {p for program in programs if program.fact.trains for p in program.paths}
         for path, part in self.facts.items():
+            near = [program for program in programs if program.fact.trains and path in program.paths]
+            near = [program for program in near if not is_test_file(program.entry)] or near
             for kind in ("session", "estimator"):
                 for one in cast("list[Session | Estimator]", part.get(kind, [])):
-                    one.trains_file = path in trained
+                    one.reached = self._reached_by(one, near)
+
+    def _reached_by(self, fact: CodeFact, programs: list[Program]) -> HowReached:
+        """How any of some programs reaches a fact in one of their files."""
+        if any(program.surely_runs(fact) for program in programs):
+            return "surely"
+        if programs and fact.path in self._computed_paths:
+            return "maybe"  # what is called of it has a computed name too
+        may = (self._reach(program.entry, program.paths, surely=False).reaches({_place(fact)}) for program in programs)
+        return "maybe" if any(may) else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
         index = Index([self.facts[p] for p in paths] + ([self._others] if with_others else []))
         word = purpose(scope_at(self.context, self.context.project.modules[entry], 0)) if entry else "unknown"
-        fact = describe(index, word, self._adapter, self._torch, partial(self._may_run, paths, entry))
+        adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
+        surely_runs = partial(self._surely_runs, paths=paths, entry=entry)
+        may_run = partial(self._may_run, paths, entry)
+        fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
         fact.ranks = self._ranks(entry)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)
+        program.launches = len({launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure})
+        program.tests_itself = bool(entry) and _tests_itself(self.context.project.modules[entry])
+        program.started_by = "console_script" if entry in self._installed else "launcher" if program.launches else ""
+        program.surely_runs = surely_runs
         if fact.framework == "torch":
-            program.surely_runs = lambda one: self._surely_runs(one, paths, entry)
+            program.is_of_other_script = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
         return program
 
     def _may_run(self, paths: list[str], entry: str, facts: list[Fact], by_name: bool) -> bool:
@@ -119,17 +159,41 @@ class Programs:
         if not entry:
             return True
         places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
-        if self._reach(entry, paths, surely=False).comes_to(places):
+        if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
             return True
-        return by_name and self._uses.comes_to(places, paths, entry)
+        return self._reach(entry, paths, surely=False).reaches(places)
 
     def _surely_runs(self, fact: Fact, paths: list[str], entry: str) -> bool:
-        """Whether an entry script surely reaches a fact; facts from other files than Python hold anyhow."""
-        if not entry or not isinstance(fact, CodeFact):
+        """Whether an entry script surely reaches a fact; those from other files than Python hold anyhow, but for
+        launchers that may as well not be used: they start other programs only, or several start this one."""
+        if not entry:
             return True
-        if not surely_runs(fact.scope):
+        if not isinstance(fact, CodeFact):
+            started = self._started_by.get(fact.path, ())
+            return not started or (entry in started and len(self._launches.by_entry[entry]) == 1)
+        if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
             return False
-        return self._reach(entry, paths, surely=True).comes_to({_place(fact)})
+        return self._reach(entry, paths, surely=True).reaches({_place(fact)})
+
+    @cached_property
+    def _started_by(self) -> dict[str, set[str]]:
+        """By the path of a launcher the entry scripts that it starts."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for entry, launches in self._launches.by_entry.items():
+            for launch in launches:
+                found[launch.fact.path].add(entry)
+        return found
+
+    def _has_alternatives(self, fact: CodeFact) -> bool:
+        """Whether a fact is in a branch that may not run, but each other branch has one of its kind that is like it."""
+        if fact.kind not in _ALTERNATIVE:
+            return False
+        alike = [one for one in self.facts[fact.path].get(fact.kind, ()) if one.get("npu") == fact.get("npu")]
+        scopes = [one.scope for one in alike if isinstance(one, CodeFact)]
+        found = alternatives(fact.scope)
+        return bool(found) and all(
+            any(other in scope.ancestors for other in others for scope in scopes) for _, others in found
+        )
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
         graph = sure_calls(self.context) if surely else possible_calls(self.context)
@@ -140,6 +204,13 @@ class Programs:
         launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
+
+    @cached_property
+    def _installed(self) -> set[str]:
+        """The paths of the modules that installed commands start."""
+        project = self.context.project
+        scripts = (fact for file in project.files for fact in file.facts if isinstance(fact, ConsoleScript))
+        return {module.path for script in scripts for module in project.named(script.module)}
 
     @cached_property
     def _sized(self) -> dict[str, set[str]]:
@@ -158,7 +229,7 @@ class Programs:
             return True
         facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
         working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})
-        starting = working | {f"{module.name}:main"} | _RUNNERS
+        starting = working | {f"{module.name}:main"} | RUNNERS
         for index, name in enumerate(self.context.names.of_calls(module)):
             if name in starting:
                 block = module.code.calls[index].block
@@ -207,6 +278,8 @@ class Programs:
         if known is None:
             project = self.context.project
             computed = [target.path for target in self._computed(project.modules[path])]
+            computed += [target.path for target in self._made_by_name(project.modules[path])]
+            self._computed_paths.update(computed)
             known = self._next[path] = list(dict.fromkeys((*project.uses(path), *computed)))
         return known
 
@@ -227,15 +300,73 @@ class Programs:
                         found += [target] if target else []
         return found
 
+    def _made_by_name(self, module: Module) -> list[Module]:
+        """Modules of which a class or function is named in a text, as in ``class_name="models.unet.UNet"``, where the
+        project imports by names that are computed."""
+        if not self._imports_by_name:
+            return []
+        values = [record.value for record in module.code.assignments]
+        values += [value for call in module.code.calls for _, value in call.keywords]
+        texts = {value.value for value in values if isinstance(value, Const) and isinstance(value.value, str)}
+        found = []
+        for text in texts:
+            if _DOTTED.match(text):
+                home, _, last = text.rpartition(".")
+                target = self.context.project.find(home, module)
+                if target is not None and target.definition(0, last) >= 0:
+                    found.append(target)
+        return found
+
+    @cached_property
+    def _imports_by_name(self) -> bool:
+        """Whether some module of the project imports modules by names that are computed."""
+        for module in self.context.project.modules.values():
+            for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
+                call = call_at(self.context, module, index)
+                if call.args and not call.args[0].is_literal:
+                    return True
+        return False
+
 
 def _place(fact: CodeFact) -> Place:
-    return fact.path, home(fact.scope.module, fact.scope.block)
+    return fact.run_by.path, home(fact.run_by.module, fact.run_by.block)
+
+
+def _is_ported(program: Program) -> bool:
+    """Whether a program imports an NPU adapter or is migrated without one."""
+    return program.fact.npu or program.fact.migration in _PORTED
+
+
+def _with_others(fact: ProgramFact, ported: bool, trains_ported: bool) -> bool:
+    """Whether others that do the same as a program are migrated: `ported` is about all programs, `trains_ported` about
+    those that train."""
+    trains = fact.framework == "torch" and fact.trains and fact.entry
+    return trains_ported if trains else ported
+
+
+def _tests_itself(module: Module) -> bool:
+    """Whether the code under ``if __name__ == "__main__"`` calls functions of the module that are named as tests."""
+    tests = {name for block in module.blocks if block.kind == "function" and (name := block.name).startswith("test_")}
+    return any(
+        isinstance(call.callee, Ref) and call.callee.name in tests and home(module, call.block) == STARTED
+        for call in (module.code.calls if tests and module.main_guards else ())
+    )
 
 
 def _ports_itself(program: Program) -> bool:
     """Whether the entry script itself imports an NPU adapter, and not only modules that it shares with migrated
     scripts."""
     return any(f.path == program.entry and is_of_adapter(f.name) for f in program.index.of_kind("import"))
+
+
+def _share_adaptor(programs: list[Program]) -> None:
+    """Code that no entry script imports runs as the training programs do, where all of them run under an adaptor."""
+    facts = [one.fact for one in programs if one.entry and one.fact.framework == "torch" and one.fact.trains]
+    ways = {fact.migration for fact in facts if not is_test_file(fact.path)}
+    for program in programs:
+        if not program.entry and program.fact.framework == "torch" and ways == {"transfer"}:
+            program.fact.migration = "transfer"
+            program.fact.state = state(program.index, "transfer")
 
 
 def _agree_on_tensorflow(programs: list[Program]) -> None:
@@ -255,7 +386,17 @@ def _prefixes(text: Expr) -> list[str]:
     if text.written:
         assigned = (one.value for one in text.scope.assignments if one.target == text.written)
         return [prefix for value in assigned for prefix in _prefixes(value)]
-    first = text.call.callee if text.call is not None and text.call.last == "format" else text
+    call = text.call
+    if (
+        call is not None
+        and call.last == "join"
+        and call.receiver is not None
+        and call.receiver.text == "."
+        and call.args
+    ):
+        begin = list(itertools.takewhile(bool, (part.text for part in call.args[0].items)))
+        return ["".join(f"{part}." for part in begin)] if begin else []
+    first = call.callee if call is not None and call.last == "format" else text
     while first.operator in ("+", "join", "%", ".") and first.operands():
         first = first.operands()[0]
     return [re.split(r"[%{]", first.text)[0]] if first.text else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import msgspec
@@ -53,6 +53,10 @@ class Project:
         if key not in self._memo:
             self._memo[key] = self._find(dotted, importer.folder, level)
         return self._memo[key]
+
+    def named(self, dotted: str) -> Sequence[Module]:
+        """The modules whose dotted names end in `dotted`."""
+        return self._suffixes.get(dotted, ())
 
     def _find(self, dotted: str, folder: str, level: int) -> Module | None:
         if level:

@@ -1,4 +1,4 @@
-"""What a program runs: the functions that its entry comes to, surely or under conditions.
+"""What a program runs: the functions that its entry reaches, surely or under conditions.
 
 Surely: through calls that nothing may keep from running. Under conditions: also through calls that depend on options,
 and functions that are stored and looked up. Classes count by rapid type analysis: a method runs if an instance of its
@@ -8,23 +8,34 @@ class is made and something that runs calls a method of this name on an object w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Literal, NamedTuple
 
 from npulint.assemble.call_graph import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
-from npulint.assemble.code_places import returned_values
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
 from npulint.assemble.guards import active, surely_runs
-from npulint.facts.code import Import, Ref
+from npulint.facts.code import CallResult, Import, Ref
+from npulint.facts.walk import names_in
+from npulint.lazy_regex import lazy_compile
 
 # Methods that Python and frameworks call of an instance by themselves.
 _HOOKS = CALLED_BY_FRAMEWORKS | frozenset(
     """__exit__ __len__ __post_init__ compute_loss create_optimizer create_scheduler create_optimizer_and_scheduler
     get_train_dataloader on_train_start on_train_batch_start setup_model""".split()
 )
+_REGISTERING = lazy_compile(r"(?i)(?:^|[._:?])(?:register|configurable|registry)")
+_PASSED = (Ref, CallResult)  # arguments that may be functions
 _BASES = 16  # of one class that are looked at
+RUNNERS = frozenset(("tensorflow.app.run", "absl.app.run", "tensorflow.compat.v2.app.run", "fire.Fire"))
+"""Functions that start a script: they call the function that they are given."""
+
 _KNOWN_ROOTS = frozenset("torch torch_npu tensorflow numpy os sys logging json math random time re shutil".split())
+
+
+HowReached = Literal["surely", "maybe", "no"]
+"""Whether a training program reaches some code: surely, maybe (through calls that depend on something, or of methods of
+unknown objects), or not."""
 
 
 class _Edges(NamedTuple):
@@ -45,27 +56,30 @@ class CallGraph:
         self._edges: dict[Place, _Edges] = {}
         self._values: dict[str, dict[int, list[Expr]]] = {}
         self._methods_of: dict[Place, list[tuple[str, Place]]] = {}
-        self._by_home: dict[str, dict[int, list[CallSite]]] = {}
+        self._by_home: dict[str, dict[int, dict[Scope, list[CallSite]]]] = {}
 
     def of(self, place: Place) -> _Edges:
-        """What the code of one place comes to."""
-        known = self._edges.get(place)
-        if known is None:
-            known = self._edges[place] = _Edges(set(), set(), set())
+        """The edges of one place, worked out on first use."""
+        edges = self._edges.get(place)
+        if edges is None:
+            edges = self._edges[place] = _Edges(set(), set(), set())
             path, where = place
             module = scope_at(self._context, self._context.project.modules[path], 0)
-            for call in self._calls(module).get(where, ()):
-                if self._runs(call.scope):
-                    self._follow(call, known)
+            for scope, calls in self._calls(module).get(where, {}).items():
+                self._follow_all(scope, calls, edges)
             for value in () if self._surely else self._kept(module).get(where, ()):
-                if self._runs(value.scope):
-                    self._pass(value, known)
-            if not self._surely and module.module.code.light and where == IMPORTED:
-                self._use_imports(module, known)
+                if ":" in value.name and self._runs(value.scope):
+                    self._pass(value, edges)
+            if not self._surely and where == IMPORTED:
+                self._add_registered(module, edges)
+                if module.module.code.light:
+                    self._use_imports(module, edges)
+            if where > 0:
+                self._decorated(module.at(where), edges)
             for record in module.module.code.imports if where in (IMPORTED, STARTED) else ():
                 if home(module.module, record.block) == where and self._runs(module.at(record.block)):
-                    known.places.update(self._imported(module, record))
-        return known
+                    edges.places.update(self._imported(module, record))
+        return edges
 
     def of_entry(self, entry: str) -> _Edges:
         """The edges of the entry script. Where its functions were not read, it runs what it imports."""
@@ -80,25 +94,59 @@ class CallGraph:
         for record in module.module.code.imports:
             if record.name not in ("", "*"):
                 self._pass(module.at(record.block).named(record.alias, record.line), edges)
-        if not self._surely:  # what it calls of their instances is unknown
+        if not self._surely:  # what it calls of their instances, and of modules that it imports, is unknown
+            for record in module.module.code.imports:
+                for target in self._context.project.imported(module.module, record):
+                    if target.name.rpartition(".")[2] == (record.name or record.module).rpartition(".")[2]:
+                        self._enter_all(scope_at(self._context, target, 0), edges)
             edges.places.update(method for one in edges.classes for _, method in self.methods(one))
 
-    def _calls(self, module: Scope) -> dict[int, list[CallSite]]:
+    def _enter_all(self, module: Scope, edges: _Edges) -> None:
+        for block in module.blocks_of("function", "class"):
+            if block.parent is not None and block.parent.kind == "module":
+                self._enter(block, edges)
+
+    def _add_registered(self, module: Scope, edges: _Edges) -> None:
+        """What a decorator with arguments registers by a name, from which something else may look it up."""
+        for block in module.blocks_of("function", "class"):
+            outermost = block.parent is not None and block.parent.kind == "module"
+            if outermost and any(_REGISTERING.search(one.name) for one in block.decorators):
+                self._enter(block, edges)
+
+    def _calls(self, module: Scope) -> dict[int, dict[Scope, list[CallSite]]]:
         found = self._by_home.get(module.path)
         if found is None:
             found = self._by_home[module.path] = {}
             for call in module.all_calls:
-                found.setdefault(home(module.module, call.scope.block), []).append(call)
+                of_home = found.setdefault(home(module.module, call.scope.block), {})
+                of_home.setdefault(call.scope, []).append(call)
         return found
+
+    def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
+        """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
+        found = _Edges(set(), set(), set())
+        for call in calls:
+            self._follow(call, found)
+        found.methods.intersection_update(_member_names(self._context))
+        known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
+        if not known and self._runs(scope):
+            edges.places.update(found.places)
+            edges.classes.update(found.classes)
+            edges.methods.update(found.methods)
 
     def _kept(self, module: Scope) -> dict[int, list[Expr]]:
         """The names in what is assigned and returned, by the function where that stands."""
         found = self._values.get(module.path)
         if found is None:
             found = self._values[module.path] = {}
-            for value in (*(one.value for one in module.assignments), *returned_values(module)):
-                names = [part for part in value.nested if part.written]
-                found.setdefault(home(module.module, value.scope.block), []).extend(names)
+            code = module.module.code
+            kept = [(one.value, one.block, one.line) for one in code.assignments]
+            kept += [(one.value, one.block, one.line) for one in code.returns]
+            for value, block, line in kept:
+                names = names_in((value,))
+                if names:
+                    written = [module.at(block).expr(name, line) for name in names]
+                    found.setdefault(home(module.module, block), []).extend(written)
         return found
 
     def _runs(self, scope: Scope) -> bool:
@@ -110,6 +158,8 @@ class CallGraph:
 
     def _follow(self, call: CallSite, edges: _Edges) -> None:
         target = call.target
+        if target is None and call.name in RUNNERS and not call.arguments:
+            target = call.scope.at(0).definition("main")  # which it looks for by itself
         if target is not None:
             self._enter(target, edges)
         elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
@@ -117,20 +167,42 @@ class CallGraph:
                 edges.methods.add(call.last)
             elif call.name.endswith("()"):
                 edges.methods.add("__call__")
-        for argument in call.arguments:
-            if isinstance(argument.value, Ref):
-                self._pass(argument, edges)
+        for value in (*call.record.args, *(value for _, value in call.record.keywords)):
+            if isinstance(value, _PASSED):
+                self._pass(call.expr(value), edges)
         if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
             edges.methods.add(holder.rpartition(".")[2])
 
     def _pass(self, argument: Expr, edges: _Edges) -> None:
-        """A function or class that is handed to a call will be called by it."""
+        """A function or class that is handed to a call will be called by it, also one that a function has made."""
         name = argument.name
-        found = self._context.names.function(name) if ":" in name and not name.endswith("()") else None
-        if found is not None:
-            self._enter(scope_at(self._context, *found), edges)
+        found = self._context.names.function(name.removesuffix("()")) if ":" in name else None
+        if found is None:
+            return
+        target = scope_at(self._context, *found)
+        if name.endswith("()"):
+            self._enter_returned(target, edges)
+        else:
+            self._enter(target, edges)
+
+    def _enter_returned(self, target: Scope, edges: _Edges) -> None:
+        """The functions that a function returns will be called."""
+        for one in target.returns:
+            made = self._context.names.function(one.name) if ":" in one.name else None
+            if made is not None:
+                self._enter(scope_at(self._context, *made), edges)
+
+    def _decorated(self, function: Scope, edges: _Edges) -> None:
+        """Where a function is called, what its decorators have made of it is called."""
+        for one in function.decorators:
+            name = one.name.removesuffix("()")
+            found = self._context.names.function(name) if ":" in name else None
+            if found is not None:
+                target = scope_at(self._context, *found)
+                self._enter(target, edges)
+                self._enter_returned(target, edges)
 
     def _enter(self, target: Scope, edges: _Edges) -> None:
         place = (target.path, target.block)
@@ -140,19 +212,19 @@ class CallGraph:
 
     def methods(self, place: Place) -> list[tuple[str, Place]]:
         """The methods of a class with their names; those of its bases in the project where it has none of that name."""
-        known = self._methods_of.get(place)
-        if known is None:
-            known = self._methods_of[place] = []
+        methods = self._methods_of.get(place)
+        if methods is None:
+            methods = self._methods_of[place] = []
             queue, names = [scope_at(self._context, self._context.project.modules[place[0]], place[1])], set[str]()
             for scope in queue:
                 for name in scope.module.names.get(scope.block, {}):
                     method = None if name in names else scope.definition(name)
                     if method is not None:
                         names.add(name)
-                        known.append((name, (method.path, method.block)))
+                        methods.append((name, (method.path, method.block)))
                 if len(queue) < _BASES:
                     queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
-        return known
+        return methods
 
     def _own_class(self, base: Expr) -> Scope | None:
         found = self._context.names.function(base.name)
@@ -160,25 +232,35 @@ class CallGraph:
 
 
 class Reach:
-    """What one program comes to. `comes_to` looks no further than it must, and goes on from there the next time."""
+    """What one program reaches. `reaches` follows no more edges than it needs, and continues there on the next call."""
 
-    def __init__(self, graph: CallGraph, entry: str, paths: Iterable[str]) -> None:
+    def __init__(self, graph: CallGraph, entry: str, paths: Iterable[str], starts: Sequence[Place] = ()) -> None:
+        """`starts` are the places to begin with, by default the whole entry script."""
         self._graph = graph
         self._entry = (entry, IMPORTED)
         self._allowed = set(paths)
-        self._queue: list[Place] = [(entry, IMPORTED), (entry, STARTED)]
+        self._queue: list[Place] = [*starts] or [(entry, IMPORTED), (entry, STARTED)]
         self._found = set(self._queue)
         self._classes: set[Place] = set()
         self._called: set[str] = set()
         self._waiting: dict[str, list[Place]] = {}
 
-    def comes_to(self, places: Set[Place]) -> bool:
+    def reaches(self, places: Set[Place]) -> bool:
         """Whether the program reaches any of some functions, or of the code outside functions."""
+        near = {path for path, _ in places}
         while self._queue and self._found.isdisjoint(places):
-            self._go_on(self._queue.pop())
+            fresh = self._leads_to(self._queue.pop())
+            self._queue += [one for one in fresh if one[0] not in near]
+            self._queue += [one for one in fresh if one[0] in near]  # looked at first
         return not self._found.isdisjoint(places)
 
-    def _go_on(self, place: Place) -> None:
+    def all(self) -> Set[Place]:
+        """All that the program reaches."""
+        self.reaches(frozenset())
+        return self._found
+
+    def _leads_to(self, place: Place) -> Set[Place]:
+        """What else the program reaches through a place."""
         edges = self._graph.of_entry(place[0]) if place == self._entry else self._graph.of(place)
         fresh = {one for one in edges.places if one[0] in self._allowed}
         for name in edges.methods - self._called:
@@ -193,7 +275,15 @@ class Reach:
                     self._waiting.setdefault(name, []).append(method)
         fresh -= self._found
         self._found |= fresh
-        self._queue += fresh
+        return fresh
+
+
+@once
+def _member_names(context: Context) -> frozenset[str]:
+    """The names that the project's classes define: a call of a method of another name leads to none of its own."""
+    modules = context.project.modules.values()
+    defined = (names for one in modules for block, names in one.names.items() if one.blocks[block].kind == "class")
+    return frozenset().union(*defined)
 
 
 @once
@@ -206,3 +296,12 @@ def sure_calls(context: Context) -> CallGraph:
 def possible_calls(context: Context) -> CallGraph:
     """All edges of a project's call graph."""
     return CallGraph(context, surely=False)
+
+
+def reached_from(context: Context, place: Place) -> Set[Place]:
+    """All that the code of one place may come to, itself included."""
+
+    def found() -> Set[Place]:
+        return Reach(possible_calls(context), place[0], context.project.modules, [place]).all()
+
+    return context.memoize(("reached from", place), found)

@@ -26,7 +26,7 @@ _PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
     ),
     ("data", lazy_compile(r"data|record|dataset|preprocess|prepare|download|(?:^|[_./])input")),
 )
-_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test)\.py$")
+_TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test|testing_utils)\.py$")
 
 
 def is_test_file(path: str) -> bool:

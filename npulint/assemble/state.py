@@ -11,15 +11,28 @@ from npulint.assemble.script_role import Purpose
 from npulint.facts.model import Fact
 
 _ADAPTERS = ("npu_bridge", "npu_device", "torch_npu")
+_TORCH = frozenset(
+    "torch torch_npu apex lightning pytorch_lightning lightning_fabric accelerate deepspeed trl sentence_transformers "
+    "megatron".split()
+)
+"""PyTorch, and libraries that work with nothing else."""
 _GRADIENTS = "tensorflow.gradients"
 
 
 def describe(
-    index: Index, entry_word: Purpose, adapter: str, torch: str, may_run: Callable[[list[Fact], bool], bool]
+    index: Index,
+    entry_word: Purpose,
+    adapter: str,
+    torch: str,
+    may_run: Callable[[list[Fact], bool], bool],
+    surely_runs: Callable[[Fact], bool],
+    adapted: bool = False,
 ) -> ProgramFact:
     """The fact of a program, without its name and place. `entry_word` is the role that its entry script's name
     indicates, `adapter` the adapter release to assume, `torch` that of PyTorch (empty: unknown); `may_run` returns
-    whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone."""
+    whether the program can reach any of some facts, as far as its calls are resolved or (True) by their names alone;
+    `surely_runs` whether it surely reaches a fact;
+    `adapted`: packages of the project apply an adaptor to it."""
     framework = _framework(index)
     by_name = entry_word == "train" or framework != "torch"  # a script that says that it trains may compute its calls
     trains = _trains(index, entry_word, lambda facts: may_run(facts, by_name))
@@ -32,7 +45,7 @@ def describe(
         exports=entry_word == "export",
     )
     if fact.framework == "torch":
-        torch_state.describe(fact, index, torch)
+        torch_state.describe(fact, index, torch, adapted, surely_runs)
     else:
         tensorflow_state.describe(fact, index, adapter)
     return fact
@@ -45,12 +58,12 @@ def is_of_adapter(name: str) -> bool:
 
 def _framework(index: Index) -> Framework:
     roots = {name.partition(".")[0] for name in index.names("import")}
-    torch = bool(roots & {"torch", "torch_npu", "apex"})
+    torch = bool(roots & _TORCH)
     if roots & {"npu_bridge", "npu_device"}:
         return "tensorflow"
     if roots & {"tensorflow", "tf_slim", "keras"}:
         return "torch" if torch and _mostly_torch(index) else "tensorflow"
-    return "torch" if torch else "none"
+    return "torch" if torch or "transformers" in roots else "none"
 
 
 def _mostly_torch(index: Index) -> bool:

@@ -11,6 +11,7 @@ from npulint.assemble.input_reachability import pipeline_of
 from npulint.assemble.ranks import on_some_ranks
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.training import Step, training_of
+from npulint.assemble.training_conditions import is_over_in_training
 from npulint.facts.attributes import Flag
 
 
@@ -72,3 +73,12 @@ def surroundings_of(scope: Scope) -> Surroundings:
         scope.surroundings = Surroundings(scope)
     found: Surroundings = scope.surroundings
     return found
+
+
+def step_at(scope: Scope, line: int) -> Step:
+    """How often what stands at `line` of a block runs while training: not at all after an exit that is taken then, and
+    in some steps after one that some steps take."""
+    found = surroundings_of(scope).step
+    if found in ("yes", "gated") and is_over_in_training(scope, line):
+        return "no"
+    return "gated" if found == "yes" and training_of(scope.context).may_be_skipped(scope, line) else found

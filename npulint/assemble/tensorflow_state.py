@@ -5,7 +5,9 @@ from __future__ import annotations
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import MigrationState, Precision, ProgramFact, Tensorflow
 from npulint.facts.attributes import Flag
+from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
+from npulint.lazy_regex import lazy_compile
 
 _MIXED = frozenset(
     "allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16 "
@@ -13,6 +15,14 @@ _MIXED = frozenset(
 )
 _AMP = ("enable_mixed_precision_graph_rewrite",)
 _OF_GRAPHS = ("placeholder", "ConfigProto", "enable_eager_execution", "get_variable")
+_SWITCHES: dict[str, Tensorflow] = {
+    "enable_v2_behavior": "2",
+    "disable_v2_behavior": "1",
+    "disable_eager_execution": "1",
+}
+_IMAGE = lazy_compile(r"(?:^|[/-])tensorflow[\w-]*:(?:v|release-)?([12])\.|[:.-]tf([12])-py")
+_PACKAGES = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
+_FIRST = lazy_compile(r"(?:==|~=|>=)v?([12])(?:\.|$)")
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
@@ -27,6 +37,12 @@ def describe(fact: ProgramFact, index: Index, adapter: str) -> None:
     fact.multi_device = _multi_device(index)
     fact.tensorflow = _generation(index)
     fact.state = _state(index, npu, fact.patched)
+    fact.only_moved = npu and not index.of_kind("loss_scale") and not any(map(_is_of_adapter, index.of_kind("setting")))
+
+
+def _is_of_adapter(setting: Fact) -> bool:
+    """Whether a setting is an option of the adapter."""
+    return setting.get("via") in ("session_key", "run_config", "npu_options")
 
 
 def _modes(index: Index) -> list[str]:
@@ -47,7 +63,12 @@ def _generation(index: Index) -> Tensorflow:
     imports = index.names("import")
     if any(n == "npu_device" or n.startswith("npu_device.") for n in imports) and not _compatible(index, imports):
         return "2"
-    if any(n.startswith(("tensorflow.contrib", "npu_bridge")) for n in imports) or index.of_kind("session"):
+    if any(n.startswith(("tensorflow.contrib", "npu_bridge")) for n in imports):
+        return "1"
+    switched = [answer for name, answer in _SWITCHES.items() if index.named("call", name)]
+    if switched:
+        return switched[0]
+    if index.of_kind("session"):
         return "1"
     if any(index.named("call", name) for name in _OF_GRAPHS):
         return "1"
@@ -55,7 +76,20 @@ def _generation(index: Index) -> Tensorflow:
         return "1"
     if _functional(index) or index.named("call", "set_memory_growth"):
         return "2"
-    return "1" if any("compat.v1" in n for n in imports) and "tensorflow" not in imports else ""
+    if any(n.startswith("tensorflow.compat.v2") for n in imports):
+        return "2"
+    if any("compat.v1" in n for n in imports) and "tensorflow" not in imports:
+        return "1"
+    return _installed(index)
+
+
+def _installed(index: Index) -> Tensorflow:
+    """The TensorFlow generation that the project's images and requirements install, if they agree."""
+    images = [_IMAGE.search(fact.name) for fact in index.of_kind("base_image")]
+    named = [fact for name in _PACKAGES for fact in index.of_kind("dependency") if fact.name == name]
+    versions = [_FIRST.match(str(fact.get("version"))) for fact in named]
+    found = {next(part for part in match.groups() if part) for match in (*images, *versions) if match}
+    return "1" if found == {"1"} else "2" if found == {"2"} else ""
 
 
 def _functional(index: Index) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import Migration, MigrationState, Precision, ProgramFact
 from npulint.data.frameworks import adaptors, chooses_device
@@ -11,20 +13,27 @@ from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
+_ACCELERATOR = "torch.accelerator."
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
-def describe(fact: ProgramFact, index: Index, release: str) -> None:
-    """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty."""
+SurelyRuns = Callable[[Fact], bool]
+"""Whether a program surely reaches a fact."""
+
+
+def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surely_runs: SurelyRuns) -> None:
+    """Sets the attributes that only PyTorch programs have; `release` is that of PyTorch, or empty; `adapted`: packages
+    of the project apply an adaptor to it; `surely_runs`: whether the program surely reaches a fact."""
     fact.precision = precision(index)
     fact.multi_device = multi_device(index)
     fact.torch = release
-    fact.migration = migration(index)
-    fact.state = _state(index, fact.migration)
+    fact.adapted = adapted
+    fact.migration = "transfer" if adapted else migration(index, surely_runs)
+    fact.state = state(index, fact.migration)
 
 
-def _state(index: Index, way: Migration) -> MigrationState:
+def state(index: Index, way: Migration) -> MigrationState:
     """The migration state; a manual migration with CUDA left in its training step is partial."""
     if way == "none":
         return "not_started"
@@ -39,17 +48,30 @@ def _surely_runs(fact: Fact) -> bool:
     return bool(fact.get("active") == "yes" and fact.get("behind") == "none")
 
 
-def migration(index: Index) -> Migration:
-    """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library chooses
-    the device) or ``none``."""
+def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
+    """``transfer`` (CUDA names are patched), ``manual`` (NPU names are written), ``agnostic`` (a library or
+    ``torch.accelerator`` chooses the device) or ``none``."""
     imports = index.names("import")
     if any(name.startswith(adaptors()) for name in imports) or _is_set(index, "TORCH_TRANSFER_TO_NPU"):
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
-    if any(map(chooses_device, imports)) or any(name.startswith("torch.accelerator.") for name in index.names("call")):
-        return "agnostic"
-    return "none"
+    return "agnostic" if any(map(chooses_device, imports)) or _asks_accelerator(index, surely_runs) else "none"
+
+
+def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:
+    """Whether the program asks ``torch.accelerator`` for its device: surely, or perhaps while it surely reaches nothing
+    that requires CUDA. One helper that asks, in code for CUDA, chooses the device of nothing else."""
+    if not any(name.startswith(_ACCELERATOR) for name in index.names("call")):
+        return False
+    asking = (fact for fact in index.of_kind("call") if fact.name.startswith(_ACCELERATOR))
+    if any(map(surely_runs, asking)):
+        return True
+    return not any(_requires_cuda(fact) and surely_runs(fact) for fact in index.of_kind("cuda"))
+
+
+def _requires_cuda(fact: Fact) -> bool:
+    return bool(fact.get("breaks") == "yes" and fact.get("active") != "no" and fact.get("guarded") != "yes")
 
 
 def _is_set(index: Index, variable: str) -> bool:

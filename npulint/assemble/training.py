@@ -10,7 +10,16 @@ from typing import Literal
 
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, call_at, module_scopes
-from npulint.assemble.training_conditions import EVALUATION, evaluates, is_occasional
+from npulint.assemble.remote import without_device
+from npulint.assemble.script_role import is_test_file
+from npulint.assemble.training_conditions import (
+    EVALUATION,
+    evaluates,
+    evaluates_in_between,
+    is_occasional,
+    is_over_in_training,
+)
+from npulint.assemble.training_reach import is_untrained, may_train
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
@@ -28,8 +37,10 @@ _HOST_FILE = lazy_compile(
     r"(?:[/_.]|\.py$)"
 )
 _AFTERWARDS = lazy_compile(r"(?:PostProcess\w*|Evaluat\w*|Predictor\w*|Inferenc\w*|Metrics?|Visuali[sz]er)$")
-_UNTRAINED = ("torch.no_grad", "torch.inference_mode")
 _LOADER = lazy_compile(r"loader|dataset|batch|data_?iter|prefetch|pbar", re.IGNORECASE)
+_OF_CONTAINERS = frozenset(name for kind in (list, dict, set, str) for name in dir(kind)) - {"update"}
+_PARTS = lazy_compile(r"micro_?(?:batch|step)|accum", re.IGNORECASE)
+_OF_OPTIMIZERS = frozenset(("step", "update", "zero_grad"))  # methods that other objects of a step have as well
 _HOPS = 5  # functions around a backward call that may hold its loop
 _NAMESAKES = 4  # methods of one name that a call on an unknown object may reach
 
@@ -69,9 +80,11 @@ class Training:
         self._context = context
         self._hosted: dict[Scope | None, bool] = {}
         self._parts: dict[tuple[Scope, Scope], Literal["yes", "gated", "no"]] = {}
+        self._continues: dict[str, dict[int, list[int]]] = {}
+        self._trained_at: dict[Scope, int] = {}  # the last line of a training loop that comes to a backward call
 
     def step(self, scope: Scope) -> Step:
-        """How often code in a block runs while training."""
+        """How often code in a block runs while training, unless it follows an exit (see `step_at`)."""
         outer = train_loop(scope)
         if outer is None:
             function = _named_function(scope)
@@ -91,6 +104,27 @@ class Training:
             )
         return known
 
+    def may_be_skipped(self, scope: Scope, line: int) -> bool:
+        """Whether code in a training loop follows a ``continue`` that follows the training, so that only some rounds
+        come to it."""
+        loop = train_loop(scope)
+        if loop is None:
+            return False
+        trained = self._trained_at.get(loop, 0)
+        return any(trained < one < line for one in self._continued(loop.at(0)).get(loop.block, ()))
+
+    def _continued(self, module: Scope) -> dict[int, list[int]]:
+        """For each loop of a module the lines of its ``continue`` statements, but for those of rare events."""
+        known = self._continues.get(module.path)
+        if known is None:
+            known = self._continues[module.path] = defaultdict(list)
+            for one in module.module.code.exits:
+                place = module.at(one.block)
+                loop = place.loop if one.kind == "continue" else None
+                if loop is not None and self._within(place, loop) == "yes":
+                    known[loop.block].append(one.line)
+        return known
+
     # -- preparation of data -----------------------------------------------------------------------
 
     def _is_on_host(self, scope: Scope) -> bool:
@@ -107,6 +141,8 @@ class Training:
             return True
         owner = place.owner
         if owner is not None:
+            if owner in without_device(self._context):
+                return True
             bases = (base.name for base in owner.bases)
             if any(_HOST_CLASS.search(name) for name in (*bases, owner.record.name)):
                 return True
@@ -145,27 +181,39 @@ class Training:
         """The training loops, and the functions through which they come to a backward call."""
         loops: set[Scope] = set()
         steppers: set[Scope] = set()
-        queue = [(call, 0) for module in module_scopes(self._context) for call in backward_calls(module)]
+        queue = [(call, 0) for call in self._backward_calls()]
         while queue:
             call, hops = queue.pop()
-            around, function = list(loops_around(call.scope)), call.scope.function
+            around, function = _training_loops(call.scope), call.scope.function
             if around:
-                loops.update(around[:1], (loop for loop in around[1:] if _names_batches(loop.test)))
+                own = [*around[:1], *filter(_goes_over_batches, around[1:])]
+                loops.update(own)
+                for loop in own:
+                    self._trained_at[loop] = max(call.line, self._trained_at.get(loop, 0))
             elif function is not None and function not in steppers and hops <= _HOPS:
                 steppers.add(function)
                 queue += [(caller, hops + 1) for caller in self._callers(function)]
         return loops, steppers
 
+    def _backward_calls(self) -> list[CallSite]:
+        """The backward calls of a project: those of its tests only where it has no others, because a test calls in each
+        round what a training program runs once, such as initialisation and checkpoints."""
+        found = [call for module in module_scopes(self._context) for call in backward_calls(module)]
+        return [call for call in found if not self._is_test(call.scope)] or found
+
+    def _is_test(self, scope: Scope) -> bool:
+        return is_test_file(scope.path.removeprefix(self._context.project.root))
+
     def _callers(self, function: Scope) -> list[CallSite]:
-        """The calls of a function; of ``__call__`` those of the instances of its class."""
+        """The calls of a function; of ``__call__`` those of the instances of its class. Calls in tests make no step."""
         owner, _, last = function.name.rpartition(".")
         callers = function.callers
         if last in ("__call__", "forward"):
             callers += self._calls_of_instances(owner)
         if not callers and function.is_method:
             modules = module_scopes(self._context)
-            callers = [call for module in modules for call in module.calls_named(last) if call.name.startswith("?")]
-        return callers
+            callers = [call for module in modules for call in module.calls_named(last) if _is_of_unknown(call.name)]
+        return callers if self._is_test(function) else [call for call in callers if not self._is_test(call.scope)]
 
     def _calls_of_instances(self, owner: str) -> list[CallSite]:
         """The calls of instances of the class `owner`, also of one that was passed to the function."""
@@ -183,7 +231,7 @@ class Training:
     def functions(self) -> set[Scope]:
         """The functions that run in every training step."""
         loops, steppers = self._found
-        queue = list(steppers)
+        queue = [function for function in steppers if not _runs_once(function)]
         for name in ("forward", "backward", *_STEP_METHODS):
             queue += [method for method in self._methods.get(name, ()) if self._is_step(method)]
         for module in {loop.at(0) for loop in loops}:
@@ -193,9 +241,11 @@ class Training:
             function = queue.pop()
             if function in found or EVALUATION.search(function.last_name) or self._is_on_host(function):
                 continue
+            if function not in steppers and evaluates_in_between(function):
+                continue
             found.add(function)
             for call in function.calls:
-                if self._within(call.scope, function) == "yes":
+                if self._within(call.scope, function) == "yes" and not is_over_in_training(call.scope, call.line):
                     queue += self._called(call)
         return found
 
@@ -203,17 +253,20 @@ class Training:
         """The own functions that the training loops of a module call in every round."""
         for call in module.all_calls:
             loop = train_loop(call.scope)
-            if loop is not None and self._within(call.scope, loop) == "yes":
+            if loop is None or is_over_in_training(call.scope, call.line) or self.may_be_skipped(call.scope, call.line):
+                continue
+            if self._within(call.scope, loop) == "yes":
                 yield from self._called(call)
 
     def _is_step(self, method: Scope) -> bool:
         """Whether it is ``forward`` or ``backward`` where anything trains, or what frameworks call in each step."""
+        trains = bool(self.loops) or not self._methods.keys().isdisjoint(_STEP_METHODS)
+        if trains and not may_train(method):
+            return False
         if method.last_name in _STEP_METHODS:
             return True
-        trains = bool(self.loops) or not self._methods.keys().isdisjoint(_STEP_METHODS)
         owner = method.record.name.rpartition(".")[0]
-        untrained = any(decorator.name.startswith(_UNTRAINED) for decorator in method.decorators)
-        return trains and not untrained and not _AFTERWARDS.search(owner)
+        return trains and not is_untrained(method) and not _AFTERWARDS.search(owner)
 
     @cached_property
     def _methods(self) -> dict[str, list[Scope]]:
@@ -228,17 +281,65 @@ class Training:
     def _called(self, call: CallSite) -> list[Scope]:
         """The own functions that a call runs; of an unknown object the methods of that name, unless there are many."""
         target, name = call.target, call.name
+        if target is not None and target.kind == "class":
+            method = target.definition("__call__") if name.endswith("()") else None
+            return [] if method is None else [method]
         if target is not None:
-            return [target] if target.kind != "class" else []
-        if not name.startswith("?") or "." not in name:
+            return [target]
+        if not _is_of_unknown(name) or (not name.startswith("?") and name.rpartition(".")[2] in _OF_OPTIMIZERS):
             return []
-        named = self._methods.get(name.rpartition(".")[2], [])
-        return named if len(named) <= _NAMESAKES else []
+        named = [one for one in self._methods.get(name.rpartition(".")[2], []) if _takes(one, call)]
+        if len(named) > _NAMESAKES or name.rpartition(".")[2] in _OF_CONTAINERS:
+            return []
+        return [method for method in named if may_train(method)]
+
+
+def _is_of_unknown(name: str) -> bool:
+    """Whether a call, by its canonical name, is of a method of an object whose class is unknown."""
+    known = name.partition(":")[2]
+    return "." in name and (name.startswith(("?", "getattr()")) or "()." in known)
+
+
+def _takes(method: Scope, call: CallSite) -> bool:
+    """Whether a call has an argument for each parameter of a method that needs one; a partial has some already."""
+    if call.starred or call.written.rpartition(".")[2] != method.last_name:
+        return True
+    record = method.record
+    needed = [one for one in record.params[: len(record.params) - len(record.defaults)] if not one.startswith("*")]
+    given = len(call.args) + sum(name in needed for name, _ in call.record.keywords)
+    return len(needed) - 1 <= given  # the first one is the object
+
+
+@walker(depth=_HOPS, otherwise=bool)
+def _runs_once(function: Scope) -> bool:
+    """Whether a program runs a function once: no call of it is in a loop, and all calls are in code that runs once.
+    Frameworks may call what nothing calls by its name."""
+    callers = function.callers
+    return bool(callers) and all(
+        call.scope.loop is None and (call.scope.function is None or _runs_once(call.scope.function)) for call in callers
+    )
+
+
+def _training_loops(scope: Scope) -> list[Scope]:
+    """The loops around a backward call within its function, innermost first; not one over the parts of a batch if
+    another one or a caller goes round for each batch."""
+    around = list(loops_around(scope))
+    return around[1:] if around and _is_accumulation(around[0]) else around
+
+
+def _is_accumulation(loop: Scope) -> bool:
+    """Whether a loop goes over the parts of one batch, by the names of what it goes over."""
+    return any(_PARTS.search(one.written) for one in loop.test.mentioned if one.written)
 
 
 def _calls_one_of(call: CallSite, owner: str) -> bool:
     """Whether what is called by a plain name may be an instance of a class."""
     return call.name == f"?{call.written}" and any(made.name == owner for made in call.callee.sites)
+
+
+def _goes_over_batches(loop: Scope) -> bool:
+    """Whether each round of a loop has a batch of its own, which it goes over or takes from an iterator."""
+    return _names_batches(loop.test) or any(call.scope.loop is loop for call in loop.calls_named("next"))
 
 
 @walker(depth=5, otherwise=bool)

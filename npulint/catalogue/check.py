@@ -10,15 +10,29 @@ import msgspec
 from npulint.facts.recipe import Side
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
-LEFT = "left"  # an unported PyTorch program next to others that use the NPU
-MIGRATIONS = ("none", "transfer", "manual", "agnostic", LEFT)
+LEFT = ("left", "behind")  # an unported PyTorch program next to others that use the NPU; behind: that share its code
+MIGRATIONS = ("none", "transfer", "manual", "agnostic", *LEFT)
 STATES = ("not_started", "partial", "migrated")
 FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
 ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, undetermined
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
-ROLES = ("test", "documentation", "ci", "benchmark", "demo", "serving", "export", "data", "gpu", "tpu")
+ROLES = (
+    "test",
+    "documentation",
+    "ci",
+    "benchmark",
+    "demo",
+    "serving",
+    "evaluation",
+    "export",
+    "data",
+    "gpu",
+    "other_device",
+    "mindspore",
+    "unused",
+)
 SIDES: tuple[Side, Side] = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder
@@ -117,10 +131,12 @@ class Applies(msgspec.Struct, frozen=True):
 
 class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``program``, ``file`` or empty: within it, one finding at the first place covers all places,
-    the others are related locations. `joins` are codes of source checks that report the same problem as this graph or
-    run check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has its
-    severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
-    `except_in`."""
+    the others are related locations. `joins` are codes of source checks into whose findings those of this check are
+    merged: they report the same problem as this graph or run check, or the same line as this source check. Of `fixes`
+    the first matching rule applies. `severe_on` lists the chips on which the check has its severity; elsewhere it is a
+    note (empty: it is as severe everywhere). It does not report in files of the roles `except_in`; in
+    those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables`` if it repeats
+    what a table of the adapter says."""
 
     code: str
     name: str
@@ -138,12 +154,18 @@ class Check(msgspec.Struct, frozen=True):
     unless: Query | None = None
     related: Query | None = None
     severe_on: tuple[str, ...] = ()
+    severe_in: tuple[str, ...] = ()
     except_in: tuple[str, ...] = ()
     once: str = ""
+    basis: str = ""
     joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    def in_role(self, role: str) -> Check:
+        """The check for files of a role, which take no part in the training."""
+        return self if role in self.severe_in else self.as_note()
 
     def as_note(self) -> Check:
         """The check with its severity lowered to note."""

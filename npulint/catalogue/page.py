@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from npulint.catalogue.check import RUN, Check, Example, Reference, two_sided
 from npulint.catalogue.forms import PLURALS
-from npulint.texts import known, say
+from npulint.texts import count, known, say
 
 _FENCES = {
     "py": "python", "sh": "bash", "json": "json", "yaml": "yaml", "yml": "yaml", "toml": "toml",
@@ -22,9 +22,10 @@ class CheckPage:
     """The documentation page of one check in ``en`` or ``zh``. Subclasses override how parts look outside of a
     terminal; which parts there are, and their order, is fixed."""
 
-    def __init__(self, check: Check, lang: str) -> None:
-        """Raises `KeyError` for an unknown language."""
-        self.check, self.lang = check, lang
+    def __init__(self, check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> None:
+        """`judged`: how many findings of the check on real projects were right, and how many were judged. Raises
+        `KeyError` for an unknown language."""
+        self.check, self.lang, self.judged = check, lang, judged
         self.text = check.text[lang]
 
     def render(self) -> str:
@@ -77,6 +78,7 @@ class CheckPage:
             (label("applies"), self.applies()),
             *([(label(joined), label("comma").join(check.joins))] if check.joins else []),
             (label("since"), f"{check.since} ({word(check.status, self.lang)})"),
+            *([(label("confirmed"), self.confirmed())] if self.confirmed() else []),
             (label("fix"), label("comma").join(word(one, self.lang) for one in applicabilities(check))),
         ]
 
@@ -84,6 +86,14 @@ class CheckPage:
         """The severity, with the chips on which it holds."""
         plain, chips = word(self.check.severity, self.lang), self.label("comma").join(self.check.severe_on)
         return say(self.lang, "page.severe", word=plain, chips=chips) if chips else plain
+
+    def confirmed(self) -> str:
+        """What shows that its findings are right: a table of the adapter, or how many findings of real projects were
+        judged right; empty if none were judged."""
+        if self.check.basis:
+            return self.label(f"basis.{self.check.basis}")
+        right, judged = self.judged
+        return count(self.lang, "page.judged", judged, true=right) if judged else ""
 
     def applies(self) -> str:
         """The programs that the check applies to."""
@@ -160,9 +170,9 @@ def general(text: str) -> str:
     return _CAPTURE.sub(lambda match: f"… {match[1]}" if match[1] in PLURALS else "…", text)
 
 
-def render_page(check: Check, lang: str) -> str:
+def render_page(check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> str:
     """The page of one check in ``en`` or ``zh``; raises `KeyError` for another language."""
-    return CheckPage(check, lang).render()
+    return CheckPage(check, lang, judged).render()
 
 
 def fenced(name: str, text: str, options: str = "") -> str:

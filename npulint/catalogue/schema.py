@@ -33,6 +33,7 @@ from npulint.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tr
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
+BASES = ("tables",)
 FRAMEWORKS = ("tensorflow", "torch")
 MODES = ("session", "estimator", "keras", "function")
 WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # engine checks are written in Python
@@ -47,7 +48,9 @@ _SOURCE = re.compile(r"https?://[^\s/]\S*\Z|[\w.-]+/[\w.-]+:\S[^\n]*\Z")
 _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
-_OPTIONAL = ("applies", "severe_on", "except_in", "needs", "unless", "related", "once", "joins", "fix")
+_OPTIONAL = (
+    "applies", "severe_on", "severe_in", "except_in", "basis", "needs", "unless", "related", "once", "joins", "fix",
+)  # fmt: skip
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -96,6 +99,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         family=family,
         since=_matching(fields, keys, "since", _SINCE, "a version such as 0.1"),
         status=_word(fields, keys, "status", STATUSES),
+        basis=_word(fields, keys, "basis", BASES),
         topic=_word(fields, keys, "topic", TOPICS),
         category=_word(fields, keys, "category", CATEGORIES),
         severity=_word(fields, keys, "severity", SEVERITIES),
@@ -107,9 +111,10 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,
         related=queries.find(keys["related"], "related") if "related" in keys else None,
         severe_on=fields.words(keys["severe_on"], "severe_on") if "severe_on" in keys else (),
+        severe_in=fields.words(keys["severe_in"], "severe_in", ROLES) if "severe_in" in keys else (),
         except_in=fields.words(keys["except_in"], "except_in", ROLES) if "except_in" in keys else (),
         once=_word(fields, keys, "once", SPANS),
-        joins=_joins(fields, keys, family),
+        joins=_joins(fields, keys),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
@@ -124,17 +129,13 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
     return check
 
 
-def _joins(fields: Fields, keys: Keys, family: str) -> tuple[str, ...]:
-    """The codes of source checks that report the same problem as a graph or run check."""
+def _joins(fields: Fields, keys: Keys) -> tuple[str, ...]:
+    """The codes of source checks into whose findings those of this check are merged."""
     if "joins" not in keys:
         return ()
     codes = fields.words(keys["joins"], "joins")
-    apart = (GRAPH, RUN)
-    if family not in apart:
-        families = " and ".join(f"'{one}'" for one in apart)
-        fields.problem(keys["joins"], f"joins: only checks of the families {families} can be joined with others")
     for code in codes:
-        if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in apart}:
+        if not CODE.match(code) or code[3] in {str(FAMILIES[one]) for one in (GRAPH, RUN)}:
             fields.problem(keys["joins"], f"joins: '{code}' is not the code of a source check")
     return codes
 

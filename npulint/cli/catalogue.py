@@ -51,8 +51,9 @@ def page_of(rule: Check | EngineRule, lang: str) -> str:
     """The documentation page of a check as Markdown."""
     if isinstance(rule, Check):
         from npulint.catalogue.page import render_page
+        from npulint.data.precision import precision
 
-        return render_page(rule, lang).rstrip("\n") + "\n"
+        return render_page(rule, lang, precision(rule.code).judged).rstrip("\n") + "\n"
     facts = say(lang, "list.and").join(
         [say(lang, f"severity.{rule.severity}"), say(lang, f"category.{rule.category}"), rule.topic]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.options import CHECKS, LANG, LIST_FORMAT, OPTIONS, SELECT, Option
+from npulint.options import CHECKS, LANG, LIST_FORMAT, OPTIONS, PREVIEW, SELECT, Option
 from npulint.texts import say
 
 
@@ -48,7 +48,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
-    Command("rules", "rules", "", (SELECT, LIST_FORMAT, LANG, CHECKS)),
+    Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
     Command("facts", "facts", "FILE", (LIST_FORMAT, LANG), least=1, most=1),
     Command("new", "new", "FAMILY/NAME", (CHECKS, LANG), least=1, most=1),
     Command("test", "examples", "FILES", (CHECKS, LANG)),

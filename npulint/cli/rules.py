@@ -12,7 +12,7 @@ from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.options import LIST_FORMAT
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
-from npulint.postprocess.select import not_found, selected
+from npulint.postprocess.select import Selection, hidden_previews, not_found
 from npulint.texts import say
 
 
@@ -25,7 +25,9 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     problems = not_found("--select", settings.select, rules, lang)
     if problems:
         raise ConfigError(problems)
-    chosen = [r for r in rules if selected(r, settings.select, settings.extend_select, settings.ignore)]
+    hidden = hidden_previews((rule for rule in rules if isinstance(rule, Check)), settings)
+    selection = Selection(settings, hidden)
+    chosen = [rule for rule in rules if selection.includes(rule)]
     host.write(_json(chosen, lang) if shape == "json" else _table(chosen, lang))
     return 0
 
@@ -43,10 +45,15 @@ def _title(rule: Check | EngineRule, lang: str) -> str:
     return rule.text[lang].title if isinstance(rule, Check) else say(lang, f"title.{rule.name}")
 
 
+def _status(rule: Check | EngineRule) -> str:
+    return rule.status if isinstance(rule, Check) else "stable"
+
+
 def _table(rules: list[Check | EngineRule], lang: str) -> str:
     width = max((len(rule.name) for rule in rules), default=0)
     return "".join(
-        f"{r.code}  {r.severity:<7}  {r.category:<11}  {r.name:<{width}}  {_title(r, lang)}\n" for r in rules
+        f"{r.code}  {r.severity:<7}  {r.category:<11}  {_status(r):<7}  {r.name:<{width}}  {_title(r, lang)}\n"
+        for r in rules
     )
 
 
@@ -60,7 +67,7 @@ def _json(rules: list[Check | EngineRule], lang: str) -> str:
             "category": rule.category,
             "severity": rule.severity,
             "confidence": rule.confidence,
-            "status": getattr(rule, "status", "stable"),
+            "status": _status(rule),
             "title": _title(rule, lang),
         }
         for rule in rules

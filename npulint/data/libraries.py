@@ -35,13 +35,14 @@ LibraryGroup = Literal[
 
 
 class Library(msgspec.Struct, frozen=True, array_like=True):
-    """An import name: its group of libraries with the same substitute, whether it works on the NPU (no, partly, yes)
-    and its replacement (empty if none)."""
+    """An import name: its group of libraries with the same substitute, whether it works on the NPU (no, partly, yes),
+    its replacement (empty if none), and whether it can be imported without a GPU although it works on none but GPUs."""
 
     name: str
     group: LibraryGroup
     works: Works
     substitute: str
+    loads: bool
 
 
 class RetiredOp(msgspec.Struct, frozen=True, array_like=True):

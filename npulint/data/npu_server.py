@@ -5,12 +5,15 @@ from __future__ import annotations
 from npulint.data import lazy_table
 from npulint.data.libraries import library
 from npulint.facts.code import Scalar
-from npulint.facts.values import NONE, NOTHING, PossibleValues
+from npulint.facts.values import NO, NONE, NOTHING, PossibleValues
+from npulint.lazy_regex import lazy_compile
 
 _GPU_PROGRAMS = frozenset(("nvidia-smi", "nvcc", "nvidia-settings", "rocm-smi", "rocminfo"))
 _NPU_PROGRAMS = frozenset(("npu-smi", "msprof", "atc"))
 _NPU_MODULES = frozenset(("torch", "torch_npu", "acl"))
 _OTHER_BACKENDS = frozenset("torch_xla intel_extension_for_pytorch habana_frameworks torch_mlu torch_musa".split())
+
+_AVAILABLE = lazy_compile(r"_?is_(\w+)_available\(\)")
 
 _answers = lazy_table("npu_server.json", dict[str, list[Scalar]])
 
@@ -22,9 +25,15 @@ def answer(name: str, transferred: bool) -> PossibleValues:
     known = _answers()
     last = name.rpartition(".")[2]
     found = known.get(name) or known.get(f"{name.partition('.')[0]}.*.{last}")
-    if found is None or (transferred and len(found) < 2):
-        return NOTHING
-    return PossibleValues((found[-1 if transferred else 0],), True)
+    if found is None:
+        return _availability(last)
+    return NOTHING if transferred and len(found) < 2 else PossibleValues((found[-1 if transferred else 0],), True)
+
+
+def _availability(helper: str) -> PossibleValues:
+    """What a helper for one library (``is_bitsandbytes_available()``) gives: no, if that cannot be imported."""
+    named = _AVAILABLE.fullmatch(helper)
+    return NO if named is not None and importable(named[1]) is False else NOTHING
 
 
 def importable(module: str) -> bool | None:
@@ -34,7 +43,7 @@ def importable(module: str) -> bool | None:
     if module.partition(".")[0] in _OTHER_BACKENDS:
         return False
     known = library(module)
-    return False if known is not None and known.works == "no" else None
+    return False if known is not None and known.works == "no" and not known.loads else None
 
 
 def found_program(name: str) -> PossibleValues:

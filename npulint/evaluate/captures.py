@@ -14,11 +14,26 @@ from npulint.lazy_regex import lazy_compile
 
 _CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
+_COUNTS = ("count", "files")
+_OPEN = lazy_compile(r"\{((?:count|files)[:}])")
+
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     """`text` with ``{captures}`` replaced by values of the fact, ``{count}`` and ``{files}`` by `counts`; unknown ones
     become ``?``."""
     return _CAPTURE.sub(lambda m: _counted(m, counts) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
+
+
+def with_open_counts(text: str, fact: Fact) -> str:
+    """`text` with ``{captures}`` replaced by values of the fact, but not ``{count}`` and ``{files}``; values lose the
+    brace of such words."""
+
+    def value(match: Match[str]) -> str:
+        if match[1] in _COUNTS:
+            return match[0]
+        return _OPEN.sub(r"\1", capture(match[1], fact, match[2] or ""))
+
+    return _CAPTURE.sub(value, text)
 
 
 def _counted(match: Match[str], counts: Mapping[str, str]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import msgspec
 
-from npulint.assemble.file_role import APART, Role
+from npulint.assemble.file_role import APART, NOT_JUDGED, Role
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
-from npulint.evaluate.captures import fill
+from npulint.evaluate.captures import fill, with_open_counts
 from npulint.evaluate.changes import CompiledFix, applicability, changes
 from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
 from npulint.evaluate.demoted import Demoted
@@ -56,17 +56,18 @@ def evaluate(
         if check is None:
             continue
         facts = compiled.find(candidates)
-        ours, others = _by_role(facts, roles) if roles else (facts, {})
+        ours, others = _by_role(facts, roles, program.fact.framework == "torch" and check.severity != "error")
         related = [] if compiled.related is None or not facts else compiled.related.find(candidates)
-        finder = _Finder(compiled.fixes, related, candidates, program, lang)
-        found += [one for one, _ in finder.findings(check, ours)] if ours else []
         role = roles.get(program.entry)
+        finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
+        for loud, part in _by_reach(check, ours, program):
+            found += [one for one, _ in finder.findings(loud, part)] if part else []
         alike = ours if role is None else ours + others.get(role, [])  # a benchmark is ready or not by itself
         if alike:
             reported.append(ReportedCheck(check, alike, own if check is not own else None))
         for other, apart in others.items():
-            if other not in check.except_in:
-                demoted += [Demoted(check, other, *one) for one in finder.findings(check.as_note(), apart)]
+            if other not in check.except_in and not (other == "unused" and check.category == "performance"):
+                demoted += [Demoted(check, other, *one) for one in finder.findings(check.in_role(other), apart)]
     listed = ready.items if _listed(program, roles) else []
     items = [item for item in listed if applies(item.item.applies, program, target, chips)]
     return ProgramVerdict(found, demoted, checklist(items, program, candidates, reported, lang))
@@ -79,15 +80,30 @@ def _family(program: Program) -> str:
     return GRAPH if program.fact.graph is not None else RUN if program.fact.run else ""
 
 
-def _by_role(facts: list[Fact], roles: Mapping[str, Role]) -> tuple[list[Fact], dict[Role, list[Fact]]]:
-    """The facts in files that may take part in the training, and the others by the roles of their files."""
+def _by_role(
+    facts: list[Fact], roles: Mapping[str, Role], unused_apart: bool
+) -> tuple[list[Fact], dict[Role, list[Fact]]]:
+    """The facts in code that may take part in the training, and the others by the roles of their files, and
+    (`unused_apart`) those in functions and classes that nothing uses."""
     ours: list[Fact] = []
     others: dict[Role, list[Fact]] = {}
     for fact in facts:
         role = roles.get(fact.path)
-        if role != "tpu":  # nothing of them is meant for the NPU
+        if role is None and unused_apart and fact.get("unused") == "yes":
+            role = "unused"
+        if role not in NOT_JUDGED:
             (ours if role is None else others.setdefault(role, [])).append(fact)
     return ours, others
+
+
+def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
+    """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
+    surely reach is a warning there, unless the check says something of the whole program or file."""
+    if check.severity != "error" or check.once or program.fact.framework != "torch":
+        return [(check, facts)]
+    quiet = msgspec.structs.replace(check, severity="warning")
+    sure = [fact for fact in facts if program.surely_runs(fact)]
+    return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
 
 
 def _listed(program: Program, roles: Mapping[str, Role]) -> bool:
@@ -178,7 +194,7 @@ def applies(rule: Applies, program: Program, target: dict[str, str], chips: Targ
         return False
     if rule.states and fact.state not in rule.states:
         return False
-    if fact.migration == LEFT and LEFT not in rule.migrations:  # only checks that name this state apply
+    if fact.migration in LEFT and fact.migration not in rule.migrations:  # only checks that name this way apply
         return False
     if rule.migrations and fact.migration not in rule.migrations:
         return False
@@ -199,13 +215,20 @@ class _Finder:
     """Makes findings of what a check found in a program."""
 
     def __init__(
-        self, fixes: list[CompiledFix], related: list[Fact], candidates: Candidates, program: Program, lang: str
+        self,
+        fixes: list[CompiledFix],
+        related: list[Fact],
+        candidates: Candidates,
+        program: Program,
+        lang: str,
+        role: Role | None = None,
     ) -> None:
         self._fixes = fixes
         self._related = related[:_RELATED]
         self._candidates = candidates
         self._program = program
         self._lang = lang
+        self._takes_part = bool(program.entry) and role is None
 
     def findings(self, check: Check, facts: list[Fact]) -> list[tuple[Finding, list[Fact]]]:
         """The findings about these facts, each with those that it covers."""
@@ -226,9 +249,13 @@ class _Finder:
         return [self._finding(check, group) for group in groups.values()]
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:
+        """The finding about these facts. One about a program does not cover those of other scripts, though its fix
+        changes them too."""
         program = self._program
         edits = changes(self._fixes, group, program, self._candidates) if self._fixes else ()
-        return _finding(check, self._lang, group, self._related, program, edits), group
+        own = check.once == "program" and self._takes_part
+        shown = [fact for fact in group if not program.is_of_other_script(fact)] if own else []
+        return _finding(check, self._lang, shown or group, self._related, program, edits), shown or group
 
 
 def _weight(fact: Fact) -> tuple[str, float]:
@@ -259,6 +286,8 @@ def _finding(
         path=fact.path,
         span=fact.span,
         message=fill(text.message, fact, counts),
+        wording=with_open_counts(text.message, fact) if check.once else "",
+        about=fact.name,
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits),
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),

@@ -16,10 +16,10 @@ _TODAY = frozenset(one.name for one in CHIPS if one.trains)
 
 
 class TargetChips(msgspec.Struct, frozen=True):
-    """The chips of the target: `known` are those that it is declared to be, or that the project names (empty: not
-    known), `unlikely` those that the project hardly runs on."""
+    """The chips of the target: `named` are the declared one, or those that the project names (empty: unknown),
+    `unlikely` those that the project hardly runs on."""
 
-    known: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
     unlikely: frozenset[str] = frozenset()
 
 
@@ -29,19 +29,19 @@ UNKNOWN = TargetChips()
 def target_chips(target: Mapping[str, str], named: Collection[str] = (), unlikely: Collection[str] = ()) -> TargetChips:
     """The chips of a target: the declared one (``soc``), else those that the project shows."""
     soc = target.get("soc")
-    known = frozenset((chip(soc) or soc,)) if soc else frozenset(named)
-    return TargetChips(known, frozenset() if known else frozenset(unlikely))
+    chips = frozenset((chip(soc) or soc,)) if soc else frozenset(named)
+    return TargetChips(chips, frozenset() if chips else frozenset(unlikely))
 
 
 def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "unknown"]:
     """Whether something that holds on some `chips` only holds on the target. Where nothing specifies the chip, it is
     one of those that people train on today."""
-    wanted = _names(tuple(chips))
-    if not wanted:
+    generations = _names(tuple(chips))
+    if not generations:
         return "yes"
-    if target.known.isdisjoint(wanted) and target.known:
+    if target.named.isdisjoint(generations) and target.named:
         return "no"
-    return "yes" if (target.known or _TODAY) <= wanted else "unknown"
+    return "yes" if (target.named or _TODAY) <= generations else "unknown"
 
 
 def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
@@ -56,8 +56,8 @@ def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
 
 
 def _is_severe(chips: Collection[str], target: TargetChips) -> bool:
-    wanted = _names(tuple(chips))
-    return not target.known.isdisjoint(wanted) if target.known else not wanted <= target.unlikely
+    generations = _names(tuple(chips))
+    return not target.named.isdisjoint(generations) if target.named else not generations <= target.unlikely
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Findings in files that take no part in the training: notes, one for each check and role of files."""
+"""Findings in files that take no part in the training: one for each check and role of files, mostly a note."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.assemble.file_role import Role
 from npulint.catalogue.check import Check
-from npulint.evaluate.captures import fill
+from npulint.evaluate.places import covering
 from npulint.facts.model import Fact
 from npulint.findings import Finding, Fix, Related
 
@@ -22,29 +22,24 @@ class Demoted(msgspec.Struct, frozen=True):
     facts: list[Fact]
 
 
-def grouped(demoted: Iterable[Demoted], lang: str) -> list[Finding]:
+def grouped(demoted: Iterable[Demoted]) -> list[Finding]:
     """One finding for each check and role: the first one, with the places of the others as related locations, and
     without automatic fixes where there are others."""
     groups: dict[tuple[str, Role], list[Demoted]] = {}
     for one in demoted:
         groups.setdefault((one.check.code, one.role), []).append(one)
-    return [_united(group, lang) for group in groups.values()]
+    return [_united(group) for group in groups.values()]
 
 
-def _united(group: list[Demoted], lang: str) -> Finding:
-    places = {(fact.path, fact.span): fact for one in group for fact in one.facts}
+def _united(group: list[Demoted]) -> Finding:
     first = group[0].finding
-    own = (first.path, first.span)
-    others = tuple(Related(f.path, f.span, f.name) for place, f in places.items() if place != own)
-    if len(group) == 1 or not others:
+    facts = {(fact.path, fact.span): fact for one in group for fact in one.facts}
+    own = facts.pop((first.path, first.span), group[0].facts[0])
+    if len(group) == 1 or not facts:
         return first
-    check, fact = group[0].check, group[0].facts[0]
-    text = check.text.get(lang) or check.text["en"]
-    counts = {"count": str(len(places)), "files": str(len({path for path, _ in places}))} if check.once else {}
-    return msgspec.structs.replace(
-        first,
-        message=fill(text.message, fact, counts),
-        related=others,
-        places=len(places),
-        fix=Fix(first.fix.text),
-    )
+    places = [Related(one.path, one.span, one.name) for one in (own, *facts.values())]
+    known = {(one.path, one.span) for one in places}
+    listed = {(one.path, one.span): one for demoted in group for one in demoted.finding.related}
+    more = tuple(one for place, one in listed.items() if place not in known)
+    plain = msgspec.structs.replace(first, related=more, places=1, fix=Fix(first.fix.text))
+    return covering(plain, places)

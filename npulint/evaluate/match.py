@@ -7,8 +7,15 @@ from collections.abc import Callable, Iterator, Mapping
 from npulint.catalogue.check import Query
 from npulint.evaluate.conditions import Answer, Test, opposite, tester
 from npulint.facts.model import Fact
+from npulint.facts.values import PossibleValues
 
-_COSTLY = {"in_input": 1, "active": 2, "place": 3}  # attributes that follow calls and values through the project
+_UNSEEN = PossibleValues()
+_COSTLY = {
+    "in_input": 1,
+    "matters": 2,
+    "active": 3,
+    "place": 4,
+}  # attributes that follow calls and values through the project
 
 
 class CompiledQuery:
@@ -59,8 +66,12 @@ class CompiledQuery:
             first = self.all[0]
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
-        answers = candidates.answers(self)
-        return [f for f in candidates.get(self, ()) if self._answer(f, answers) is True and self._runs(f)]
+        facts = candidates.get(self, ())
+        answers = candidates.answers(self) if facts else {}
+        for fact in facts:
+            if id(fact) not in answers:
+                answers[id(fact)] = self.fits(fact)
+        return [fact for fact in facts if answers[id(fact)] is True and self._runs(fact)]
 
     def true_of(self, candidates: Candidates) -> Answer:
         """Whether the query holds for the program; None when only uncertain facts match."""
@@ -155,6 +166,9 @@ def _argument(spec: str, test: Test) -> Callable[[Fact], Answer]:
         if fact.args is None:
             return False
         value = fact.args.argument_value(name, position)
-        return None if value is None and fact.args.starred else test(value)
+        if value is not None or not fact.args.starred:
+            return test(value)
+        answers = {test(None), test(_UNSEEN)}  # not given, or given by a star
+        return answers.pop() if len(answers) == 1 else None
 
     return answer

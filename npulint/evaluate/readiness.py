@@ -84,17 +84,19 @@ def _first(query: CompiledQuery | None, entry: str, candidates: Candidates) -> E
 
 def _failures(fails: Failing, program: Program, reported: Sequence[ReportedCheck]) -> tuple[Evidence, ...]:
     entry = program.entry
-    failing = [(one.check, _sure(fails, program, one)) for one in reported if _fails(fails, one.check)]
-    found = [(check, min(facts, key=lambda fact: _order(fact, entry))) for check, facts in failing if facts]
+    failing = [(one.check, _first_sure(fails, program, one)) for one in reported if _fails(fails, one.check)]
+    found = [(check, fact) for check, fact in failing if fact is not None]
     found.sort(key=lambda pair: (-SEVERITIES.index(pair[0].severity), *_order(pair[1], entry), pair[0].code))
     return tuple(Evidence(fact.path, fact.span, check.name, check.code) for check, fact in found[:_KEPT])
 
 
-def _sure(fails: Failing, program: Program, reported: ReportedCheck) -> list[Fact]:
-    """The facts of a check that the program surely reaches; all of a check that is about the program as a whole."""
+def _first_sure(fails: Failing, program: Program, reported: ReportedCheck) -> Fact | None:
+    """The first fact of a check that the program surely reaches, preferably in the entry script; of a check that is
+    about the program as a whole the first of all."""
+    facts = sorted(reported.facts, key=lambda fact: _order(fact, program.entry))
     if reported.check.name in fails.checks or reported.check.name in fails.anywhere:
-        return reported.facts
-    return [fact for fact in reported.facts if program.surely_runs(fact)]
+        return facts[0] if facts else None
+    return next(filter(program.surely_runs, facts), None)
 
 
 def _fails(fails: Failing, check: Check) -> bool:

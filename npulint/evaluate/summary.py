@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from npulint.assemble.file_role import Role
 from npulint.assemble.programs import Program
 from npulint.findings import ChecklistItem, ProgramSummary
 
 _MODES = ("session", "estimator", "keras", "function")
 
 
-def summarise(program: Program, checklist: tuple[ChecklistItem, ...] = ()) -> ProgramSummary:
-    """The summary of one program, with its readiness checklist."""
+def summarise(
+    program: Program, checklist: tuple[ChecklistItem, ...] = (), file_role: Role | None = None
+) -> ProgramSummary:
+    """The summary of one program, with its readiness checklist; `file_role` is what its entry script is for, if not
+    for training."""
     fact = program.fact
     roles = [
         role
@@ -26,4 +30,7 @@ def summarise(program: Program, checklist: tuple[ChecklistItem, ...] = ()) -> Pr
         roles=tuple(roles) or (fact.purpose,),
         devices={"yes": "multi", "no": "single"}.get(fact.multi_device, "unknown"),
         checklist=checklist,
+        file_role=file_role or "",
+        started_by=program.started_by,
+        launches=program.launches,
     )

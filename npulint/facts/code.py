@@ -137,20 +137,22 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
 
 
 class NameUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A dotted name that is used, but neither called nor assigned."""
+    """A dotted name that is used, but neither called nor assigned. `compared`: something is compared with it, or looked
+    up among it and others."""
 
     name: str
     block: int
     line: int
     column: int
     end_column: int
+    compared: bool = False
 
 
 class TorchExpression(msgspec.Struct, frozen=True, array_like=True):
     """An expression that only PyTorch checks query; recorded in files that use PyTorch. Kinds: compare (with a text or
     name that contains CUDA, GPU or NCCL), attribute (of an object that was not imported: ``x.is_cuda``), mask (a
     subscript that is read and whose index is computed), matmul (``a @ b``), choice (the result of a conditional
-    expression whose test, `value`, tests for CUDA)."""
+    expression whose test, `value`, tests for CUDA), assert (the test of an assertion, if it tests for CUDA)."""
 
     kind: str
     value: Value
@@ -180,7 +182,7 @@ class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Code(msgspec.Struct, frozen=True, array_like=True):
     """All syntax facts of one source; block 0 is the module itself. `devices`: the text mentions CUDA or NPU; `light`:
-    function bodies were skipped because the source names no framework; `npu`: the text names the NPU or HCCL."""
+    function bodies were skipped because the source names no framework; `npu`: the code names the NPU or HCCL."""
 
     blocks: list[Block] = []
     calls: list[Call] = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from npulint.facts.code import Code, Op, SequenceDisplay, Table, Value
+from npulint.facts.code import CallResult, Code, Const, Op, Ref, SequenceDisplay, Table, Value
 
 
 def nested(value: Value) -> Iterator[Value]:
@@ -21,6 +21,26 @@ def nested(value: Value) -> Iterator[Value]:
         elif isinstance(part, Table):
             queue += part.values[::-1]
             queue += [key for key in part.keys[::-1] if key is not None]
+
+
+def names_in(values: Iterable[Value]) -> list[Ref]:
+    """The names in some values and their subexpressions (see `nested`), in no order, at the cost of one list."""
+    found: list[Ref] = []
+    queue = list(values)
+    for part in queue:
+        kind = type(part)
+        if kind is Ref:
+            found.append(part)  # type: ignore[arg-type]
+        elif kind is Const or kind is CallResult:  # most others
+            continue
+        elif isinstance(part, Op):
+            queue += part.operands
+        elif isinstance(part, SequenceDisplay):
+            queue += part.items
+        elif isinstance(part, Table):
+            queue += part.values
+            queue += [key for key in part.keys if key is not None]
+    return found
 
 
 def written_values(code: Code) -> Iterator[tuple[Value, int, int]]:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 import msgspec
 
 from npulint.digest import blake2b
+from npulint.evaluate.places import Place, covered, narrowed, place_of
 from npulint.facts.model import FileFacts
-from npulint.findings import Baseline, Finding
+from npulint.findings import Baseline, Finding, Related
 from npulint.findings import BaselineEntry as Entry
 from npulint.lazy_regex import lazy_compile
 from npulint.postprocess.engine import FILE_NOT_READ, SYNTAX_ERROR
@@ -74,23 +75,29 @@ def compare(
     """The findings (sorted) split by entries. Entries that this run did not evaluate (`judged` is false), and unmatched
     ones of `context_only` files, stay as they are. An entry matches as many findings as it counts, none with more
     places than its own. Then remaining findings and entries are matched as moved if check and line are equal and the
-    scope is too, or the file of the entry is gone; run findings also move to artifacts of later runs."""
+    scope is too, or the file of the entry is gone; run findings also move to artifacts of later runs. Of the remaining
+    grouped findings, places that an entry records are known, and only the others are new."""
     budget = _Budget(filter(judged, entries))
     now = [place.entry(one) for one in findings]
-    known = [budget.take(e for e in budget.at(entry.key) if e.places >= entry.places) for entry in now]
+    known = [budget.take(e for e in budget.at(entry.key) if _accepts(e, entry)) for entry in now]
     known = [
         stayed or budget.take(_moved(entry, budget, place, one.artifact_location is not None))
         for stayed, entry, one in zip(known, now, findings, strict=True)
     ]
+    parts = [
+        (None, one) if had else _split(one, entry, budget, place)
+        for had, entry, one in zip(known, now, findings, strict=True)
+    ]
     left = budget.left()
     evaluated = [entry for entry in left if entry.path not in context_only]
     grown = {entry.key for had, entry in zip(known, now, strict=True) if not had}
+    accepted = [part for _, part in parts if part is not None]
     return Compared(
-        [one for had, one in zip(known, findings, strict=True) if not had],
-        [one for had, one in zip(known, findings, strict=True) if had],
+        [part for part, _ in parts if part is not None],
+        accepted,
         Baseline(
             path,
-            active=merged_entries(entry for had, entry in zip(known, now, strict=True) if had),
+            active=merged_entries(map(place.entry, accepted)),
             stale=[entry for entry in evaluated if entry.key in grown],
             fixed=[entry for entry in evaluated if entry.key not in grown],
             not_evaluated=[
@@ -107,8 +114,8 @@ def merged_entries(entries: Iterable[Entry]) -> list[Entry]:
     for entry in entries:
         have = unique.get(entry.key)
         if have is not None:
-            count, places = have.count + entry.count, max(have.places, entry.places)
-            entry = msgspec.structs.replace(have, count=count, places=places)
+            wider = max(have, entry, key=lambda one: one.places)
+            entry = msgspec.structs.replace(wider, count=have.count + entry.count)
         unique[entry.key] = entry
     return list(unique.values())
 
@@ -123,6 +130,7 @@ class EntryBuilder:
 
     def entry(self, one: Finding) -> Entry:
         """The entry of one finding."""
+        places = covered(one)
         return Entry(
             path=self.path(one.path),
             check=one.name,
@@ -131,7 +139,14 @@ class EntryBuilder:
             scope=scope(self._lines(one.path), one.span.line),
             places=one.places,
             message=one.message,
+            at=tuple(sorted(map(self.place, places))) if len(places) > 1 else (),
         )
+
+    def place(self, one: Related) -> str:
+        """The digest of a place: of its path and of its line."""
+        lines, number = self._lines(one.path), one.span.line
+        text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else one.message
+        return f"{_digest(self.path(one.path))}:{_digest(text)}"
 
     def path(self, path: str) -> str:
         """A path of the run relative to the baseline file."""
@@ -165,6 +180,60 @@ def scope(lines: Sequence[str], number: int) -> str:
     return ".".join(reversed(names))
 
 
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+
+
+def _recorded(entry: Entry) -> Sequence[str]:
+    """The digests of the places of an entry; empty if they were not recorded."""
+    if entry.places == 1:
+        return [f"{_digest(entry.path)}:{_digest(entry.line)}"]
+    return entry.at if len(entry.at) == entry.places else ()
+
+
+def _lines_of(places: Iterable[str]) -> Counter[str]:
+    """How many of the places have the same line, in whatever file."""
+    return Counter(place.partition(":")[2] for place in places)
+
+
+def _accepts(entry: Entry, now: Entry) -> bool:
+    """Whether an entry covers all places of a finding, as far as they are recorded; else, whether it covers as many."""
+    if entry.places < now.places:
+        return False
+    old, new = _recorded(entry), _recorded(now)
+    return now.places == 1 or not old or not new or not _lines_of(new) - _lines_of(old)
+
+
+def _split(one: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -> tuple[Finding | None, Finding | None]:
+    """The new and the known part of a finding that no entry accepts as a whole; either may be missing."""
+    places = covered(one)
+    keys = [place.place(each) for each in places]
+    alike = [entry for entry in budget.of_check(now.code) if not set(keys).isdisjoint(_recorded(entry))]
+    if not now.at and not any(entry.at for entry in alike):
+        return one, None
+    budget.use(alike)
+    free: Counter[str] = Counter()
+    for entry in alike:
+        free |= Counter(_recorded(entry))
+    moved = _lines_of(free.elements())
+    known: list[Place] = []
+    for recorded in (free, moved):  # the same place first, then the same line in another file
+        for each, key in zip(places, keys, strict=True):
+            word = key if recorded is free else key.partition(":")[2]
+            if place_of(each) not in known and recorded[word] > 0:
+                known.append(place_of(each))
+                recorded[word] -= 1
+                if recorded is free:
+                    moved[key.partition(":")[2]] -= 1
+    new = [place_of(each) for each in places if place_of(each) not in known]
+    if not known or not new:
+        return (one, None) if new else (None, one)
+    fresh = narrowed(one, new)
+    text = place.place(Related(fresh.path, fresh.span, ""))
+    mark = blake2b(f"{one.fingerprint}:{text}".encode(), digest_size=10).hexdigest()
+    return msgspec.structs.replace(fresh, fingerprint=mark), narrowed(one, known)
+
+
 def _short(text: str) -> str:
     """A line as stored in entries; long ones are cut and get a digest."""
     if len(text) <= _SHOWN:
@@ -185,16 +254,26 @@ class _Budget:
         self._rest: Counter[Entry] = Counter()
         self._by_key: dict[tuple[str, str, str], list[Entry]] = {}
         self._by_line: dict[tuple[str, str], list[Entry]] = {}
+        self._by_check: dict[str, list[Entry]] = {}
+        self._used: set[Entry] = set()
         for entry in entries:
             self._rest[entry] += max(0, entry.count)
             self._by_key.setdefault(entry.key, []).append(entry)
             self._by_line.setdefault(entry.key[1:], []).append(entry)
+            self._by_check.setdefault(entry.code, []).append(entry)
 
     def at(self, key: tuple[str, str, str]) -> Sequence[Entry]:
         return self._by_key.get(key, ())
 
     def like(self, entry: Entry) -> Sequence[Entry]:
         return self._by_line.get(entry.key[1:], ())
+
+    def of_check(self, code: str) -> Sequence[Entry]:
+        return self._by_check.get(code, ())
+
+    def use(self, entries: Iterable[Entry]) -> None:
+        """Mark entries that accept some places of findings, so that they are not left."""
+        self._used.update(entries)
 
     def take(self, candidates: Iterable[Entry]) -> bool:
         """Use up one match of the first entry that has any left; returns whether there was one."""
@@ -205,13 +284,14 @@ class _Budget:
         return False
 
     def left(self) -> list[Entry]:
-        return [msgspec.structs.replace(entry, count=rest) for entry, rest in self._rest.items() if rest > 0]
+        rests = ((entry, rest) for entry, rest in self._rest.items() if rest > 0 and entry not in self._used)
+        return [msgspec.structs.replace(entry, count=rest) for entry, rest in rests]
 
 
 def _moved(now: Entry, budget: _Budget, place: EntryBuilder, run: bool) -> Iterator[Entry]:
     """The entries that may have matched a finding before it moved, likeliest first; with `run`, also in artifacts of
     other runs."""
-    candidates = [e for e in budget.like(now) if e.places >= now.places]
+    candidates = [e for e in budget.like(now) if _accepts(e, now)]
     name = os.path.basename(now.path)
     for entry in sorted(candidates, key=lambda e: (e.path != now.path, os.path.basename(e.path) != name, e.path)):
         again = run and unstamped(entry.path) == unstamped(now.path)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from npulint.evaluate.places import Place, covered, narrowed, place_of
 from npulint.facts.model import Comment, FileFacts, Span
 from npulint.findings import Edit, Finding, Fix, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
@@ -76,18 +77,26 @@ def suppress(
         if file.comments:
             commented.setdefault(file.path, []).append(file)
     directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
-    disputed = {one.path for one in findings}.intersection(commented)
+    disputed = {place.path for one in findings for place in covered(one)}.intersection(commented)
     statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
     used: set[tuple[str, int, str]] = set()
     kept: list[Finding] = []
     suppressed: list[SuppressedFinding] = []
     for one in findings:
-        by = _silencers(one, directives.get(one.path, ()), statements.get(one.path, ()))
-        used.update((one.path, position, name) for position, name in by)
-        if by:
-            suppressed.append(SuppressedFinding(one, "comment", directives[one.path][by[0][0]].reason))
-        else:
-            kept.append(one)
+        quiet: dict[Place, str] = {}  # places with a comment, and its reason
+        for place in covered(one):
+            path = place.path
+            by = _silencers(one, place.span, directives.get(path, ()), statements.get(path, ()))
+            used.update((path, position, name) for position, name in by)
+            if by:
+                quiet[place_of(place)] = directives[path][by[0][0]].reason
+        if place_of(one) in quiet:  # a comment at its own place is about all of it
+            suppressed.append(SuppressedFinding(one, "comment", next(iter(quiet.values()))))
+            continue
+        if quiet:
+            suppressed.append(SuppressedFinding(narrowed(one, quiet), "comment", next(iter(quiet.values()))))
+            one = narrowed(one, {place_of(place) for place in covered(one)} - quiet.keys())
+        kept.append(one)
     judge = _Judge(rules, active, lines, lang)
     complaints = []
     for path in sorted(directives):
@@ -164,14 +173,14 @@ def _long(parts: Sequence[FileFacts], text: Sequence[str]) -> list[tuple[int, in
 
 
 def _silencers(
-    one: Finding, directives: Sequence[Directive], statements: Sequence[tuple[int, int]]
+    one: Finding, span: Span, directives: Sequence[Directive], statements: Sequence[tuple[int, int]]
 ) -> list[tuple[int, str]]:
     names = (one.code.casefold(), one.name.casefold())
     return [
         (position, name)
         for position, directive in enumerate(directives)
         for name in directive.names
-        if name.casefold() in names and directive.covers(one.span, statements)
+        if name.casefold() in names and directive.covers(span, statements)
     ]
 
 

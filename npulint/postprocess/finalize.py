@@ -22,7 +22,10 @@ PASSES: tuple[Pass, ...] = (
     passes.merge_graphs_with_source,
     passes.merge_runs_with_source,
     passes.decide_checklists,
+    passes.rank_programs,
     passes.add_complaints,
+    passes.merge_findings_of_programs,
+    passes.merge_source,
     passes.apply_baseline,
     passes.limit_to_scope,
     passes.apply_thresholds,
@@ -32,8 +35,9 @@ PASSES: tuple[Pass, ...] = (
 )
 """All passes, in order."""
 
-FOR_EXAMPLES = tuple(one for one in PASSES if one is not passes.merge_runs_with_source)
-"""The passes for examples of checks: run findings are not merged."""
+_MERGING = (passes.merge_runs_with_source, passes.merge_findings_of_programs, passes.merge_source)
+FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)
+"""The passes for examples of checks: run findings and those of several programs or source checks are not merged."""
 
 
 def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSES) -> RunResult:

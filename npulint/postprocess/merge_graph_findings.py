@@ -155,7 +155,7 @@ def _confirmed(source: Finding, graphs: Sequence[Finding], lang: str) -> Finding
         text = say(lang, "graphs.confirms", message=one.message)
         places += [msgspec.structs.replace(head, message=text), *rest]
     related = (*places, *source.related)
-    return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related)
+    return msgspec.structs.replace(source, severity=severity, confidence=confidence, related=related, wording="")
 
 
 def gathered(findings: Sequence[Finding]) -> list[Finding]:

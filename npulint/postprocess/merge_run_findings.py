@@ -202,6 +202,7 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
         message=message,
         related=(*places, *others),
         cost=max(one.cost for one in runs),
+        wording="",
     )
 
 

@@ -9,11 +9,22 @@ import msgspec
 
 from npulint.evaluate.changes import applicability
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import CONFIDENCES, ChecklistItem, Evidence, Finding, Fix, ProgramSummary, SuppressedFinding
+from npulint.findings import (
+    CONFIDENCES,
+    ChecklistItem,
+    Evidence,
+    Finding,
+    Fix,
+    ProgramSummary,
+    Related,
+    SuppressedFinding,
+)
 from npulint.postprocess.baseline import compared_with
 from npulint.postprocess.comments import suppress
 from npulint.postprocess.engine import of_problems
 from npulint.postprocess.identity import identified, pages
+from npulint.postprocess.merge_programs import merge_programs
+from npulint.postprocess.rank_programs import ranked
 from npulint.postprocess.record import RunContext, RunData
 from npulint.postprocess.scope import finding_key
 from npulint.postprocess.select import specificity, unknown_words
@@ -113,12 +124,26 @@ def merge_runs_with_source(data: RunData, context: RunContext) -> RunData:
 
 def decide_checklists(data: RunData, context: RunContext) -> RunData:
     """Decide readiness items; suppressed findings and deselected checks fail none."""
-    quiet = {finding_key(one.finding) for one in data.suppressed} - {finding_key(one) for one in data.findings}
+    partly = {one.fingerprint for one in data.findings}  # only some of their places are suppressed
+    suppressed = (one.finding for one in data.suppressed if one.finding.fingerprint not in partly)
+    quiet = {finding_key(one) for one in suppressed} - {finding_key(one) for one in data.findings}
 
     def reports(place: Evidence) -> bool:
         return place.code in context.codes and (place.code, place.path, place.span) not in quiet
 
     return changed(data, programs=settled(data.programs, reports))
+
+
+def merge_source(data: RunData, context: RunContext) -> RunData:
+    """Merge findings of source checks on one line that are about one change."""
+    from npulint.postprocess.merge_source_findings import merge_source_findings
+
+    return changed(data, findings=merge_source_findings(data.findings, context.catalogue, context.lang))
+
+
+def rank_programs(data: RunData, context: RunContext) -> RunData:
+    """Sort the programs: what the project is about first."""
+    return changed(data, programs=ranked(data.programs))
 
 
 def add_complaints(data: RunData, context: RunContext) -> RunData:
@@ -128,12 +153,19 @@ def add_complaints(data: RunData, context: RunContext) -> RunData:
     return changed(data, findings=findings, complaints=[])
 
 
+def merge_findings_of_programs(data: RunData, context: RunContext) -> RunData:
+    """Merge findings of several programs that share places."""
+    codes = {check.code for check in context.catalogue.checks if check.once == "program"}
+    findings = merge_programs(data.findings, codes, [one.entry for one in data.programs])
+    return changed(data, findings=sorted(findings, key=place_of))
+
+
 def apply_baseline(data: RunData, context: RunContext) -> RunData:
     """Remove findings that the baseline accepts. Raises `ConfigError` for an unreadable baseline."""
     codes, context_only = context.codes, context.scope.context_only
     compared = compared_with(context.settings, data.findings, data.raw.files, codes, context.lines, context_only)
     known = [SuppressedFinding(one, "baseline") for one in compared.known]
-    return changed(data, findings=compared.new, known=known, baseline=compared.baseline)
+    return changed(data, findings=sorted(compared.new, key=place_of), known=known, baseline=compared.baseline)
 
 
 def limit_to_scope(data: RunData, context: RunContext) -> RunData:
@@ -141,7 +173,7 @@ def limit_to_scope(data: RunData, context: RunContext) -> RunData:
     scope, settings = context.scope, context.settings
     return changed(
         data,
-        findings=[one for one in data.findings if scope.in_scope(one)],
+        findings=sorted((scope.shown(one) for one in data.findings if scope.in_scope(one)), key=place_of),
         suppressed=[one for one in data.suppressed if scope.in_scope(one.finding)],
         known=[one for one in data.known if scope.in_scope(one.finding)],
         elsewhere=sum(_visible(one, settings) and not scope.in_scope(one) for one in data.findings),
@@ -177,15 +209,21 @@ def named_files(data: RunData, context: RunContext) -> list[FileFacts]:
 
 
 def unite(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings sorted, with those of several programs at one place merged: the first one stays, with the fixes of
-    the others added, or without fixes if one of these programs lacks the finding, because the fix would break it."""
+    """The findings sorted, with those of several programs at one place merged: the first one stays, with the related
+    locations and the fixes of the others added, or without fixes if one of these programs lacks the finding, because
+    the fix would break it."""
     unique: dict[tuple[object, ...], Finding] = {}
+    further: dict[tuple[object, ...], dict[Related, None]] = {}  # the related locations of merged findings, in order
     for one in findings:
         key = (one.code, one.path, one.span, one.message)
         first = unique.setdefault(key, one)
         if first is not one:
             both = bool(first.fix.changes and one.fix.changes)
             unique[key] = _joined(first, one) if both else left_as_it_is(first)
+            if one.related:
+                further.setdefault(key, dict.fromkeys(first.related)).update(dict.fromkeys(one.related))
+    for place, related in further.items():
+        unique[place] = changed(unique[place], related=tuple(related))
     return sorted(unique.values(), key=place_of)
 
 

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from npulint.evaluate.places import covered, moved_to, place_of
 from npulint.facts.model import Span
 from npulint.findings import Finding
 
@@ -24,12 +25,28 @@ class ReportScope(msgspec.Struct, frozen=True):
         """Whether to report the finding: its place or a related location is in a named file, or it was caused."""
         if one.path not in self.context_only or finding_key(one) in self.caused:
             return True
-        return any(place.path not in self.context_only for place in one.related)
+        if any(place.path not in self.context_only for place in one.related):
+            return True
+        return any((one.code, *place_of(place)) in self.caused for place in covered(one))
+
+    def shown(self, one: Finding) -> Finding:
+        """A finding in scope at its first place in scope: a change of one place is reported there, not at another."""
+        if one.path not in self.context_only or finding_key(one) in self.caused:
+            return one
+        for place in covered(one):
+            if place.path not in self.context_only or (one.code, *place_of(place)) in self.caused:
+                return moved_to(one, place_of(place))
+        return one
 
 
 def finding_key(one: Finding) -> FindingKey:
     """The key of a finding at its own place."""
     return one.code, one.path, one.span
+
+
+def covered_keys(one: Finding) -> set[FindingKey]:
+    """The keys of a finding at all places that it covers."""
+    return {(one.code, *place_of(place)) for place in covered(one)}
 
 
 def finding_keys(one: Finding) -> set[FindingKey]:

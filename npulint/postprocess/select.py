@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from npulint.errors import ConfigError
 from npulint.settings import Settings
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
+
+if TYPE_CHECKING:
+    from npulint.catalogue.check import Check
 
 _ALL = "all"
 
@@ -50,6 +53,15 @@ def selected(rule: Identity, select: Sequence[str], extend_select: Sequence[str]
         return False
     dropped = max((specificity(word, rule) for word in ignore), default=0)
     return not dropped or chosen > dropped
+
+
+def hidden_previews(checks: Iterable[Check], settings: Settings) -> set[str]:
+    """The codes of the preview checks that are not to run: none unless previews are switched off, and none that the
+    settings select by code or name."""
+    if settings.preview:
+        return set()
+    named = {word.casefold() for word in (*settings.select, *settings.extend_select)}
+    return {one.code for one in checks if one.status == "preview" and not named & {one.code.casefold(), one.name}}
 
 
 class Selection:

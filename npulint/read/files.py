@@ -116,9 +116,10 @@ def _mixlist(source: DecodedSource, path: str) -> FileFacts:
 
 
 def _dependency(source: DecodedSource, path: str) -> FileFacts:
+    from npulint.read.console_scripts import console_scripts
     from npulint.read.dependency import read_dependency
 
-    facts = [*read_dependency(source.text, path), *chip_names(source.text, path)]
+    facts = [*read_dependency(source.text, path), *console_scripts(source.text, path), *chip_names(source.text, path)]
     return FileFacts(path, "dependency", facts=facts)
 
 

@@ -17,7 +17,8 @@ from npulint.read.json_tree import JsonNode, Lines, parse_json
 
 _PYTHON_CELLS = frozenset(("time", "timeit", "capture", "prun", "python", "python3", "pypy", "memit", "mprun", "lprun"))
 _MAGIC = lazy_compile(r"^[ \t]*(?:[%!?]|[\w.\[\]]+\?{1,2}[ \t]*$)|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
-_LINE_MAGIC = lazy_compile(r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2}[ \t]*)$")
+_LINE_MAGIC = lazy_compile(r"^(?P<indent>[ \t]*)(?:[%!?].*|%{0,2}[\w.*\[\]'\"]+\?{1,2}[ \t]*;?[ \t]*)$")
+_BEGINS_MAGIC = lazy_compile(r"[ \t]*(?:[\w., \t]+=[ \t]*)?[!%]")
 _ASSIGNED_MAGIC = lazy_compile(r"^(?P<head>[ \t]*[\w., \t]+=[ \t]*)[%!].*$")
 
 
@@ -50,6 +51,8 @@ def read_notebook(raw: str, path: str) -> Notebook:
     problems: list[Problem] = []
     for cell in cells:
         source, where = _source(cell, places)
+        if not _is_python_cell(cell):
+            source = [""] * len(source)
         code, problem = _python(source, where, path)
         text += code
         lines += where
@@ -88,6 +91,12 @@ def _is_python(root: JsonNode) -> bool:
     return "python" in (language or "python").lower()
 
 
+def _is_python_cell(cell: JsonNode) -> bool:
+    """Whether a cell is in the language of the notebook: editors note another one (a shell) in the cell's metadata."""
+    editor = _member(_member(cell, "metadata"), "vscode")
+    return "python" in (_text(_member(editor, "languageId")) or "python").lower()
+
+
 def _source(cell: JsonNode, places: Lines) -> tuple[list[str], list[int]]:
     """The lines of a cell and their lines in the file; a JSON string with several lines has one place."""
     node = _member(cell, "source") or _member(cell, "input")
@@ -119,6 +128,7 @@ def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], 
         if first[2:].split(" ", 1)[0].strip() not in _PYTHON_CELLS:
             return [""] * len(source), []
         source = ["" if line.lstrip().startswith("%%") else line for line in source]
+    source = _unindented(source)
     text = "\n".join(source)
     error = _error(text)
     if error is not None and _MAGIC.search(text):
@@ -130,16 +140,24 @@ def _python(source: list[str], where: list[int], path: str) -> tuple[list[str], 
     return [""] * len(source), [Problem(path, "syntax-error", error.msg or "", Span.at(at), fatal=False)]
 
 
+def _unindented(source: list[str]) -> list[str]:
+    """The lines without the indent of the first one, which IPython takes off every line that begins with it."""
+    first = next((line for line in source if line.strip()), "")
+    indent = first[: len(first) - len(first.lstrip(" \t"))]
+    return [line.removeprefix(indent) for line in source] if indent else source
+
+
 def _joined(source: list[str]) -> Iterator[str]:
-    """Lines with the backslash continuations of a shell magic merged into it, and blank lines in their place."""
+    """Lines with the backslash continuations of a magic merged into it, and blank lines in their place."""
     continued = False
     for line in source:
+        text = line.rstrip()
         if continued:
-            continued = line.endswith("\\")
+            continued = text.endswith("\\")
             yield ""
             continue
-        continued = line.endswith("\\") and line.lstrip()[:1] in ("!", "%")
-        yield line.rstrip("\\") if continued else line
+        continued = text.endswith("\\") and _BEGINS_MAGIC.match(line) is not None
+        yield text.rstrip("\\") if continued else line
 
 
 def _harmless(line: str) -> str:

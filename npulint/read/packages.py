@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.data.frameworks import framework
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
-from npulint.read.requirement import build
+from npulint.read.requirement import build, excludes_from
 
 Via = Literal["requirements", "pyproject", "pipfile", "setup", "conda", "shell", "dockerfile"]
 
@@ -29,6 +30,17 @@ class Dependency(FileFact):
     def build(self) -> str:
         """The local version, after a plus sign; empty without one."""
         return build(self.version)
+
+    @attribute
+    def npu_since(self) -> str:
+        """Of a framework the first release with NPU support; empty if unknown."""
+        known = framework(self.name.replace("-", "_"))
+        return known.since if known is not None and known.support == "native" else ""
+
+    @attribute
+    def before_npu(self) -> bool:
+        """Whether it is a framework of which only releases without NPU support are allowed."""
+        return self.npu_since != "" and excludes_from(self.version, self.npu_since)
 
 
 @fact_kind("package_index")

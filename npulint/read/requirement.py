@@ -35,6 +35,34 @@ def release(version: str) -> tuple[int, int] | None:
     return (int(match.group(1)), int(match.group(2))) if match else None
 
 
+_CLAUSE = lazy_compile(r"(===?|~=|<=|<)v?(\d+(?:\.\d+)*)(\.\*)?")
+
+
+def excludes_from(version: str, since: str) -> bool:
+    """Whether a version specifier (``>=0.20,<0.22``) allows no release from `since` (``0.22.0``) on."""
+    first = _numbers(since)
+    return any(_ends_before(one[1], one[2], bool(one[3]), first) for one in _CLAUSE.finditer(version))
+
+
+def _ends_before(operator: str, release: str, wildcard: bool, first: tuple[int, ...]) -> bool:
+    """Whether a clause of a specifier allows no release from `first` on."""
+    bound = _numbers(release)
+    if operator == "<":
+        return bound <= first
+    if operator == "~=":  # up to the next release of the last part but one
+        kept = [int(part) for part in release.split(".")[:-1]]
+        return bool(kept) and (*kept[:-1], kept[-1] + 1) <= first
+    return bound < first[: len(bound)] if wildcard else bound < first
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The parts of a release without zeros at its end, which do not tell releases apart."""
+    parts = [int(part) for part in version.split(".")]
+    while len(parts) > 1 and not parts[-1]:
+        parts.pop()
+    return tuple(parts)
+
+
 def build(version: str) -> str:
     """The local version label (``cu111`` of ``==1.8.0+cu111``), empty if there is none."""
     return version.partition("+")[2].partition(",")[0]

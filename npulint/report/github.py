@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from npulint.digest import blake2b
 from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
 from npulint.lazy_regex import lazy_compile
@@ -39,7 +41,7 @@ def render(result: RunResult, view: ReportView) -> str:
     if rest:
         notice = count(view.lang, "github.rest", rest, total=len(findings), limit=PER_SEVERITY)
         lines.append(command("notice", notice, title="npulint"))
-    report = text.render(result, view)
+    report = text.render(result, msgspec.structs.replace(view, ungrouped=True))
     word = _word(report.encode("utf-8", "surrogatepass"))
     return "".join(f"{line}\n" for line in (*lines, command("stop-commands", word))) + f"{report}::{word}::\n"
 

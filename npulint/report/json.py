@@ -108,7 +108,7 @@ def _named(one: Fixed | Refusal) -> dict[str, Any]:
 def program_record(program: ProgramSummary) -> dict[str, Any]:
     """An entry script and its readiness checklist."""
     return {
-        **fields_of(program, "entry files framework state"),
+        **fields_of(program, "entry files framework state file_role started_by"),
         "checklist": [_item(item) for item in program.checklist],
     }
 
@@ -142,4 +142,5 @@ def finding_record(finding: Finding) -> dict[str, Any]:
         "fix": _fix(finding.fix),
         "related": [{"path": r.path, "line": r.span.line, "message": r.message} for r in finding.related],
         **fields_of(finding, "program fingerprint url"),
+        **({"programs": list(finding.programs)} if finding.programs else {}),
     }

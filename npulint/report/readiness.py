@@ -15,9 +15,8 @@ _COLOR = {"passed": "green", "failed": "red", "unknown": "yellow"}
 
 
 def lists(result: RunResult) -> list[ProgramSummary]:
-    """The programs with a readiness checklist, longest checklist first, then most files."""
-    listed = [program for program in result.programs if program.checklist]
-    return sorted(listed, key=lambda program: (-len(program.checklist), -program.files, program.entry))
+    """The programs with a readiness checklist, the main one first."""
+    return [program for program in result.programs if program.checklist]
 
 
 def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[str]:

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
-import msgspec
-
 from npulint.facts.model import Problem
-from npulint.findings import CONFIDENCES, Finding, RunResult
+from npulint.findings import Finding, RunResult
+from npulint.report.groups import CATEGORIES, Group, grouped
 from npulint.report.terminal import Paint, escape_control_chars
 from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 from npulint.texts import count, known, say
 
-_CATEGORIES = ("functional", "precision", "performance", "hygiene")
 _LISTED = 5  # unread files listed
 
 
-class NextStep(msgspec.Struct, frozen=True):
-    """One thing to do: the first finding of a check, and the number of its findings."""
+def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[Group]:
+    """The most valuable next steps: the most important groups of findings, one for each check."""
+    steps: dict[str, Group] = {}
+    for group in grouped(findings):
+        steps.setdefault(group.first.code, group)
+    return list(steps.values())[:limit]
 
-    first: Finding
-    places: int
 
-
-def first_steps(findings: Sequence[Finding], limit: int = 3) -> list[NextStep]:
-    """The most valuable next steps, one per check: by severity, category (functional, precision, performance), cost in
-    the run, confidence, and number of places. Files that cannot be parsed come last within their severity."""
-    groups: dict[str, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        groups[finding.code].append(finding)
-
-    def order(group: list[Finding]) -> tuple[object, ...]:
-        one = group[0]
-        rank, sure = -RANK[one.severity], -CONFIDENCES.index(one.confidence)
-        cost = -max(finding.cost for finding in group)
-        return rank, one.topic == "parse", _CATEGORIES.index(one.category), cost, sure, -len(group), one.code
-
-    return [NextStep(group[0], len(group)) for group in sorted(groups.values(), key=order)[:limit]]
+def headline(result: RunResult, view: ReportView) -> str:
+    """What was found, or that nothing was, in one sentence."""
+    return _headline(result, visible(result, view), view)
 
 
 def closing(result: RunResult, view: ReportView, mark: str = "") -> list[str]:
@@ -176,7 +164,7 @@ def statistics(result: RunResult, findings: Sequence[Finding], lang: str) -> lis
     names = Counter((finding.name, finding.code) for finding in findings)
     categories = Counter(finding.category for finding in findings)
     rows = [(n, f"{name} ({code})") for (name, code), n in sorted(names.items(), key=lambda item: (-item[1], item[0]))]
-    rows += [(categories[word], say(lang, f"category.{word}")) for word in _CATEGORIES if categories[word]]
+    rows += [(categories[word], say(lang, f"category.{word}")) for word in CATEGORIES if categories[word]]
     width = len(str(max((n for n, _ in rows), default=0)))
     seconds = say(lang, "seconds", seconds=result.summary.seconds)
     return ["", say(lang, "statistics"), *(f"  {n:>{width}}  {text}" for n, text in rows), f"  {seconds}"]

@@ -1,19 +1,26 @@
-"""The text report: every finding with its source, then programs, next steps and the summary."""
+"""The text report: what was found and what to do first, readiness and programs, then the findings of each check."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
+from npulint.evaluate.places import covered
 from npulint.facts.model import Span
-from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.report.frames import Frames
+from npulint.report.groups import Group, grouped
+from npulint.report.notes import notes
 from npulint.report.readiness import STATUSES, readiness, traits
-from npulint.report.summary import closing, first_steps, fixability
+from npulint.report.summary import closing, first_steps, fixability, headline
 from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, leading, linked, wrap
 from npulint.report.view import ReportView, visible
 from npulint.texts import count, say
 
+_APART = 2  # findings of a check up to which each is shown with its source
+_LINES = 4  # other places of a group that are listed
 _RELATED = 3  # related locations shown per finding
 _PROGRAMS = 8
 _WHOLE = Span()  # a file as a whole, such as a graph
@@ -27,16 +34,22 @@ def render(result: RunResult, view: ReportView) -> str:
     fixes."""
     findings = visible(result, view)
     writer = _Writer(view)
-    compared = _compared(result, view)
-    blocks = [*(compared if view.comparing else ()), *(writer.finding(finding) for finding in findings)]
-    if not view.comparing:
-        blocks += [] if view.change else [*_artifacts(result, writer, view), *readiness(result, view)]
-        blocks += compared
-    blocks += [
-        writer.first(result, findings),
-        [*closing(result, view, f"{_MARK} "), *writer.hint(findings)],
-    ]
+    blocks = [] if view.change else _overview(result, findings, writer, view)
+    blocks += writer.groups(findings)
+    if view.change:
+        blocks += _compared(result, view)
+    blocks.append(writer.first(result, findings) if view.change or view.comparing else notes(result, view))
+    blocks.append([*closing(result, view, f"{_MARK} "), *writer.hint(findings)])
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def _overview(result: RunResult, findings: Sequence[Finding], writer: _Writer, view: ReportView) -> list[list[str]]:
+    """The beginning of a report on projects: what was found, what to do first, readiness, programs."""
+    if view.comparing:
+        return _compared(result, view)
+    first = writer.first(result, findings)
+    head = [writer.headline(result)] if first else []
+    return [head, first, *readiness(result, view), *_artifacts(result, writer, view), *_compared(result, view)]
 
 
 def _compared(result: RunResult, view: ReportView) -> list[list[str]]:
@@ -73,12 +86,53 @@ class _Writer:
         self._paint = Paint(view.color)
         self._said: set[tuple[str, str]] = set()
 
+    def groups(self, findings: Sequence[Finding]) -> list[list[str]]:
+        """The findings, one block for each check that has many; one for each finding in verbose reports, those of a
+        change or comparison, and where edits are shown."""
+        view = self._view
+        if view.verbose or view.ungrouped or view.change or view.comparing or view.fixes:
+            return [self.finding(finding) for finding in findings]
+        blocks: list[list[str]] = []
+        for group in grouped(findings):
+            few = len(group.findings) <= _APART
+            blocks += [self.finding(one) for one in group.findings] if few else [self._group(group)]
+        return blocks
+
+    def _group(self, group: Group) -> list[str]:
+        """The first finding, a line for each of some others, and the advice."""
+        first, others = group.first, group.findings[1:]
+        last = max(first.span.line, first.span.end_line, 9)
+        frames = Frames(self._view.lines, self._paint, self._view.width, len(str(last + 1)))
+        lines = self._excerpt(msgspec.structs.replace(first, message=group.message), (), frames)
+        for one in others[:_LINES]:
+            places = len(covered(one))
+            text = count(self._lang, "places", places) if places > 1 else one.message
+            same = one.message == first.message
+            lines.append(
+                _arrow(frames, ":::", one.path, one.span) + ("" if same else f"  {escape_control_chars(text)}")
+            )
+        if len(others) > _LINES:
+            lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'group.more', len(others) - _LINES)}")
+        return [*lines, *self._advice(first, frames.gutter)]
+
+    def headline(self, result: RunResult) -> str:
+        """What was found."""
+        return self._paint("bold", headline(result, self._view))
+
     def finding(self, finding: Finding) -> list[str]:
         """Header, place, source, related locations, and the check's texts if not printed yet."""
-        paint, color = self._paint, COLOR[finding.severity]
         related = finding.related if self._view.verbose else finding.related[:_RELATED]
         last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
-        frames = Frames(self._view.lines, paint, self._view.width, len(str(last + 1)))
+        frames = Frames(self._view.lines, self._paint, self._view.width, len(str(last + 1)))
+        lines = self._excerpt(finding, related, frames)
+        rest = len(finding.related) - len(related)
+        if rest > 0:
+            lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
+        return [*lines, *self._advice(finding, frames.gutter), *self._change(finding, frames.gutter)]
+
+    def _excerpt(self, finding: Finding, related: Sequence[Related], frames: Frames) -> list[str]:
+        """Header, place, source and related locations."""
+        paint, color = self._paint, COLOR[finding.severity]
         severity = say(self._lang, f"severity.{finding.severity}")
         header = (
             paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", escape_control_chars(finding.message))
@@ -89,10 +143,7 @@ class _Writer:
         for place in related:
             wrapped = f"{_arrow(frames, ':::', place.path, place.span)}  {escape_control_chars(place.message)}".rstrip()
             lines += [wrapped, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
-        rest = len(finding.related) - len(related)
-        if rest > 0:
-            lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
-        return [*lines, *self._advice(finding, frames.gutter), *self._change(finding, frames.gutter)]
+        return lines
 
     def _mark(self, finding: Finding) -> str:
         """The sign of fixable findings; empty after --fix."""
@@ -137,8 +188,8 @@ class _Writer:
         return [head + lines[0], *(" " * indent + line for line in lines[1:])]
 
     def programs(self, result: RunResult) -> list[str]:
-        """The recognised programs, training programs first."""
-        ordered = sorted(result.programs, key=lambda program: "train" not in program.roles)
+        """The recognised programs, the main one first."""
+        ordered = result.programs
         shown = ordered[:_PROGRAMS]
         lines = [self._paint("bold", say(self._lang, "programs"))] if shown else []
         width = max((cells(leading(program.entry)) for program in shown), default=0)
@@ -175,7 +226,7 @@ class _Writer:
         for step in first_steps(findings, limit):
             one = step.first
             place = f"{escape_control_chars(one.path)}:{one.span.line}"
-            todo.append((one.message, count(self._lang, "first.places", step.places, name=one.name, place=place)))
+            todo.append((step.message, count(self._lang, "first.places", step.places, name=one.name, place=place)))
         return todo
 
     def _numbered(self, title: str, todo: Sequence[tuple[str, str]]) -> list[str]:

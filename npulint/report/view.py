@@ -40,13 +40,13 @@ def no_page(code: str) -> RulePage | None:
 class ReportView(msgspec.Struct, frozen=True):
     """The options of a report. `lang` is ``en`` or ``zh``. `shown_from` is the lowest severity to show, `fail_on` the
     lowest that fails the run (or ``never``). `width` is that of the terminal in cells, 0 for no wrapping. `links`
-    prints terminal hyperlinks, `plain` avoids block characters. `verbose` lists every related location. `lines` returns
-    the source of a path, `page` the documentation of a code. `folder` is the working directory relative to the
-    repository root. `limit` is the maximum size in bytes, 0 for that of the format. `change` says that the run checks a
-    change, not a project. `fixes` shows the edits of each finding; `unsafe` says that --fix includes unsafe fixes.
-    `applied` are the fixes applied before this result, None without --fix; `dry` says that they were not written.
-    `comparing` says that the run only compares two projects. `sources` is the URL of the working directory in the
-    repository, if known."""
+    prints terminal hyperlinks, `plain` avoids block characters. `verbose` lists every related location, `ungrouped`
+    shows each finding with its source even if a check has many. `lines` returns the source of a path, `page` the
+    documentation of a code. `folder` is the working directory relative to the repository root. `limit` is the maximum
+    size in bytes, 0 for that of the format. `change` says that the run checks a change, not a project. `fixes` shows
+    the edits of each finding; `unsafe` says that --fix includes unsafe fixes. `applied` are the fixes applied before
+    this result, None without --fix; `dry` says that they were not written. `comparing` says that the run only compares
+    two projects. `sources` is the URL of the working directory in the repository, if known."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -56,6 +56,7 @@ class ReportView(msgspec.Struct, frozen=True):
     plain: bool = False
     width: int = 0
     verbose: bool = False
+    ungrouped: bool = False
     statistics: bool = False
     lines: LineProvider = no_lines
     page: Callable[[str], RulePage | None] = no_page

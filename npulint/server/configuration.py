@@ -21,7 +21,18 @@ from npulint.texts import say
 
 CONFIG_FILES = (CONFIG_NAME, "pyproject.toml")
 _SHARED = (
-    *("select", "extend_select", "ignore", "min_severity", "min_confidence", "checks", "target", "lang", "docs_url"),
+    *(
+        "select",
+        "extend_select",
+        "ignore",
+        "preview",
+        "min_severity",
+        "min_confidence",
+        "checks",
+        "target",
+        "lang",
+        "docs_url",
+    ),
     *("exclude", "extend_exclude", "respect_gitignore", "baseline", "config", "isolated", "cache"),
 )
 _OPTIONS: dict[str, Option] = {option.name: option for option in OPTIONS if option.name in _SHARED}

@@ -7,6 +7,7 @@ import re
 from npulint.catalogue.check import Catalogue, Check, CheckText, Example, Reference
 from npulint.catalogue.codes import distance
 from npulint.catalogue.page import CheckPage, address, applicabilities, fenced, heading, word
+from npulint.data.precision import precision
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say as say_npulint
 from scripts.docsite import examples
@@ -99,7 +100,7 @@ class SitePage(CheckPage):
     """The page with badges, highlighted lines, tabs, what npulint says of each bad example, and ways on."""
 
     def __init__(self, check: Check, catalogue: Catalogue, lang: str) -> None:
-        super().__init__(check, lang)
+        super().__init__(check, lang, precision(check.code).judged)
         self.catalogue = catalogue
         self.alone = Catalogue((check,))
         self.here = path_of(check.name)

@@ -6,12 +6,15 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from npulint.catalogue.page import fenced
+from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.page import fenced, word
 from npulint.cli.commands import COMMANDS, Command
 from npulint.config import defaults
+from npulint.data.precision import precision
 from npulint.discover.files import EXCLUDED
 from npulint.options import GROUPS, OPTIONS, Option
 from npulint.texts import say as say_npulint
+from scripts.docsite.checks import path_of
 from scripts.docsite.markup import table
 from scripts.docsite.words import say
 
@@ -31,6 +34,7 @@ GUIDES = (
     "live",
     "runs",
     "how-it-decides",
+    "precision",
     "faq",
     "glossary",
 )
@@ -158,4 +162,22 @@ def _excluded(lang: str) -> str:
     return "\n".join(["```text", *EXCLUDED, "```"])
 
 
-_TABLES: dict[str, Callable[[str], str]] = {"options": _options, "commands": _commands, "excluded": _excluded}
+def _precision(lang: str) -> str:
+    """The judged checks by code, with their findings that were right and false."""
+    names = ("column.check", "filter.severity", "column.status", "column.right", "column.false", "column.projects")
+    rows = []
+    for check in sorted(load_catalogue(()).checks, key=lambda check: check.code):
+        one = precision(check.code)
+        if one.true + one.false:
+            link = f"[`{check.name}`](../{path_of(check.name)}) {check.code}"
+            figures = (str(number) for number in (one.true, one.false, one.projects))
+            rows.append([link, word(check.severity, lang), word(check.status, lang), *figures])
+    return table([say(lang, name) for name in names], rows)
+
+
+_TABLES: dict[str, Callable[[str], str]] = {
+    "options": _options,
+    "commands": _commands,
+    "excluded": _excluded,
+    "precision": _precision,
+}

@@ -20,8 +20,8 @@ _ROOTS = {
         "npu_bridge npu_device hccl precision_tool tfdbg_ascend".split()
     ),
     "torch": frozenset(
-        "torch torch_npu torchvision apex pytorch_lightning lightning accelerate mmcv mmengine detectron2 "
-        "fastai".split()
+        "torch torch_npu torchvision apex pytorch_lightning lightning lightning_fabric accelerate deepspeed mmcv "
+        "mmengine detectron2 fastai transformers trl sentence_transformers megatron ray".split()
     ),
 }
 Frameworks = tuple[str, ...]

@@ -27,6 +27,7 @@ from npulint.facts.code import (
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
 from npulint.read.python.positions import SourcePositions
 
+_DISPLAYS = (ast.Tuple, ast.List, ast.Set)
 _DEEP = 60  # levels of expressions read recursively; deeper ones are queued
 _WIDE = 256  # elements of a display; a longer one is data, not a setting
 _LONG = 400  # characters of a string that are kept
@@ -295,16 +296,27 @@ class Expressions(SourcePositions):
         return Op("~", (value,))
 
     def _compare(self, node: ast.Compare, block: int) -> Value:
+        before = len(self.mentions)
         left = self.value(node.left, block)
-        if len(node.comparators) > 1:
-            for part in node.comparators:
-                self.value(part, block)
+        rights = [self.value(part, block) for part in node.comparators]
+        if len(self.mentions) > before:
+            self._mark_compared((node.left, *node.comparators), before)
+        if len(rights) > 1:
             return UNKNOWN
-        right = self.value(node.comparators[0], block)
+        right = rights[0]
         result = Op(_COMPARE[node.ops[0].__class__], (left, right))
         if self._notes and (says_cuda(left) or says_cuda(right)):
             self._note("compare", result, node, block)
         return result
+
+    def _mark_compared(self, nodes: tuple[ast.expr, ...], before: int) -> None:
+        """Mark the names among `nodes`, also in displays, of the mentions from number `before` on."""
+        parts = [part for node in nodes for part in (node.elts if isinstance(node, _DISPLAYS) else (node,))]
+        places = {self.place(part) for part in parts if isinstance(part, ast.Name | ast.Attribute)}
+        for number in range(before, len(self.mentions)):
+            use = self.mentions[number]
+            if (use.line, use.column, use.end_column) in places:
+                self.mentions[number] = NameUse(use.name, use.block, use.line, use.column, use.end_column, True)
 
     def _conditional(self, node: ast.IfExp, block: int) -> Value:
         test = self.value(node.test, block)

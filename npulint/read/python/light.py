@@ -10,6 +10,7 @@ from npulint.read.python.walk import Walker
 _WORDS = (  # most likely first
     *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
+    *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
 )
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -29,6 +30,15 @@ def read_lightly(text: str, tree: ast.Module) -> Code:
     if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may be in functions
         kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
     return Walker(text).walk(ast.Module(kept, []))
+
+
+def omits_nothing(tree: ast.Module) -> bool:
+    """Whether a reduced reading leaves nothing out: a package that only imports names, for instance."""
+    return all(isinstance(node, _KEPT) or _is_text(node) for node in tree.body)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _imports(function: ast.stmt) -> bool:

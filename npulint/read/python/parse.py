@@ -11,7 +11,8 @@ import msgspec
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.python.light import is_relevant, read_lightly
+from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
+from npulint.read.python.npu_names import names_npu
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
 
@@ -25,9 +26,6 @@ _PYTHON2_HERE = lazy_compile(
     r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
     r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
 )
-
-
-_NPU = lazy_compile(r"(?<![A-Za-z])npu|hccl", re.IGNORECASE)
 
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
@@ -46,12 +44,13 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
         return Code(), [Problem(path, "syntax-error", str(error))]
     light = not whole and not is_relevant(text)
     code = read_lightly(text, tree) if light else Walker(text).walk(tree)
+    light = light and not omits_nothing(tree)
     if whole:
         from npulint.read.python.close import read_closely
 
         code = read_closely(code, tree)
     return msgspec.structs.replace(
-        code, devices="cuda" in text or "npu" in text, light=light, npu=bool(_NPU.search(text))
+        code, devices="cuda" in text or "npu" in text, light=light, npu=names_npu(text, tree)
     ), []
 
 

@@ -24,7 +24,7 @@ from npulint.facts.code import (
     Value,
 )
 from npulint.read.python.expressions import Expressions
-from npulint.read.python.notes import MASK_WORDS, indices_of, is_mask
+from npulint.read.python.notes import MASK_WORDS, asks_cuda, indices_of, is_mask
 
 _Statements = list[ast.stmt]
 
@@ -100,7 +100,9 @@ class Walker(Expressions):
             self.value(inner, block)
 
     def _assert(self, node: ast.Assert, block: int) -> None:
-        self.value(node.test, block)
+        test = self.value(node.test, block)
+        if self._notes and asks_cuda(test, self.calls):
+            self._note("assert", test, node.test, block)
 
     def _raise(self, node: ast.Raise, block: int) -> None:
         self.exits.append(Exit("raise", block, node.end_lineno or node.lineno))

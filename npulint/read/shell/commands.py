@@ -10,7 +10,7 @@ from npulint.read.shell.tokens import REDIRECTIONS, ShellOperator, Token, Word
 
 _CLOSERS = {"fi": "if", "done": "loop", "esac": "case", "}": "group"}
 _DEPTH = 200
-_TESTS = frozenset(("[", "[[", "test", "false"))
+_TESTS = frozenset(("[", "[[", "test", "false", "which", "type", "hash"))
 _PASSED = frozenset(("!", "time", "then", "else", "elif", "do"))
 
 
@@ -145,7 +145,7 @@ class Parser:
         if text == "\n" and not self._words and self._joined:
             return  # the list continues on the next line
         self._joined = text in ("&&", "||", "|", "|&")
-        test = self._test or (bool(self._words) and self._words[0].literal in _TESTS)
+        test = self._test or _is_test(self._words)
         self._flush()
         if text in ("&&", "||"):
             self._guard = self._guard or test or text == "||"
@@ -226,3 +226,10 @@ class Parser:
             function = self._open[names[-1]].name if names else ""
             self._known = (path, any(open_.branch for open_ in own), loop, function)
         return self._known
+
+
+def _is_test(words: list[Word]) -> bool:
+    """Whether a command only tests something: what ``&&`` joins to it runs in some cases only. One that looks a program
+    up, as ``command -v`` does, tests whether it is installed."""
+    literals = [word.literal for word in words[:2]]
+    return literals in (["command", "-v"], ["command", "-V"]) or (bool(literals) and literals[0] in _TESTS)

@@ -62,7 +62,10 @@ def read_shell(text: str, path: str, via: Via = "shell") -> list[Fact]:
 def read_script(text: str, path: str, via: Via = "shell") -> tuple[list[Fact], list[Problem]]:
     """As `read_shell`, with a non-fatal `Problem` for an unterminated quote or bracket."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return _Reader(_thinned(plain), path, via).read()
+    facts, problems = _Reader(_thinned(plain), path, via).read()
+    if problems:  # what looks like a comment may be the end of a text of several lines
+        return _Reader(plain, path, via).read()
+    return facts, problems
 
 
 def _thinned(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
@@ -36,8 +37,9 @@ class StartedCommand(CallFact):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether it runs in a `try` statement with a handler, which may catch that the program is missing."""
-        return any(around.kind == "try" and _is_handled(around) for around in self.scope.ancestors)
+        """Whether it runs in a `try` statement with a handler, which may catch that the program is missing, also of all
+        that call its function."""
+        return _is_caught(self.scope)
 
 
 @recognizes(*_STARTERS)
@@ -47,6 +49,14 @@ def commands(call: CallSite) -> list[StartedCommand]:
     line = "" if command is None else _text(command)
     words = [match[0] for match in map(_WORD.search, _PARTS.split(line)) if match]
     return [StartedCommand(call, word.rpartition("/")[2], line) for word in dict.fromkeys(words)]
+
+
+@walker(depth=4, otherwise=bool)
+def _is_caught(scope: Scope) -> bool:
+    if any(around.kind == "try" and _is_handled(around) for around in scope.ancestors):
+        return True
+    callers = [] if scope.function is None else scope.function.callers
+    return bool(callers) and all(_is_caught(call.scope) for call in callers)
 
 
 def _is_handled(tried: Scope) -> bool:

@@ -72,6 +72,12 @@ class NameMention(PlaceFact):
     """A name of a framework is used and not called; the name is its canonical name."""
 
     passed: bool
+    _use: NameUse
+
+    @attribute
+    def compared(self) -> bool:
+        """Whether something is only compared with it, or looked up among it and others."""
+        return self._use.compared or (self._use.name, self.span.line) in _choices(self.scope.at(0))
 
 
 @fact_kind("call")
@@ -79,6 +85,23 @@ class PassedName(PlaceFact):
     """A name of a framework is passed to a call, which may call it."""
 
     passed: bool = True
+
+
+@once_per_file
+def _choices(module: Scope) -> set[tuple[str, int]]:
+    """The names, each with its possible lines, in displays in which something is looked up
+    (``if x.dtype not in FLOATS``)."""
+    tests = (block.test for block in module.blocks_of("if", "else", "while"))
+    looked_up = {
+        part.operands()[1].written for test in tests for part in test.nested if part.operator in ("in", "not in")
+    }
+    shown = [one for one in module.assignments if one.target in looked_up and one.value.is_display]
+    return {
+        (item.written, line)
+        for one in shown
+        for item in one.value.items
+        for line in range(one.line, one.line + len(one.value.items) + 2)
+    }
 
 
 @recognizes_in_modules
@@ -94,7 +117,7 @@ def name_uses(module: Scope) -> Iterator[Fact]:
     for name, record in named:
         span = Span.of(record)
         scope = module.at(record.block)
-        yield NameMention(scope, span, name, record.name in passed)
+        yield NameMention(scope, span, name, record.name in passed, record)
         if record.name in passed:
             yield PassedName(scope, span, name)
 

@@ -6,10 +6,14 @@ from collections.abc import Iterable
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.walker import memoized
 from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
+from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
 
 _OPTIMIZER = lazy_compile(
@@ -39,6 +43,7 @@ DISTRIBUTED = (
     "CrossShardOptimizer",
     "SyncReplicasOptimizer",
 )
+_OWN_STEPS = frozenset(("apply_gradients", "compute_gradients", "minimize"))  # of a class that is an optimizer itself
 _WRAPS = 4  # maximum nested wrappers
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
 SCALING = frozenset((*LOSS_SCALE_OPTIMIZERS, *LOSS_SCALE_MANAGERS))
@@ -71,6 +76,14 @@ class Optimizer(CallFact):
         return _is_wrapped(self.call, DISTRIBUTED)
 
     @attribute
+    def use(self) -> Literal["step", "inner", "none"]:
+        """What becomes of it: none (it is assigned to a name that nothing reads), inner (another optimizer is made of
+        it, or applies its own gradients with it), or step (all others: it makes the update itself, or may do so)."""
+        if self.call in _inner(self.call.context) or self.scope.routine.last_name in _OWN_STEPS:
+            return "inner"
+        return "none" if _is_never_read(self.call) else "step"
+
+    @attribute
     def alone(self) -> bool:
         """Whether the same function creates no other optimizer, not even in another branch."""
         return not any(_makes_optimizer(one.name) for one in self.call.scope.routine.calls if one != self.call)
@@ -82,6 +95,38 @@ class NamedOptimizer(CallFact):
 
     what: Literal["tf"] = "tf"
     """The library of the optimizer."""
+    use: Literal["step"] = "step"
+    """What becomes of it: it makes the update."""
+
+
+@once
+def _inner(context: Context) -> set[CallSite]:
+    """The calls that make an optimizer of which another optimizer of TensorFlow or of the project is made."""
+    found: set[CallSite] = set()
+    for module in module_scopes(context):
+        for index, name in enumerate(module.call_names):
+            if _makes_optimizer(name) and name.rpartition(".")[2] not in DISTRIBUTED:
+                held = wrapped(module.call(index))
+                found.update([] if held is None else held.sites)
+    return found
+
+
+def _is_never_read(call: CallSite) -> bool:
+    """Whether the only thing done with the result of a call is to assign it to names that their function never
+    reads."""
+    names = {one.target for one in call.assignments}
+    if not names or call.method is not None or any("." in name or "[" in name for name in names):
+        return False
+    routine = call.scope.routine
+    return routine.kind == "function" and names.isdisjoint(_read_names(routine))
+
+
+@memoized(meanwhile=set)
+def _read_names(routine: Scope) -> set[str]:
+    """The first segments of the names that a function reads, also in functions within it."""
+    inside = [value for value, block, _ in written_values(routine.module.code) if routine.at(block).is_inside(routine)]
+    parts = (part for value in inside for part in nested(value))
+    return {part.name.partition(".")[0] for part in parts if isinstance(part, Ref)}
 
 
 def _makes_optimizer(name: str) -> bool:

@@ -6,6 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.session_work import TRAINING_NAME
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -28,7 +29,6 @@ _ITERATOR = lazy_compile(r"(?:[Ii]terator(?:\w|\.from_structure)*(?:\(\))?|(?:^|
 _ASSIGNMENTS = 6
 _WIDTH = 32
 _SAVER = lazy_compile(r"(?:^|[._?])_?saver\w*$")
-_TRAINS = lazy_compile(r"train|optim|minimi|apply|(?:^|[._])(?:step|opt|update|solver)(?:_?op)?$")
 _EPOCH = lazy_compile(r"epoch")
 
 
@@ -199,4 +199,4 @@ def checkpoints(call: CallSite) -> list[Checkpoint]:
 def _trains(scope: Scope) -> bool:
     """Whether every iteration of the loop around a block runs a train step."""
     fetched = [name for run in runs_each_round(scope) if is_session_run(run.name) for name in fetched_names(run)]
-    return any(_TRAINS.search(name.lower()) for name in fetched)
+    return any(TRAINING_NAME.search(name.lower()) for name in fetched)

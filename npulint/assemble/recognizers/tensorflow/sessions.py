@@ -8,9 +8,12 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, module_scopes
+from npulint.assemble.reach import HowReached
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.protos import protos_of
-from npulint.assemble.script_role import Purpose, purpose
+from npulint.assemble.recognizers.tensorflow.session_work import estimator_purpose, session_purpose
+from npulint.assemble.script_role import Purpose
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import CallResult, Const, Op
 from npulint.facts.kinds import fact_kind
@@ -24,6 +27,7 @@ _SELF_CLOSING = (
     "managed_session",
     "learning.train",
     "training.train",
+    "gan_train",
     "ChiefSessionCreator",
 )
 _KEPT = frozenset(("InteractiveSession", "Session"))
@@ -48,12 +52,23 @@ _SESSIONS = {
     "tensorflow.contrib.training.evaluate_repeatedly": ("config", 9),
     "tensorflow.contrib.slim.evaluation.evaluate_once": ("session_config", 13),
     "tensorflow.contrib.slim.evaluation.evaluation_loop": ("session_config", 16),
+    "tensorflow.contrib.gan.gan_train": ("config", 10),
+    "tensorflow_gan.gan_train": ("config", 11),
 }
 _MONITORED = "tensorflow.train.MonitoredSession"
 _CANNED = lazy_compile(
-    r"^tensorflow\.estimator\.(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$"
+    r"^tensorflow\.estimator\.(?:experimental\.)?(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$"
+    r"|^(?:tensorflow_gan|tensorflow\.contrib\.gan)\.estimator\.(?:Star)?GANEstimator$"
 )
-_TPU = frozenset(("tensorflow.contrib.tpu.TPUEstimator", "tensorflow.estimator.tpu.TPUEstimator"))
+_TPU = frozenset(
+    (
+        "tensorflow.contrib.tpu.TPUEstimator",
+        "tensorflow.estimator.tpu.TPUEstimator",
+        "tensorflow_gan.estimator.TPUGANEstimator",
+        "tensorflow.contrib.gan.estimator.TPUGANEstimator",
+    )
+)
+_OWN = lazy_compile(r":[\w.]*Estimator\w*$")
 _PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 
@@ -63,8 +78,9 @@ class Session(CallFact):
     """A session is created, directly or in a function that trains or evaluates; the name is the constructor or
     function."""
 
-    trains_file: bool = False
-    """Whether a training program can reach its file; set when the programs are known."""
+    reached: HowReached = "no"
+    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
+    unknown class) or not; set when the programs are known."""
 
     @attribute
     def keyword(self) -> str:
@@ -99,8 +115,8 @@ class Session(CallFact):
 
     @attribute
     def purpose(self) -> Purpose:
-        """The role of its code, by the names around it."""
-        return purpose(self.call.scope)
+        """What it is for: by what it runs if that is seen, otherwise by the names around it."""
+        return session_purpose(self.call)
 
     @attribute
     def closed(self) -> Flag:
@@ -110,17 +126,19 @@ class Session(CallFact):
 
 @fact_kind("estimator")
 class Estimator(CallFact):
-    """An Estimator is created; the name is its class."""
+    """An Estimator, or one of a class of the project that is derived from one, is created; the name is its class."""
 
-    trains_file: bool = False
-    """Whether a training program can reach its file; set when the programs are known."""
+    _base: str
+    reached: HowReached = "no"
+    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
+    unknown class) or not; set when the programs are known."""
 
     @attribute
     def what(self) -> Literal["estimator", "canned", "tpu", "npu"]:
-        """The kind of its class: plain, with its own model, for TPUs or for NPUs."""
-        if self.name.endswith(".NPUEstimator"):
+        """The kind of its class: plain, with its own model (also a derived class), for TPUs or for NPUs."""
+        if self._base.endswith(".NPUEstimator"):
             return "npu"
-        return "tpu" if self.name in _TPU else "estimator" if self.name in _PLAIN else "canned"
+        return "tpu" if self._base in _TPU else "estimator" if self.name in _PLAIN else "canned"
 
     @attribute
     def npu(self) -> Flag:
@@ -132,7 +150,21 @@ class Estimator(CallFact):
     @attribute
     def config(self) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
         """Its run configuration: none, npu (an NPURunConfig), wrapped (by npu_run_config_init), other or unknown."""
+        if self._base != self.name:
+            return self._of_derived
         value = self.call.argument("config", -1 if self.what == "canned" else 2)
+        return self._kind_of(value)
+
+    @property
+    def _of_derived(self) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
+        """The run configuration of a derived class: it is known if its constructor has a parameter of that name."""
+        made = None if self.call.target is None else self.call.target.called_block
+        params = () if made is None else made.record.params
+        if "config" not in params:
+            return "unknown"
+        return self._kind_of(self.call.argument("config", params.index("config") - 1))
+
+    def _kind_of(self, value: Expr | None) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
         if value is None or _is_none(value):
             return "unknown" if value is None and self.call.has_keyword("**") else "none"
         names = [maker.name for maker in value.sites]
@@ -144,8 +176,8 @@ class Estimator(CallFact):
 
     @attribute
     def purpose(self) -> Purpose:
-        """The role of its code, by the names around it."""
-        return purpose(self.call.scope)
+        """What it is for: by the methods that are called of it if they are seen, otherwise by the names around it."""
+        return estimator_purpose(self.call)
 
     @attribute
     def model_dir(self) -> Literal["same", "differs", "unknown"]:
@@ -168,17 +200,33 @@ def sessions(call: CallSite) -> list[Session]:
     return [] if is_made_elsewhere or _is_only_asked(call) else [Session(call, call.name)]
 
 
-@recognizes(
-    matching=lambda name: name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
-)
+def _is_library(name: str) -> bool:
+    """Whether this is an Estimator class of a library."""
+    return name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
+
+
+@recognizes(matching=lambda name: _is_library(name) or bool(_OWN.search(name)))
 def estimators(call: CallSite) -> list[Estimator]:
     """The Estimators that are made."""
-    return [Estimator(call, call.name)]
+    name = call.name
+    if _is_library(name):
+        return [Estimator(call, name, _base=name)]
+    target = call.target
+    bases = [base.name for base in target.bases] if target is not None and target.kind == "class" else []
+    return [Estimator(call, name, _base=base) for base in bases if _is_library(base)][:1]
 
 
+@walker(depth=4, otherwise=bool)
 def _is_none(value: Expr) -> bool:
-    """Whether an argument is a literal None."""
-    return value.is_literal and value.literal is None
+    """Whether an argument is None, also as the default of a parameter that no call of the project gives."""
+    if value.is_literal:
+        return value.literal is None
+    function = value.passed_to
+    default = None if function is None else function.default(value.written)
+    if function is None or default is None or not _is_none(default):
+        return False
+    given = [passed for _, passed in function.passed(value.written)]
+    return bool(given) and all(one is None or _is_none(one) for one in given)
 
 
 def _reaches_npu(config: CallSite) -> Flag:

@@ -31,6 +31,8 @@ _LOOPS = frozenset(
         "tensorflow.contrib.slim.learning.train",
         "tensorflow.contrib.training.train",
         "tensorflow.estimator.train_and_evaluate",
+        "tensorflow.contrib.gan.gan_train",
+        "tensorflow_gan.gan_train",
     )
 )
 _MAKERS = {  # functions that create the train step of an optimizer argument: its position
@@ -124,15 +126,23 @@ def train_steps(call: CallSite) -> list[LibraryTraining] | list[MadeStep] | list
         return [OptimizerStep(call, last, on)] if _is_on_optimizer(call, on) else []
     if name in _MAKERS:
         return [MadeStep(call, last, name)]
-    if name in _LOOPS or (last in _ESTIMATOR_STEPS and _is_estimator(on)):
+    if name in _LOOPS or (last in _ESTIMATOR_STEPS and _is_estimator(call, on)):
         return [LibraryTraining(call, last, on)]
     if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _is_named_like_model(on)):
         return [LibraryTraining(call, last, "keras")]
     return []
 
 
-def _is_estimator(name: str) -> bool:
-    """Whether a class is an Estimator, including the predefined ones."""
+def _is_estimator(call: CallSite, on: str) -> bool:
+    """Whether a method belongs to an Estimator, by its class, by the name of the object or by what made it."""
+    if _is_estimator_class(on) or on.endswith(".add_metrics()") or on.lower().endswith("estimator"):
+        return True
+    sites = [] if call.receiver is None else call.receiver.sites
+    return bool(sites) and all(_is_estimator_class(f"{site.name}()") for site in sites)
+
+
+def _is_estimator_class(name: str) -> bool:
+    """Whether an object of this name is an Estimator, including the predefined ones."""
     ready = name.startswith("tensorflow.estimator.") and name.endswith(("Classifier()", "Regressor()"))
     return ready or "Estimator()" in name
 

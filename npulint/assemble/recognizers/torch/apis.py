@@ -19,6 +19,7 @@ from npulint.facts.model import Span
 _SCATTERS = frozenset(("torch.scatter", "torch.Tensor.scatter", "torch.Tensor.scatter_"))
 _GATHERS = frozenset(("torch.gather", "torch.Tensor.gather"))
 _REPEATING = frozenset(("expand", "expand_as", "repeat", "tile", "broadcast_to"))
+_DISTRIBUTIONS = "torch.distributions."
 _FALLS_BACK = ("cpu", "backward_cpu", "none")
 Support = Literal["no", "partial", "yes", "unknown"]
 Kernel = Literal["npu", "cpu", "backward_cpu", "no_gradient", "none", "host", "unknown"]
@@ -135,12 +136,24 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
         return []
     if spelling in _GATHERS and _index(call, spelling) is None:
         return []
+    if spelling.startswith(_DISTRIBUTIONS) and _takes_numbers(call):
+        return []
     fact = TorchApiCall(call, spelling, api)
     tensor = call.args[0] if call.record.args else call.receiver
     source = "" if tensor is None else tensor.name
     if fact.kernel in _FALLS_BACK and ".cpu()" in source:  # already copied to the host
         return []
     return [] if fact.kernel == "no_gradient" and ".detach()" in source else [fact]
+
+
+def _takes_numbers(distribution: CallSite) -> bool:
+    """Whether the parameters of a distribution are numbers of Python: it draws on the host then, and copies nothing."""
+    known = [value.known for value in distribution.arguments]
+    return bool(known) and all(one.exact and one.values and all(map(_is_number, one.values)) for one in known)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
 
 
 def _index(gather: CallSite, spelling: str) -> Expr | None:

@@ -10,8 +10,10 @@ import msgspec
 
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import imports_package, options_named
+from npulint.assemble.conditions import BRANCHES
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, module_scopes
+from npulint.assemble.guards import has_npu_branch
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import walker
@@ -44,6 +46,8 @@ class BackendOrigin(msgspec.Struct, frozen=True):
     scope: Scope
     span: Span
     text: str = ""
+    offered: bool = False
+    """Whether it is only one of those that somebody may choose."""
 
 
 @fact_kind("backend")
@@ -64,6 +68,11 @@ class Backend(PlaceFact):
     """The other possible backends of the same call."""
 
     @attribute
+    def npu_branch(self) -> bool:
+        """Whether its condition has an alternative branch for the NPU."""
+        return any(has_npu_branch(one) for one in self.scope.ancestors if one.kind in BRANCHES)
+
+    @attribute
     def torch(self) -> bool:
         """Whether its file imports torch itself."""
         return imports_package(self.scope, "torch")
@@ -77,7 +86,7 @@ def process_groups(call: CallSite) -> list[Backend]:
         one for other in call.scope.calls_named(call.name.rpartition(".")[2]) for one in _started(other, call.name)
     ]
     runs = surroundings_of(call.scope).active
-    return [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins]
+    return [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins if not one.offered]
 
 
 @recognizes(matching=lambda name: name == "dict" or (":" in name and _SETTING.search(name) is not None))
@@ -128,6 +137,9 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
     """The possible results of ``os.environ.get("BACKEND", "nccl")``, ``backend.lower()`` and project functions."""
     if call.name == "os.getenv" or call.last == "get":
         passed = call.args[1:2]
+        offered = msgspec.structs.replace(here, offered=True)
+        tables = [] if call.receiver is None else call.receiver.displays
+        yield from (found for table in tables for _, one in table.entries for found in _origins(one, offered))
     elif call.last in ("lower", "strip") and call.written:
         passed = [] if call.receiver is None else [call.receiver]
     elif call.name in ("getattr", "str"):
@@ -165,6 +177,9 @@ def _of_options(value: Expr) -> list[BackendOrigin]:
     found = [
         text for one in own or options for text in _origins(one.default, BackendOrigin("option", one.scope, one.span))
     ]
+    for one in own or options:
+        offered = BackendOrigin("option", one.scope, one.span, offered=True)
+        found += [text for choice in one.choices for text in _texts(choice, offered)]
     launched = BackendOrigin("launcher", options[0].scope, options[0].span)
     for text in value.context.options.launched(last, value.module):
         found += _texts(value.sibling(Const(text)), launched)

@@ -37,6 +37,22 @@ def is_stepped(call: CallSite) -> bool:
     return any(other.last == "step" for other in call.scope.routine.calls)
 
 
+def is_of_inputs(call: CallSite) -> bool:
+    """Whether the function around a backward call asks for the gradient of a tensor of its own and updates no model:
+    guidance of a sampler, a picture that is optimised by hand."""
+    routine = call.scope.routine
+    if any(one.last == "zero_grad" or (one.last == "step" and not one.args) for one in routine.calls):
+        return False
+    wanted = {one.written.rpartition(".")[0] for one in routine.calls if one.last == "requires_grad_"}
+    if not wanted:
+        return False
+    values = [one.value for one in routine.assignments if one.scope.routine.block == routine.block]
+    for one in routine.calls:
+        values += one.arguments if one.receiver is None else (one.receiver, *one.arguments)
+    gradients = {f"{name}.grad" for name in wanted if name}
+    return any(part.written in gradients for value in values for part in (value, *value.nested))
+
+
 def _is_gradient(value: Expr) -> bool:
     """Whether a positional argument of backward is its gradient, not the loss for an engine."""
     if value.is_literal or value.call is not None:

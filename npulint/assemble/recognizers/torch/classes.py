@@ -28,10 +28,10 @@ def _used_in(module: Scope) -> set[str]:
     for call in code.calls:
         if isinstance(call.callee, Ref):
             found.update(call.callee.name.split("."))
-    for record in code.name_uses:
-        owner = module.module.class_of(record.block)
+    for written, block in {(record.name, record.block) for record in code.name_uses}:
+        owner = module.module.class_of(block)
         own = module.at(owner).last_name if owner >= 0 else ""  # super(Net, self) is no use of Net
-        found.update([part for part in record.name.split(".") if part != own])
+        found.update([part for part in written.split(".") if part != own])
     found.update(base.written.rpartition(".")[2] for one in module.blocks_of("class") for base in one.bases)
     return found
 

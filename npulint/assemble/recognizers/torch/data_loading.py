@@ -47,8 +47,9 @@ def purpose(loader: CallSite, dataset: Expr | None, shuffles: bool) -> Purpose:
     answer = answer or named_purpose(function)
     if answer:
         return answer
-    if _is_made_to_evaluate(loader):
-        return "unknown"
+    callers = purposes_of_callers(loader)
+    if "evaluate" in callers:
+        return "train" if shuffles and "train" in callers else "unknown"
     answer = next((found for part in around if (found := named_purpose(part))), "")
     if answer:
         return answer
@@ -71,19 +72,22 @@ def _iterated(value: Expr) -> list[str]:
     return [one.written for one in ([value] if value.call is None else value.call.args)]
 
 
-def _is_made_to_evaluate(loader: CallSite) -> bool:
-    """Whether the callers of the function that creates a loader evaluate with it, by their names."""
+def purposes_of_callers(loader: CallSite) -> set[str]:
+    """What the callers of the function that creates a loader say about its purpose."""
     function = loader.scope.function
-    for caller in () if function is None else function.callers:
-        names = (
-            _assigned_results(caller.scope).get(caller.index, ""),
-            *(value.written or value.text for value in caller.arguments),
-        )
-        if any(named_purpose(name) == "evaluate" for name in names):
-            return True
-        if any(named_purpose(key) == "train" and value.literal == 0 for key, value in caller.keywords.items()):
-            return True
-    return False
+    return {_purpose_of_caller(caller) for caller in (() if function is None else function.callers)}
+
+
+def _purpose_of_caller(caller: CallSite) -> Literal["train", "evaluate", ""]:
+    """What a call of a function that creates a loader says about its purpose, by its names and its file."""
+    target = _assigned_results(caller.scope).get(caller.index, "")
+    names = [target, *(value.written or value.text for value in caller.arguments)]
+    if any(named_purpose(name) == "evaluate" for name in names):
+        return "evaluate"
+    if any(named_purpose(key) == "train" and value.literal == 0 for key, value in caller.keywords.items()):
+        return "evaluate"
+    file = caller.path.rpartition("/")[2].removesuffix(".py")
+    return "train" if named_purpose(file) == "train" or named_purpose(target) == "train" else ""
 
 
 @once_per_file

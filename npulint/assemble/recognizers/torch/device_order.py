@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from npulint.assemble.adaptors import packages_under_adaptor
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch.device_texts import is_device_name, leaves
+from npulint.assemble.training_reach import names_mentioned
+from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
@@ -59,10 +62,25 @@ class LateMove(CallFact):
 def early_bindings(module: Scope) -> list[EarlyBinding]:
     """The patched names that are imported before transfer_to_npu."""
     early = _early(module.context).get(module.path)
-    if not early:
+    if not early or module.path.startswith(packages_under_adaptor(module.context)):
         return []
     found = [(one, early.get((one.record.line, one.record.alias))) for one in imports(module)]
-    return [EarlyBinding(one.scope, one.span, one.name, entry) for one, entry in found if entry is not None]
+    return [
+        EarlyBinding(one.scope, one.span, one.name, entry)
+        for one, entry in found
+        if entry is not None and (entry == module.path or not _is_for_start(one))
+    ]
+
+
+def _is_for_start(place: ImportPlace) -> bool:
+    """Whether the name that an import binds is used only where its file is started as a script."""
+    module, alias = place.scope.at(0), place.record.alias
+    if not module.module.main_guards:
+        return False
+    code = module.module.code
+    called = ((call.callee.name, call.block) for call in code.calls if isinstance(call.callee, Ref))
+    blocks = [block for name, block in (*names_mentioned(code), *called) if name.partition(".")[0] == alias]
+    return bool(blocks) and all(module.at(block).is_started_only for block in blocks)
 
 
 @once

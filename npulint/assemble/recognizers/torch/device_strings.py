@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import returned_values
-from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names
+from npulint.assemble.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
 from npulint.assemble.recognizers.torch.device_moves import Move
 from npulint.assemble.recognizers.torch.device_texts import (
     DEVICE,
@@ -21,6 +23,7 @@ from npulint.assemble.recognizers.torch.device_texts import (
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
+from npulint.facts.code import Const, Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
@@ -79,7 +82,8 @@ class CudaText(CudaUse, kw_only=True):
     callee: str | None = None
     """The function that gets it."""
     beside_npu: bool = False
-    """Whether the NPU is named next to it."""
+    """Whether the NPU is named next to it, or the project takes it for the same option."""
+    _parameter: tuple[Scope, str] | None = None
 
     def __post_init__(self) -> None:
         others = _other_devices(self._expression)
@@ -102,6 +106,21 @@ class CudaText(CudaUse, kw_only=True):
         others = _other_devices(self._expression)
         chosen = self._expression.operator in ("if", "and", "or")
         return chosen and not any(text.startswith("npu") for text in others) and asks_cuda(self._expression)
+
+    @attribute
+    def matters(self) -> bool:
+        """Whether a run on an NPU server may miss something because of it: not a default of a parameter that every call
+        passes, or that is compared with the NPU; see also `CudaUse.matters`."""
+        return self._left_out != [] and super().matters
+
+    @property
+    def run_by(self) -> Scope:
+        """See `CodeFact.run_by`: of a default, a call that uses it."""
+        return self._left_out[0].scope if self._left_out else self.scope
+
+    @cached_property
+    def _left_out(self) -> list[CallSite] | None:
+        return None if self._parameter is None else leaving_out(*self._parameter)
 
     @attribute
     def guarded(self) -> bool:
@@ -208,9 +227,9 @@ def _in_calls(module: Scope) -> Iterator[CudaUse]:
         elif call.name in _POSITIONS:
             yield from _placed(call)
         else:
-            for place, value in enumerate(call.args):
-                if _SAYS.search(value.text):
-                    yield from _passed(call, place, value.text)
+            for place, value in enumerate(record.args):
+                if isinstance(value, Const) and isinstance(value.value, str) and _SAYS.search(value.value):
+                    yield from _passed(call, place, value.value)
 
 
 def _keyword(call: CallSite, key: str, value: Expr, text: str) -> Iterator[CudaText]:
@@ -248,7 +267,9 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
     place = _POSITIONS[call.name]
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
-        yield _argument(call, text, place, call.name, "yes", call.name)
+        found = _argument(call, text, place, call.name, "yes", call.name)
+        found._parameter = computed_defaults(call.scope).get(call.index)
+        yield found
 
 
 def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
@@ -307,16 +328,20 @@ def _option(call: CallSite) -> Iterator[CudaText]:
 
 
 def _offers_npu(call: CallSite, names: list[str]) -> bool:
-    """Whether an option has the NPU among its choices, or a launcher passes it."""
+    """Whether an option has the NPU among its choices, a launcher passes it, or the project compares the option with
+    it."""
     choices = call.argument("choices")
     if choices is not None and any(choice.text.startswith("npu") for choice in choices.items):
+        return True
+    if not npu_choices(call.context).isdisjoint(map(choice_of, names)):
         return True
     launched = [value for name in names for value in call.context.options.launched(name, call.module)]
     return any(value is None or value.startswith("npu") for value in launched)
 
 
 def _assigned(module: Scope) -> Iterator[CudaText]:
-    for one in module.assignments:
+    records = (one for one in module.module.code.assignments if not isinstance(one.value, Ref))
+    for one in (assignment_at(module.context, module.module, record) for record in records):
         text = device_text(one.value)
         if text and _is_for_device(one, text):
             yield CudaText(
@@ -345,7 +370,15 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
         for name, value in function.defaults:
             text = device_text(value)
             if text and (":" in text or is_device_name(name)):
-                yield CudaText(value.scope, _line(value), text, _expression=value, position="default", within=name)
+                yield CudaText(
+                    value.scope,
+                    _line(value),
+                    text,
+                    _expression=value,
+                    position="default",
+                    within=name,
+                    _parameter=(function, name),
+                )
 
 
 def _returned(module: Scope) -> Iterator[CudaText]:

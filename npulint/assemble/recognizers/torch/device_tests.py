@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import permutations
 from typing import Literal
 
-from npulint.assemble.code_places import ExpressionPlace, expressions, imports_package, written_values
+from npulint.assemble.adaptors import patched
+from npulint.assemble.code_places import (
+    ExpressionPlace,
+    expressions,
+    imports_package,
+    operations,
+    written_values,
+)
+from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.device_moves import Move, has_kernels, is_given_here
 from npulint.assemble.recognizers.torch.device_names import CAPABILITY, TENSOR_TYPE
 from npulint.assemble.recognizers.torch.device_uses import CudaUse
+from npulint.assemble.recognizers.torch.scaling import makes_scaler
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import Ref, Value
@@ -27,6 +38,8 @@ _TEXT = lazy_compile(r"^(?:torch\.)?cuda(?:$|[:.])")
 _NPU = lazy_compile(r"^(?:torch\.)?npu")
 _CHOICE = lazy_compile(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
 _BACKEND = lazy_compile(r"backend", re.IGNORECASE)
+_COMPARISONS = ("==", "!=", "in", "not in")
+_WRAPPED = 2  # lines between the operands of one condition
 _GPU_LIBRARIES = ("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt")
 Compared = Literal["tensor", "type", "device", "backend", "choice", "other"]
 
@@ -85,7 +98,7 @@ class DeviceProperty(CudaUse):
 
 
 @fact_kind("cuda")
-class IsCuda(CudaUse):
+class IsCuda(CudaUse, kw_only=True):
     """``is_cuda`` of a tensor is read."""
 
     form: Literal["is_cuda"] = "is_cuda"
@@ -96,6 +109,12 @@ class IsCuda(CudaUse):
     """Whether it raises where torch has no CUDA."""
     counterpart: str = "is_npu"
     """The NPU's name for it."""
+    _read: Expr
+
+    @property
+    def question(self) -> Expr | None:
+        """See `CudaUse.question`."""
+        return self._read
 
     @property
     def is_choice(self) -> bool:
@@ -124,7 +143,7 @@ class CudaComparison(CudaUse, kw_only=True):
     """What is compared, as written."""
     within: str | None
     """The argument or value that contains the text, in the form of the verb retext."""
-    _test: Expr | None = None
+    _test: Expr
 
     @attribute
     def covered(self) -> Flag:
@@ -132,9 +151,22 @@ class CudaComparison(CudaUse, kw_only=True):
         return "no" if self.of in ("tensor", "type", "backend") else "unknown"
 
     @attribute
-    def gpu_only(self) -> bool:
-        """Whether it only prevents calls of CUDA functions on other devices, or is in code for TensorRT."""
-        return self._test is not None and _lets_cuda_in(self._test)
+    def matters(self) -> bool:
+        """Whether a run on an NPU server may miss something because of it (see there); not in code for TensorRT."""
+        return not imports_package(self.scope, *_GPU_LIBRARIES) and super().matters
+
+    @property
+    def question(self) -> Expr | None:
+        """See `CudaUse.question`."""
+        return self._test
+
+    @attribute
+    def decides(self) -> Literal["loss_scale", "other"]:
+        """What it decides: whether the loss is scaled at all, or something else."""
+        branches = _branches_of(self._test)
+        made = [call for call in self.scope.routine.calls if makes_scaler(call)] if branches else []
+        inside = bool(made) and all(any(call.scope.is_inside(branch) for branch in branches) for call in made)
+        return "loss_scale" if inside else "other"
 
     @property
     def is_choice(self) -> bool:
@@ -179,14 +211,22 @@ def device_tests(module: Scope) -> Iterator[CudaUse]:
             of = _compared(call.receiver)
             written = call.receiver.dotted
             yield CudaComparison(
-                call.scope, call.span, text, call, of=of, beside_npu=_has_npu([text]), subject=written, within="0"
+                call.scope,
+                call.span,
+                text,
+                call,
+                of=of,
+                beside_npu=_has_npu([text]),
+                subject=written,
+                within="0",
+                _test=call.result,
             )
 
 
 def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
     last = place.expression.dotted.rpartition(".")[2]
     if last == "is_cuda":
-        yield IsCuda(place.scope, place.span, "is_cuda")
+        yield IsCuda(place.scope, place.span, "is_cuda", _read=place.expression)
     elif last in _FIELDS:
         name = place.expression.name
         if _PROPERTIES.match(name):
@@ -199,13 +239,15 @@ def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
     for text_side, subject in ((right, left), (left, right)):
         texts = _texts(text_side)
         cuda = next((text for text in texts if _TEXT.match(text) or text.lower() == "nccl"), "")
+        if cuda and _answers_cuda(subject):
+            return
         if cuda:
             yield CudaComparison(
                 place.scope,
                 place.span,
                 cuda,
                 of="backend" if cuda.lower() == "nccl" else _compared(subject),
-                beside_npu=_has_npu(texts),
+                beside_npu=_has_npu(texts) or _is_compared_with_npu(place.scope, subject.dotted, comparison.line),
                 subject=subject.dotted,
                 within=None if text_side.written else "value",
                 _test=comparison,
@@ -213,19 +255,40 @@ def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
             return
 
 
+def _answers_cuda(subject: Expr) -> bool:
+    """Whether an adaptor of the project makes what is compared name CUDA on the NPU."""
+    return _compared(subject) == "type" and patched(subject.context, "torch.Tensor.type") is not None
+
+
 def _has_npu(texts: list[str]) -> bool:
     return any(_NPU.match(text) or text.lower() == "hccl" for text in texts)
 
 
-def _lets_cuda_in(test: Expr) -> bool:
-    if imports_package(test.scope, *_GPU_LIBRARIES):
-        return True
+def _is_compared_with_npu(scope: Scope, subject: str, line: int) -> bool:
+    """Whether the same condition compares something with the NPU, too: ``kind == "cuda" or kind == "npu"``."""
+    return bool(subject) and any(
+        line - _WRAPPED <= one <= line + _WRAPPED for one in _npu_lines(scope).get(subject, ())
+    )
+
+
+@once_per_file
+def _npu_lines(module: Scope) -> dict[str, list[int]]:
+    """The lines that compare something with the NPU, by what they compare."""
+    found: dict[str, list[int]] = defaultdict(list)
+    if not module.module.code.npu:
+        return found
+    asserted = (part for place in expressions(module, "assert") for part in place.expression.nested)
+    for one in (*operations(module, *_COMPARISONS), *(part for part in asserted if part.operator in _COMPARISONS)):
+        for text, subject in permutations(one.operands(), 2):
+            if subject.dotted and _has_npu(_texts(text)):
+                found[subject.dotted].append(one.line)
+    return found
+
+
+def _branches_of(test: Expr) -> list[Scope]:
+    """The branches whose condition is, or contains, a comparison."""
     tests = (block for block in test.scope.blocks_of("if") if block.record.line == test.line)
-    branches = [block for block in tests if _contains(block.test, test.value)]
-    if branches:
-        inner = [call.name for call in test.scope.all_calls if any(map(call.scope.is_inside, branches))]
-        return bool(inner) and all(name.startswith("torch.cuda.") for name in inner)
-    return any(call.line == test.line and call.name.startswith("torch.cuda.") for call in test.scope.all_calls)
+    return [block for block in tests if _contains(block.test, test.value)]
 
 
 @walker(depth=9, otherwise=bool)

@@ -23,24 +23,25 @@ _TEXT_CALLS = frozenset(("format", "str"))
 
 
 @walker(depth=7, otherwise=list)
-def leaves(value: Expr, inner: bool = False) -> list[str]:
+def leaves(value: Expr, inner: bool = False, anywhere: bool = False) -> list[str]:
     """The possible device texts of an expression, computed ones by their literal prefix; `inner`: it is part of another
-    expression."""
+    expression; `anywhere`: also those that are not chosen on an NPU server, which costs less."""
     if isinstance(value.literal, str):
         return [value.literal]
     operands = value.operands()
     if value.operator in _CHOICES:
-        return [text for one in _possible(value) for text in leaves(one, True)]
+        chosen = value.operands() if anywhere else _possible(value)
+        return [text for one in chosen for text in leaves(one, True, anywhere)]
     if value.operator in ("+", "%", "join") and operands:
-        return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True)]
+        return [f"{text}…" if value.operator == "+" else text for text in leaves(operands[0], True, anywhere)]
     call = value.call
     if call is None:
         return []
     holder = call.callee.attribute
     if holder is not None and holder[1] == "format":
-        return leaves(value.sibling(holder[0].value), True)
+        return leaves(value.sibling(holder[0].value), True, anywhere)
     if call.args and (call.written == "str" or (inner and call.last == "device")):
-        return leaves(value.sibling(call.record.args[0]), True)
+        return leaves(value.sibling(call.record.args[0]), True, anywhere)
     return []
 
 
@@ -65,7 +66,8 @@ def device_text(value: Expr) -> str:
     if value.is_display or value.is_dict:
         found = list(map(device_text, value.items or [entry for _, entry in value.entries]))
     elif value.operator in _COMPOSING or (value.call is not None and value.call.last in _TEXT_CALLS):
-        found = [text for text in leaves(value) if _COMPOSED.match(text)]
+        named = any(map(_COMPOSED.match, leaves(value, False, True)))
+        found = [text for text in leaves(value) if _COMPOSED.match(text)] if named else []
     else:
         return ""
     return next((text for text in found if text.startswith("cuda")), "") or next(filter(None, found), "")

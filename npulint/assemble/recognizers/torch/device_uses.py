@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from npulint.assemble.code_facts import PlaceFact
-from npulint.assemble.code_places import expressions, imports_package
-from npulint.assemble.cursors import AssignmentSite, CallSite, Scope
+from npulint.assemble.code_places import ExpressionPlace, expressions, imports_package
+from npulint.assemble.context import once_per_file
+from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.assemble.guards import surely_runs
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.torch import device_names
+from npulint.assemble.recognizers.torch.device_effects import is_spared
 from npulint.assemble.recognizers.torch.device_moves import Move, chooses_itself, keeps_table, knows_npu
 from npulint.facts.attributes import attribute
 from npulint.facts.model import Span
@@ -54,6 +58,33 @@ class CudaUse(PlaceFact, eq=False, dict=True):
             return "none"
         return self.own_move
 
+    @attribute
+    def matters(self) -> bool:
+        """Whether a run on an NPU server may miss something because of it: not if the branches for CUDA that it stands
+        in, or decides, do nothing that is needed there, or have one for the NPU next to them, nor in an assertion about
+        what somebody chose."""
+        if self._assertion is not None and not surely_runs(self.scope):
+            return False
+        return not is_spared(self.scope, self.span.line, self.question)
+
+    @attribute
+    def fatal(self) -> bool:
+        """Whether it stands in an assertion that fails on an NPU server."""
+        test = self._assertion
+        return test is not None and npu_server(self.scope.context).truth(test) is False
+
+    @property
+    def _assertion(self) -> Expr | None:
+        here = (self.span.line, self.span.column)
+        around = (one for one in _assertions(self.scope) if one.span.line <= here[0] <= one.span.end_line)
+        found = (one for one in around if (one.span.line, one.span.column) <= here)
+        return next((one.expression for one in found if here < (one.span.end_line, one.span.end_column)), None)
+
+    @property
+    def question(self) -> Expr | None:
+        """The expression that asks whether there is CUDA; None for everything else."""
+        return None
+
     @property
     def is_choice(self) -> bool:
         """Whether it determines the chosen device, which stays unchanged in a file that distinguishes several
@@ -69,6 +100,12 @@ class CudaUse(PlaceFact, eq=False, dict=True):
     def own_move(self) -> Move:
         """How it is moved unless other code in its file prevents that."""
         return "none"
+
+
+@once_per_file
+def _assertions(module: Scope) -> list[ExpressionPlace]:
+    """The assertions of a file that test for CUDA."""
+    return list(expressions(module, "assert"))
 
 
 def is_guarded(scope: Scope, span: Span) -> bool:

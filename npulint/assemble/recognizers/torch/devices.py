@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_places import NamePlace, names_used
-from npulint.assemble.cursors import CallSite, Scope, scope_named
+from npulint.assemble.cursors import CallSite, Expr, Scope, scope_named
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names as known
+from npulint.assemble.recognizers.torch.device_effects import asks_npu_here
 from npulint.assemble.recognizers.torch.device_moves import Move, may_be_own_method, move_of_member
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
@@ -142,6 +144,19 @@ class CudaMemberCall(CudaUse):
         """Whether its file names the NPU anywhere."""
         return known.ported(self.scope)
 
+    @attribute
+    def matters(self) -> bool:
+        """Whether a run on an NPU server may miss something because of it (see there); not next to the same call for
+        the NPU in its function."""
+        if self.form == "api" and self.breaks == "no" and self.counterpart in _called_beside(self.scope):
+            return False
+        return super().matters
+
+    @property
+    def question(self) -> Expr | None:
+        """See `CudaUse.question`."""
+        return self.call.result if self.form == "available" and self.call is not None else None
+
     @property
     def is_choice(self) -> bool:
         """See `CudaUse.is_choice`."""
@@ -181,6 +196,11 @@ class CudaFlag(CudaUse):
     """How CUDA is used."""
     breaks: bool = False
     """Whether it raises where torch has no CUDA."""
+
+    @attribute
+    def matters(self) -> bool:
+        """Whether an NPU server may come to it, and not in a function that makes runs repeatable there, too."""
+        return not asks_npu_here(self.scope) and npu_server(self.scope.context).runs(self.scope, self.span.line) != "no"
 
 
 @fact_kind("cuda")
@@ -236,6 +256,11 @@ def cuda_mentions(module: Scope) -> Iterator[CudaUse]:
         name = assignment.name
         if "." in assignment.target and name.startswith(_FLAGS):
             yield CudaFlag(assignment.scope, assignment.span, name, assignment=assignment)
+
+
+def _called_beside(scope: Scope) -> set[str]:
+    """The names of what the function around also calls."""
+    return {call.name for call in scope.routine.calls}
 
 
 def _method(call: CallSite) -> CudaMethodCall:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.cursors import Expr, Scope
+from npulint.assemble.importers import import_places
+from npulint.assemble.recognizers.torch.import_failures import after_failure
+from npulint.assemble.walker import memoized
 from npulint.facts.code import Scalar, Value
 
 Placed = Literal["top", "try", "condition", "function"]
@@ -12,9 +15,24 @@ _KINDS: dict[str, Placed] = {"try": "try", "except": "try", "function": "functio
 
 
 def placed(scope: Scope) -> Placed:
-    """``top`` if it runs whenever its module is loaded; else what may prevent it: ``try``, ``function`` or
-    ``condition``."""
+    """``top`` if it runs whenever its module is loaded; else what may prevent it: ``try`` (not one that passes a failed
+    import on), ``function`` or ``condition``. Where all that import the module may be prevented, what prevents them."""
+    here = _placed_in_module(scope)
+    return _importers_placed(scope.at(0)) if here == "top" else here
+
+
+@memoized(meanwhile=lambda: "top")
+def _importers_placed(module: Scope) -> Placed:
+    """``try`` or ``condition`` if some import of a module stands in one, and none runs whenever its module is loaded;
+    else ``top``."""
+    found = {_placed_in_module(around) for around, _ in import_places(module.context).get(module.path, ())}
+    return "top" if "top" in found else "try" if "try" in found else "condition" if "condition" in found else "top"
+
+
+def _placed_in_module(scope: Scope) -> Placed:
     for around in scope.ancestors:
+        if around.kind == "try" and after_failure(around) == "stops":
+            continue
         if around.kind in _KINDS:
             return _KINDS[around.kind]
     return "condition" if any(not one.has_main_test for one in _conditions(scope)) else "top"

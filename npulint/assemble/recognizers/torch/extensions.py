@@ -27,6 +27,7 @@ _BUILDS: dict[str, Literal["build", "load", "inline", "ffi"]] = {
 }
 _KERNELS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CUDA_FILE = (".cu", ".cuh")
+_PREDICATE = lazy_compile(r"_?(?:is|has|use|supports|on|to)_")
 _BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
 
 
@@ -76,6 +77,11 @@ class ExtensionUse(PlaceFact):
 @fact_kind("triton_kernel")
 class TritonKernel(PlaceFact):
     """A function is compiled by Triton; the name is the function's."""
+
+    @attribute
+    def names_npu(self) -> bool:
+        """Whether its file names the NPU, so that the kernel was written or changed for it."""
+        return self.scope.module.code.npu
 
 
 @recognizes(*_BUILDS)
@@ -166,11 +172,17 @@ def _compiled_imports(module: Scope) -> Iterator[ExtensionUse]:
         home = record.module.rpartition(".")[2]
         built = last in known or home in known
         looks = record.level and (_BUILT.search(last) or _BUILT.search(home))
-        compiled = record.name != "*" and (built or looks or last.endswith("_cuda"))
+        named = last.endswith("_cuda") and not _is_predicate(record.name)
+        compiled = record.name != "*" and (built or looks or named)
         if compiled and not _is_python(one):
             name = last if built or _BUILT.search(last) else home
             cuda: Flag = "yes" if built or "cuda" in name else "unknown"
             yield ExtensionUse(one.scope, one.span, name, "import", cuda, name)
+
+
+def _is_predicate(member: str) -> bool:
+    """Whether a member of a module asks for the device: ``from library import is_cuda``."""
+    return _PREDICATE.match(member) is not None
 
 
 def _is_python(place: ImportPlace) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.assemble.adaptors import patched
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.tensors import on_host
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 
@@ -19,6 +22,7 @@ _MADE = frozenset(
 )
 _CAST = frozenset(("to", "type", "new_zeros", "new_ones", "new_full", "new_tensor", "new_empty"))
 _COLLECTIVES = ("all_reduce", "reduce", "all_gather", "reduce_scatter", "all_gather_into_tensor")
+_JOINS = frozenset(("torch.stack", "torch.cat", "torch.concat"))
 _HOST = frozenset(("numpy", "pandas", "scipy"))
 
 
@@ -42,18 +46,28 @@ class DoubleTensor(CallFact):
 
     @attribute
     def reduced(self) -> bool:
-        """Whether a collective gets the tensor, directly or by the name assigned in the same function."""
+        """Whether a collective of PyTorch gets the tensor, directly or by the name assigned in the same function."""
         collectives = (one for one in self.call.scope.routine.calls if one.last in _COLLECTIVES)
         return any(
-            one.name.startswith("torch.distributed.") and any(self._may_be(value) for value in one.args)
+            _takes_float64(one) and self._may_precede(one) and any(self._may_be(value) for value in one.args)
             for one in collectives
         )
+
+    def _may_precede(self, other: CallSite) -> bool:
+        """Whether the tensor may be there before another call in its function: one above, or one in the same loop."""
+        return self.call.line <= other.line or self.call.scope.loop is not None
 
     def _may_be(self, value: Expr) -> bool:
         """Whether an argument is the tensor."""
         if not value.written:
             return _is_result(value, self.call)
         return any(_is_result(one, self.call) for one in self.call.scope.namespace.assigned(value.written))
+
+
+def _takes_float64(collective: CallSite) -> bool:
+    """Whether a collective passes on what it gets; adaptors may replace it by one that converts it."""
+    name = collective.name
+    return name.startswith("torch.distributed.") and patched(collective.context, name) is None
 
 
 def _is_result(value: Expr, call: CallSite) -> bool:
@@ -77,7 +91,8 @@ def _may_be_double(name: str) -> bool:
 def double_tensors(call: CallSite) -> list[DoubleTensor]:
     """Calls whose element type is certainly double."""
     name, last = call.name, call.name.rpartition(".")[2]
-    if name not in _ON_GPU and not _names_double(call, last):
+    certain = name in _ON_GPU and patched(call.context, name) is None
+    if not certain and not _names_double(call, last):
         return []
     return [DoubleTensor(call, name if name.startswith("torch.") and "(" not in name else f"torch.Tensor.{last}")]
 
@@ -89,4 +104,53 @@ def _names_double(call: CallSite, last: str) -> bool:
     values = [] if dtype is None else [dtype]
     if last in ("to", "type"):
         values += call.args
-    return any(value.written and value.name in _DOUBLE for value in values)
+    return any(map(_is_double, values))
+
+
+@walker(depth=4, otherwise=bool)
+def _is_double(value: Expr) -> bool:
+    """Whether a type is certainly double: ``torch.float64``, or a variable that is nothing else on an NPU server."""
+    branches = value.operands("if")
+    if branches:
+        found = npu_server(value.context).truth(branches[0])
+        return found is not None and _is_double(branches[1] if found else branches[2])
+    if not value.written or value.name not in _DOUBLE:
+        return False
+    chosen = (one.value for one in value.assignments)
+    return all(_is_double(one) for one in chosen if one.operator == "if")
+
+
+# -- lists of tensors that are reduced together ------------------------------------------------------
+
+
+@fact_kind("float64")
+class DoubleCollective(CallFact):
+    """A collective gets a tensor that was joined from tensors in double precision; the name is the collective."""
+
+    device: Literal["other"] = "other"
+    """The device of the tensors."""
+    reduced: bool = True
+    """Whether a collective gets the tensor."""
+
+
+@recognizes(*(f"torch.distributed.{name}" for name in _COLLECTIVES))
+def double_collectives(call: CallSite) -> list[DoubleCollective]:
+    """``parts.append(torch.zeros(1, dtype=torch.float64, device=device))``, then ``all_reduce(torch.stack(parts))``."""
+    joined = [made for value in call.args[:1] for made in _calls_of(value) if made.name in _JOINS and made.args]
+    parts = {made.args[0].written for made in joined} - {""}
+    gathered = [one for one in call.scope.routine.calls if one.last == "append" and one.args]
+    items = [one.args[0] for one in gathered if one.written.rpartition(".")[0] in parts]
+    return [DoubleCollective(call, call.name)] if any(map(_is_double_on_device, items)) else []
+
+
+def _calls_of(value: Expr) -> list[CallSite]:
+    """The calls whose results a value may be in its own function."""
+    values = value.scope.namespace.assigned(value.written) if value.written else [value]
+    return [one.call for one in values if one.call is not None]
+
+
+def _is_double_on_device(item: Expr) -> bool:
+    return any(
+        _may_be_double(made.name) and _names_double(made, made.last) and DoubleTensor(made, made.name).device == "other"
+        for made in _calls_of(item)
+    )

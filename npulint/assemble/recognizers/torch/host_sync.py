@@ -8,11 +8,12 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.conditions import words_around
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
-from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch.host_made import is_made_on_host, stored_from_host
 from npulint.assemble.recognizers.torch.losses import gathers_loss, is_loss, shows_loss, takes_loss
-from npulint.assemble.recognizers.torch.tensors import method_of, on_host, short_text
+from npulint.assemble.recognizers.torch.tensors import is_host_tensor, method_of, on_host, short_text
 from npulint.assemble.recognizers.torch.timing import starts_interval
-from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.surroundings import step_at
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
@@ -40,17 +41,14 @@ _SHOWN = frozenset(
 _MOVES = frozenset(("cuda", "npu", "to"))
 _READS = frozenset(("item", "tolist", "cpu"))
 _GATHERS = frozenset(("append", "update"))
-_FACTORIES = frozenset(
-    """torch.zeros torch.ones torch.full torch.empty torch.tensor torch.arange torch.linspace torch.eye torch.rand
-    torch.randn torch.randint torch.FloatTensor torch.LongTensor torch.Tensor torch.IntTensor""".split()
-)
 _SCALAR = lazy_compile(
     r"loss|acc|err|norm|prec|top_?[15]|correct|total|kl|nll|ppl|count|num|n_\w+|score|coef|scale|ratio|len|metric",
     re.IGNORECASE,
 )
+_PARAMETERS = lazy_compile(r"(?:^|[._])(?:param(?:eter)?s?|named_parameters|grads|gradients)$", re.IGNORECASE)
 _REDUCES = frozenset(("sum", "mean", "max", "min", "norm", "item", "argmax", "std", "prod", "median"))
 _MODULE = lazy_compile(
-    r"torch\.nn\.\w+\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
+    r"torch\.nn\.\w+\(\)$|^super\(\)$|(?:^|[._?:])(?:\w*model\w*|net|\w+_net|net\w?|module|backbone|ema)$|state_dict\(\)"
 )
 _WAITS = lazy_compile(r"stream|event", re.IGNORECASE)
 # Functions that a training loop calls occasionally, whatever the condition; code under a debugging flag.
@@ -67,13 +65,19 @@ _METHODS = _READS | _MOVES | _SHOWN | _GATHERS | {"synchronize", "isnan", "isinf
 @fact_kind("host_sync")
 class HostSync(CallFact):
     """A call makes the host wait for the device in every training step, or repeats work there; also the copy of a
-    batch in another loop. The name is the cause: item, tolist, cpu, cpu_scalar, float, int, bool, print, log, clock,
-    synchronize, empty_cache, gc_collect, isfinite_if, append_graph, host_tensor or blocking_copy."""
+    batch in another loop. The name is the cause: item, item_of_each (of every parameter), tolist, cpu, cpu_scalar,
+    float, int, bool, print, log, clock, synchronize, stream_synchronize, empty_cache, gc_collect, isfinite_if,
+    append_graph, host_tensor or blocking_copy."""
 
     @attribute
     def written(self) -> str:
         """The callee, shortened for the message."""
         return short_text(self.call.callee)
+
+    @attribute
+    def of_cuda(self) -> bool:
+        """Whether it asks CUDA and not the device in use: ``torch.cuda.empty_cache()``."""
+        return self.call.name.startswith("torch.cuda.")
 
     @attribute
     def timed(self) -> bool:
@@ -95,7 +99,7 @@ def host_syncs(call: CallSite) -> list[HostSync]:
     """Calls in every training step, and batches copied in other loops."""
     scope, name = call.scope, call.name
     last = name.rpartition(".")[2]
-    step = surroundings_of(scope).step
+    step = step_at(scope, call.line)
     if step != "yes" and (step != "no" or last not in _MOVES or scope.loop is None):
         return []
     if call.target is not None or _is_occasional(scope):
@@ -106,6 +110,13 @@ def host_syncs(call: CallSite) -> list[HostSync]:
     if cause == "clock" and not starts_interval(call):
         return []
     return [HostSync(call, cause)]
+
+
+@recognizes_in_modules
+def stored_host_tensors(module: Scope) -> list[HostSync]:
+    """Tensors of the host whose elements every training step stores into a tensor of the device."""
+    made = stored_from_host(module)
+    return [HostSync(call, "host_tensor") for call in made if step_at(call.scope, call.line) == "yes"]
 
 
 def _is_occasional(scope: Scope) -> bool:
@@ -122,7 +133,7 @@ def _cause(call: CallSite, name: str, last: str) -> str:
     if last in _MOVES:
         return _moved(call, last)
     if last == "synchronize":
-        return last if _WAITS.search(name.rpartition(".")[0]) else ""
+        return "stream_synchronize" if _WAITS.search(name.rpartition(".")[0]) else ""
     if last in _FINITE:
         return "isfinite_if" if call.index in _tested(call.scope) and takes_loss(call) else ""
     if last == "append":
@@ -142,15 +153,23 @@ def _read(call: CallSite, name: str, last: str) -> str:
     receiver = call.receiver
     if receiver is None or not method_of(name) or call.record.args:
         return ""
-    if on_host(receiver) or _MODULE.search(receiver.name) or _is_made_on_host(receiver):
+    if on_host(receiver) or _MODULE.search(receiver.name) or is_made_on_host(receiver) or is_host_tensor(receiver):
         return ""
     if _is_from_loader(receiver):  # already on the device
         return ""
     if last != "cpu":
-        return last
+        return "item_of_each" if last == "item" and _goes_over_parameters(call.scope) else last
     if _is_dropped(call) or _only_converts(call) or _uses_host_library(call.scope):
         return ""
     return "cpu_scalar" if _is_small(receiver) or is_loss(receiver) else last
+
+
+def _goes_over_parameters(scope: Scope) -> bool:
+    """Whether the innermost loop around a block goes over the parameters of a model."""
+    loop = scope.loop
+    if loop is None or loop.routine is not scope.routine:
+        return False
+    return any(_PARAMETERS.search(part.written) for part in loop.test.mentioned)
 
 
 def _only_converts(call: CallSite) -> bool:
@@ -223,22 +242,14 @@ def _moved(call: CallSite, last: str) -> str:
     if receiver is None or (last == "to" and target is None):
         return ""
     if target is not None and _is_cpu(target):
-        if on_host(receiver) or _is_dropped(call):
+        if on_host(receiver) or _is_dropped(call) or is_host_tensor(receiver) or _is_asynchronous(call, last):
             return ""
         return "cpu_scalar" if _is_small(receiver) else "cpu"
     if target is not None and not _is_device(target):
         return ""
-    if _is_made_on_host(receiver):
+    if is_made_on_host(receiver):
         return "host_tensor"
     return "blocking_copy" if not _is_asynchronous(call, last) and _is_from_loader(receiver) else ""
-
-
-def _is_made_on_host(value: Expr) -> bool:
-    """``torch.zeros(n)`` without a device."""
-    made = value.call
-    if made is None or made.name not in _FACTORIES:
-        return False
-    return not (made.has_keyword("device") or made.has_keyword("**"))
 
 
 def _is_asynchronous(call: CallSite, last: str) -> bool:
@@ -277,7 +288,7 @@ def _is_from_loader(value: Expr) -> bool:
         return _is_from_loader(value.operands()[0])
     if call is not None:
         source = call.receiver if call.last in _SAME_PLACE else None
-        return source is not None and _is_from_loader(source)
+        return call.name == "next" if source is None else _is_from_loader(source)
     if not value.written:
         return False
     for around in value.scope.ancestors:  # a comprehension over the batch

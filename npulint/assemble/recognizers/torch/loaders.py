@@ -18,6 +18,7 @@ from npulint.assemble.recognizers.torch.data_loading import (
     knows_rank,
     moves_items,
     purpose,
+    purposes_of_callers,
     sharing,
 )
 from npulint.assemble.recognizers.torch.loader_arguments import LoaderArguments
@@ -29,6 +30,7 @@ from npulint.lazy_regex import lazy_compile
 
 LOADER = "torch.utils.data.DataLoader"
 _OWN = lazy_compile(r":(?:\w+\.)*[A-Z]\w*$")
+_ENDLESS = 100_000_000  # samples of one round, more than a run draws
 _MANY = 64  # workers of one process that take the CPU from the thread that launches operators
 
 
@@ -46,6 +48,11 @@ class DataLoader(CallFact):
         """The calls that create its dataset."""
         value = self._arguments.value("dataset")
         return [] if value is None else value.sites
+
+    @cached_property
+    def _is_endless(self) -> bool:
+        value = self._arguments.value("sampler")
+        return any(map(_is_endless, [] if value is None else value.sites))
 
     def _flag(self, name: str) -> ArgumentFlag:
         known = self._arguments.known(name)
@@ -66,6 +73,8 @@ class DataLoader(CallFact):
     @attribute
     def drop_last(self) -> Literal[ArgumentFlag, "full"]:
         """Whether an incomplete last batch is dropped; ``full``: there is none, or a batch sampler decides."""
+        if self._is_endless:
+            return "full"
         batches = self._arguments.known("batch_sampler")
         if self._arguments.values("batch_sampler") and batches is not None and batches.values != (None,):
             return "full"
@@ -129,6 +138,16 @@ class DataLoader(CallFact):
         return "sometimes" if None in known.values else "always"
 
     @attribute
+    def endless(self) -> bool:
+        """Whether its sampler draws so many samples, with replacement, that training ends before its round does."""
+        return self._is_endless
+
+    @attribute
+    def evaluates_too(self) -> bool:
+        """Whether callers of the function that creates it evaluate with it."""
+        return "evaluate" in purposes_of_callers(self.call)
+
+    @attribute
     def dataset(self) -> DatasetForm:
         """The kind of its dataset: iterable (without an index), map (with one), or memory (all samples are in
         tensors)."""
@@ -145,6 +164,16 @@ class DataLoader(CallFact):
         """Whether items are moved to a device in the loader."""
         collate = self._arguments.value("collate_fn")
         return moves_items(self._dataset, [] if collate is None else collate.functions)
+
+
+def _is_endless(sampler: CallSite) -> bool:
+    """``RandomSampler(rows, replacement=True, num_samples=int(1e10))``"""
+    count = sampler.argument("num_samples", 2)
+    if sampler.last != "RandomSampler" or count is None:
+        return False
+    number = count.call.args[0] if count.call is not None and count.call.name == "int" and count.call.args else count
+    drawn = number.single
+    return isinstance(drawn, int | float) and drawn >= _ENDLESS
 
 
 def _passes_on(call: CallSite) -> bool:

@@ -133,7 +133,7 @@ class SpawnedProcesses(CallFact):
             return "unset"
         if any(setter.kind == "module" for setter in setters):  # executed in every process
             return "kept"
-        return "kept" if any(_comes_to(worker, setters) for worker in workers) else "lost"
+        return "kept" if any(_reaches(worker, setters) for worker in workers) else "lost"
 
 
 @once
@@ -145,7 +145,7 @@ def _compile_mode_setters(context: Context) -> set[Scope]:
     return {scope.function or scope for scope in set_here if active(scope) != "no"}
 
 
-def _comes_to(function: Scope, targets: set[Scope]) -> bool:
+def _reaches(function: Scope, targets: set[Scope]) -> bool:
     """Whether a function, or any that it calls, is one of `targets`."""
     queue, seen = [function], {function}
     while queue:

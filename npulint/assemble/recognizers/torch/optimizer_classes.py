@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.assemble.adaptors import patched
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, scope_named
@@ -67,7 +68,7 @@ def family(context: Context, name: str) -> Family | None:
     if head == "torch.optim":
         return "stock" if last in _STOCK else None
     if head == "apex.optimizers":
-        return "apex_gpu" if last in _CUDA_FUSED else None
+        return "apex_gpu" if last in _CUDA_FUSED and patched(context, name) is None else None
     if name.startswith(_OTHER_ROOTS):
         return "other" if last in _OTHERS or (last == "AdamW" and name.startswith("transformers.")) else None
     return "other" if ":" in name and _is_own_optimizer(context, name) else None

@@ -8,9 +8,11 @@ from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import scaling
 from npulint.assemble.recognizers.torch.receiver_types import is_model
+from npulint.assemble.training import training_of
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import Op, Scalar
@@ -27,7 +29,7 @@ _SHAPES = frozenset("repeat view reshape unsqueeze expand contiguous transpose p
 _MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that return a mask
 
 
-@recognizes("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
+@recognizes("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast", *scaling.HELPERS)
 @fact_kind("autocast")
 class Autocast(CallFact):
     """An autocast context is created; the name is its canonical constructor."""
@@ -55,6 +57,19 @@ class Autocast(CallFact):
     def alternative(self) -> bool:
         """Whether the same name, or the same call in another branch, means the NPU's."""
         return scaling.alternative(self.call)
+
+    @attribute
+    def trains(self) -> bool:
+        """Whether every training step opens it, or the training loop runs in it."""
+        if self.step == "yes":
+            return True
+        loops = (loop for loop in training_of(self.call.context).loops if loop.module is self.scope.module)
+        return any(one.kind == "with" and one.test.call == self.call for loop in loops for one in loop.ancestors)
+
+    @attribute
+    def dead(self) -> bool:
+        """Whether an NPU server never comes to it, whatever the options are."""
+        return npu_server(self.call.context).runs(self.scope, self.span.line) == "no"
 
 
 # -- half models ------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.values import truth
 from npulint.lazy_regex import lazy_compile
 
+# Functions of libraries that open an autocast context, for CUDA unless they are given another device.
+HELPERS = ("ultralytics.utils.torch_utils.autocast",)
 _SCALERS = frozenset(("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler"))
 _SCALER_USES = frozenset(("scale", "step", "update", "unscale_", "load_state_dict"))
 _SCALER = lazy_compile(r"GradScaler\(\)$|(?:^|[._?])(?:\w*grad_?)?(?:fp16_|amp_|loss_)?scaler$")
@@ -86,6 +88,14 @@ class ScalerUse(CallFact):
         return self.call.has_keyword("closure")
 
 
+def makes_scaler(call: CallSite) -> bool:
+    """Whether a call creates a gradient scaler, or an object of a project class that creates its own."""
+    if call.name in _SCALERS:
+        return True
+    maker = call.target.definition("__init__") if call.target is not None and call.target.kind == "class" else None
+    return maker is not None and any(inner.name in _SCALERS for inner in maker.calls)
+
+
 def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
     """The value of a boolean keyword argument; ``missing`` if it is not passed."""
     value = call.argument(name)
@@ -97,6 +107,9 @@ def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
 def device(call: CallSite) -> str:
     """The device type that a scaler or an autocast is for: cuda, npu, cpu, other or unknown."""
     name = call.name
+    if name in HELPERS:
+        chosen = call.argument("device", 1)
+        return "cuda" if chosen is None else str(chosen.single or "unknown").partition(":")[0]
     if name.startswith("torch.npu."):
         return "npu"
     if name.startswith("torch.cuda."):
@@ -104,23 +117,24 @@ def device(call: CallSite) -> str:
     is_scaler = name.endswith("GradScaler")
     value = call.argument("device" if is_scaler else "device_type", 0)
     if value is None:
-        return "cuda" if is_scaler else "unknown"
+        return "cuda" if is_scaler and not call.starred else "unknown"
     return value.single.partition(":")[0] if isinstance(value.single, str) else "unknown"
 
 
 def enabled(call: CallSite) -> Flag:
     """Whether a scaler or an autocast is enabled."""
-    value = call.argument("enabled")
+    value = call.argument("enabled", 0 if call.name in HELPERS else -1)
     return "yes" if value is None else flag(truth(value.known))
 
 
 def alternative(call: CallSite) -> bool:
     """Whether the same name, or the same call in another branch, means the NPU's."""
     root = call.written.partition(".")[0]
-    imports = [one for one in call.module.code.imports if one.alias == root]
+    assigned = [one for one in call.scope.assignments if one.target == root]
+    roots = {root, *(one.value.written.partition(".")[0] for one in assigned)} - {""}
+    imports = [one for one in call.module.code.imports if one.alias in roots]
     if any(one.module.startswith(("torch_npu", "torch.npu")) for one in imports):
         return True
-    assigned = [one for one in call.scope.assignments if one.target == root]
     if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
         return True
     return any(other.name.startswith("torch.npu.amp.") for other in call.scope.calls_named(call.last))

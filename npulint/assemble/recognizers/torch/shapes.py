@@ -11,7 +11,14 @@ from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.classes import is_idle
-from npulint.assemble.recognizers.torch.tensors import depends_on_data, is_mask, method_of, on_host, short_text
+from npulint.assemble.recognizers.torch.tensors import (
+    depends_on_data,
+    is_host_tensor,
+    is_mask,
+    method_of,
+    on_host,
+    short_text,
+)
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.training import training_of
 from npulint.facts.attributes import attribute
@@ -132,7 +139,7 @@ def _cause(call: CallSite, name: str) -> str:
     """Why the shape of a result depends on data; empty if it does not."""
     method = "" if name in _ALWAYS or name in _SOMETIMES else method_of(name)
     tensor = call.receiver if method else call.args[0] if call.record.args else None
-    if tensor is not None and on_host(tensor):
+    if tensor is not None and (on_host(tensor) or is_host_tensor(tensor)):
         return ""
     cause = _ALWAYS.get(name) or _METHODS.get(method)
     if cause == "nonzero":

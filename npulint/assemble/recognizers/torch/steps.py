@@ -5,18 +5,23 @@ from __future__ import annotations
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.torch.backward import Scaled, is_stepped, scaled
+from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TRAINER = lazy_compile(
-    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer\(\)\.(?:fit|train)$"
+    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer"
+    r"(?:\.from_argparse_args)?\(\)\.(?:fit|train)$"
     r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
+    r"|^sentence_transformers\.(?:\w+\.)*\w+\(\)\.(?:fit|old_fit|train)$"
+    r"|^ray\.train\.(?:\w+\.)*\w*Trainer\(\)\.fit$"
+    r"|^(?:pytorch_lightning|lightning)\.(?:\w+\.)*LightningCLI$"
+    r"|^megatron\.training\.(?:\w+\.)*pretrain$"
     r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"
 )
-_STARTS = (".fit", ".train", ".run", ".fit_one_cycle", ".fine_tune")
+_STARTS = (".fit", ".old_fit", ".train", ".run", ".fit_one_cycle", ".fine_tune", ".LightningCLI", ".pretrain")
 
 
 @fact_kind("npu")
@@ -35,7 +40,8 @@ class MoveToNpu(CallFact):
 
 @fact_kind("train_step")
 class TrainStep(CallFact):
-    """Gradients are computed (``backward``), or a library's trainer is started (``fit``, ``train``, ``run`` …)."""
+    """Gradients are computed (``backward``), or a library's trainer is started (``fit``, ``train``, ``run``,
+    ``pretrain`` …)."""
 
     @attribute
     def loop(self) -> bool:
@@ -61,7 +67,10 @@ class TrainStep(CallFact):
 
 @recognizes(matching=lambda name: name.endswith(".backward") or (name.endswith(_STARTS) and bool(_TRAINER.match(name))))
 def train_steps(call: CallSite) -> list[TrainStep]:
-    """Calls of ``backward`` of a loss, except of custom gradient functions, and calls that start a trainer."""
+    """Calls of ``backward`` of a loss, except of custom gradient functions and for gradients of inputs; calls that
+    start a trainer."""
     last = call.name.rpartition(".")[2]
     own = scope_named(call.context, call.name) is not None or call.scope.qualname.endswith(".backward")
-    return [] if last == "backward" and own else [TrainStep(call, last)]
+    if last == "backward" and (own or is_of_inputs(call)):
+        return []
+    return [TrainStep(call, last)]

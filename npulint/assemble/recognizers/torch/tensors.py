@@ -3,8 +3,9 @@ answer is yes only if certain."""
 
 from __future__ import annotations
 
-from npulint.assemble.context import once
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.code_places import item_assignments
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.walker import walker
 from npulint.facts.code import Ref
 from npulint.lazy_regex import lazy_compile
@@ -161,6 +162,59 @@ def _shared_with_numpy(function: Scope) -> frozenset[str]:
     """The names that a function passes to numpy functions."""
     arguments = (value for call in function.calls if _ON_HOST_NAME.match(call.name) for value in call.args)
     return frozenset(name for value in arguments for name in value.written_names)
+
+
+_SIZED = frozenset("zeros ones full empty arange linspace eye rand randn randint randperm".split())
+_DEFAULTS = ("set_default_device", "set_default_tensor_type")
+
+
+@walker(depth=8, otherwise=bool)
+def is_host_tensor(value: Expr) -> bool:
+    """Whether a value is certainly a tensor of the host with a size: made there without a device, and never moved.
+    Where one is combined with others, these are on the host as well."""
+    call = value.call
+    if call is not None:
+        return _gives_host_tensor(call)
+    if value.operator:
+        part = value.subscript
+        stored = [] if part is None or not part[0].written else item_assignments(part[0])
+        kept = [one.value for key, one in stored if part is not None and key in ("*", str(part[1].literal))]
+        if kept:
+            return all(map(is_host_tensor, kept))
+        parts = value.operands()
+        if value.operator == "+=":  # beside what it is added to
+            return parts[0].is_literal or is_host_tensor(parts[0])
+        return any(map(is_host_tensor, parts[:1] if value.operator in _ELEMENTS else parts))
+    if not value.written or value.parameter_of is not None:
+        return False
+    assigned = [one.value for one in value.assignments]
+    return bool(assigned) and all(map(is_host_tensor, assigned))
+
+
+def _gives_host_tensor(call: CallSite) -> bool:
+    """Whether a call makes a tensor of the host, or computes one of another."""
+    name, last = call.name, call.last
+    if name.startswith("torch.") and "(" not in name:
+        if last in _SIZED or (last in ("tensor", "as_tensor") and _is_list(call)):
+            keywords = call.keywords
+            return not ("device" in keywords or "**" in keywords or _has_default_device(call.context))
+        return name.count(".") == 1 and any(map(is_host_tensor, call.args))
+    return call.receiver is not None and not _moves(call) and is_host_tensor(call.receiver)
+
+
+def _moves(call: CallSite) -> bool:
+    return call.last in ("cuda", "npu", "to", "type", "type_as", "expand_as", "view_as")
+
+
+def _is_list(call: CallSite) -> bool:
+    """Whether a call is given a display or a comprehension."""
+    return bool(call.record.args) and (call.args[0].is_display or call.args[0].operator == "each")
+
+
+@once
+def _has_default_device(context: Context) -> bool:
+    """Whether tensors are made on a device unless they say another."""
+    return any(module.calls_named(*_DEFAULTS) for module in module_scopes(context))
 
 
 # -- numbers that depend on data ---------------------------------------------------------------------

@@ -1,0 +1,57 @@
+"""Exits: what stands behind a ``return``, ``raise``, ``break``, ``continue`` or ``sys.exit`` that is certainly taken.
+
+Whether a branch with an exit is taken depends on who asks: on an NPU server, or while a model trains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from npulint.assemble.cursors import Scope
+from npulint.facts.attributes import Flag
+
+_CALLS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
+
+
+class Exits:
+    """The code of a project that does not run because of an exit before it. `taken` says whether a branch is taken;
+    `stops` gives, for a module, other lines after which the rest of a block does not run."""
+
+    def __init__(
+        self, taken: Callable[[Scope], Flag], stops: Callable[[Scope], Iterable[tuple[int, int]]] = lambda _: ()
+    ) -> None:
+        self._taken = taken
+        self._stops = stops
+        self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
+
+    def are_before(self, scope: Scope, line: int) -> bool:
+        """Whether what stands at `line` of a block follows an exit that is certainly taken."""
+        found = self._dead.get(scope.path)
+        if found is None:
+            self._dead[scope.path] = {}  # answers a recursive question
+            found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
+        around = scope.module.ancestors(scope.block) if found else ()
+        return any(line > found.get(block, line) for block in around)
+
+    def _dead_ranges(self, module: Scope) -> dict[int, int]:
+        """The blocks of a module of which the rest after a line does not run."""
+        found = list(self._stops(module))
+        exits = [(one.block, one.line) for one in module.module.code.exits]
+        exits += [(c.scope.block, c.line) for c in module.calls_named("exit", "_exit", "quit") if c.name in _CALLS]
+        for block, line in exits:
+            outer = self._left(module.at(block))
+            if outer is not None:
+                found.append((outer.block, line))
+        ranges: dict[int, int] = {}
+        for block, line in found:
+            ranges[block] = min(line, ranges.get(block, line))
+        return ranges
+
+    def _left(self, scope: Scope) -> Scope | None:
+        """The outermost block that an exit in `scope` certainly leaves when it runs; None if it is in none."""
+        while scope.kind in ("if", "else", "with"):
+            around = scope.parent
+            if around is None or (scope.kind != "with" and self._taken(scope) != "yes"):
+                break
+            scope = around
+        return None if scope.kind in ("module", "class") else scope

@@ -1,0 +1,247 @@
+"""What a session or an Estimator is used for, told by what it runs: does anything that it runs update variables?"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable, Iterator
+
+from npulint.assemble.call_graph import IMPORTED, STARTED, Place, home
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
+from npulint.assemble.reach import reached_from
+from npulint.assemble.script_role import Purpose, purpose
+from npulint.assemble.surroundings import surroundings_of
+from npulint.assemble.walker import memoized, walker
+from npulint.facts.attributes import Flag
+from npulint.lazy_regex import lazy_compile
+
+TRAINING_NAME = lazy_compile(r"train|optim|minimi|apply|(?:^|[._])(?:step|opt|update|solver)(?:_?op)?$")
+"""What an operation that updates variables is usually called."""
+_UPDATING = frozenset("minimize apply_gradients create_train_op optimize_loss gan_train_ops".split())
+_TRAINING = _UPDATING | frozenset("fit fit_generator train_on_batch train train_and_evaluate gan_train".split())
+_GROUPING = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.identity"))
+_CHANGING = lazy_compile(r"(?:^|[._])(?:assign|scatter)(?:_\w+)?$|\.no_op$|\.get_collection(?:_ref)?$|\.apply$")
+_BY_NAME = lazy_compile(r"get_(?:operation|tensor)_by_name$|as_graph_element$|import_graph_def$")
+_LOADING = frozenset("restore import_graph_def import_meta_graph load_model load_weights init_from_checkpoint".split())
+_WRITING = frozenset("write_graph convert_variables_to_constants export_meta_graph simple_save freeze_graph".split())
+_RUNS = ("run", "eval", "partial_run")
+_LIBRARIES = ("tensorflow", "tf_slim.", "keras.", "numpy.")
+_BUILT_IN = frozenset(dir(builtins))
+_FITTING = frozenset(("train", "train_and_evaluate"))
+_OTHER_WORK: dict[str, Purpose] = {
+    "evaluate": "evaluate",
+    "predict": "evaluate",
+    "export_savedmodel": "export",
+    "export_saved_model": "export",
+    "experimental_export_all_saved_models": "export",
+}
+
+
+def session_purpose(session: CallSite) -> Purpose:
+    """What a session is for: what it is seen to run decides, then the names around it."""
+    named = purpose(session.scope)
+    answer = updates(session)
+    if answer == "yes":
+        return "train"
+    if answer == "unknown" or named not in ("train", "unknown"):
+        return named
+    called = {call.last for call in _region(session)}
+    if not called.isdisjoint(_WRITING):
+        return "export"
+    return "evaluate" if not called.isdisjoint(_LOADING) else "data"
+
+
+def estimator_purpose(estimator: CallSite) -> Purpose:
+    """What an Estimator is for: the methods that are seen to be called of it decide, then the names around it."""
+    work = _estimator_work(estimator.context).get(estimator, frozenset())
+    if not work.isdisjoint(_FITTING):
+        return "train"
+    named = purpose(estimator.scope)
+    if not work or named not in ("train", "unknown"):
+        return named
+    return next((_OTHER_WORK[last] for last in sorted(work)), named)
+
+
+@once
+def _estimator_work(context: Context) -> dict[CallSite, frozenset[str]]:
+    """The methods that are called of each Estimator, by the call that makes it."""
+    found: dict[CallSite, frozenset[str]] = {}
+    for module in module_scopes(context):
+        for call in module.calls_named(*_FITTING, *_OTHER_WORK):
+            holder = call.argument("estimator", 0) if call.name.endswith(".train_and_evaluate") else call.receiver
+            for site in () if holder is None else made_by(holder):
+                found[site] = found.get(site, frozenset()) | {call.last}
+    return found
+
+
+def made_by(estimator: Expr) -> list[CallSite]:
+    """The calls that made an Estimator; ``add_metrics`` gives a copy of another one."""
+    found = estimator.sites
+    for _ in range(2):
+        inner = [(site, site.argument("estimator", 0) if site.last == "add_metrics" else None) for site in found]
+        found = [one for site, value in inner for one in ([site] if value is None else value.sites)]
+    return found
+
+
+@memoized(meanwhile=lambda: "unknown")
+def updates(session: CallSite) -> Flag:
+    """Whether something that runs in a session updates the variables of a model: yes if it fetches such an operation,
+    no if all that it fetches is known and it cannot get anywhere else."""
+    answers = {_updating(fetched) for fetched in _fetches(session)}
+    if "yes" in answers:
+        return "yes"
+    if "unknown" in answers or not _is_local(session):
+        return "unknown"
+    return "unknown" if any(_may_train(call) for call in _region(session)) else "no"
+
+
+def _region(session: CallSite) -> Iterator[CallSite]:
+    """The calls that may use a session: those in its ``with`` block, or else in its whole function, and in what they
+    come to."""
+    opened = next(_blocks_at(session), None)
+    routine = session.module, home(session.module, session.scope.block)
+    inside = [call for call in _calls_in(session.scope.at(0), routine[1]) if opened is None or _is_in(call, opened)]
+    yield from inside
+    starts = {(routine[0].path, routine[1])} if opened is None else {_place(call) for call in inside}
+    places = {place for start in starts if start is not None for place in reached_from(session.context, start)}
+    for path, block in places - {(routine[0].path, routine[1])}:
+        module = session.context.project.modules[path]
+        yield from _calls_in(scope_at(session.context, module, 0), block)
+
+
+def _is_in(call: CallSite, block: Scope) -> bool:
+    return call.scope.is_inside(block)
+
+
+def _place(call: CallSite) -> Place | None:
+    """Where a call of the project's own code leads to."""
+    target = call.target
+    made = target.called_block if target is not None and target.kind == "class" else target
+    return None if made is None else (made.path, made.block)
+
+
+def _calls_in(module: Scope, block: int) -> Iterable[CallSite]:
+    if block in (IMPORTED, STARTED):
+        return [call for call in module.all_calls if home(module.module, call.scope.block) == block]
+    return module.at(block).calls
+
+
+def _fetches(session: CallSite) -> Iterator[Expr]:
+    """What runs of this session, or of an unknown one in its reach, fetch."""
+    if not _is_local(session):
+        calls: Iterable[CallSite] = session.scope.routine.calls
+    else:
+        calls = _region(session)
+    for call in calls:
+        if call.last not in _RUNS or call.target is not None or call.receiver is None:
+            continue
+        if call.last == "eval" or call.has_keyword("session"):
+            yield call.receiver
+        elif call.args or call.has_keyword("fetches"):
+            fetched = call.argument("fetches", 0)
+            if fetched is not None:
+                yield fetched
+
+
+@walker(depth=8, otherwise=lambda: "unknown")
+def _updating(fetched: Expr) -> Flag:
+    """Whether a fetched value is an operation that updates the variables of a model."""
+    if fetched.is_literal:
+        return "yes" if TRAINING_NAME.search(fetched.text) else "no"
+    if fetched.is_display or fetched.is_dict or fetched.alternatives or fetched.operator == "+":
+        inner = fetched.items or [value for _, value in fetched.entries] or fetched.alternatives or fetched.operands()
+        return _together(inner)
+    subscript = fetched.subscript
+    if subscript is not None and fetched.sites == []:
+        return _updating(subscript[0])
+    sites = fetched.sites
+    if sites:
+        return _any(_made_updating(site) for site in sites)
+    sources = [one for one in fetched.sources if one.is_display or one.is_dict or one.is_literal]
+    if sources:
+        return _together(sources)
+    return "yes" if TRAINING_NAME.search(fetched.written.rpartition(".")[2]) else "unknown"
+
+
+def _together(values: Iterable[Expr]) -> Flag:
+    return _any(_updating(one) for one in values)
+
+
+def _any(answers: Iterable[Flag]) -> Flag:
+    found = set(answers)
+    return "yes" if "yes" in found else "unknown" if "unknown" in found else "no"
+
+
+def _made_updating(maker: CallSite) -> Flag:
+    """Whether the result of a call is an operation that updates the variables of a model."""
+    name = maker.name
+    if maker.last in _UPDATING:
+        return "yes"
+    if name in _GROUPING:
+        return _any(("unknown" if _waits(maker) else "no", *map(_updating, maker.arguments[:8])))
+    if name.startswith("?") or ":" in name or _CHANGING.search(name) or _waits(maker):
+        return "unknown"
+    if _BY_NAME.search(name):
+        texts = [str(value) for one in maker.arguments for value in one.known.values]
+        return "yes" if any(map(TRAINING_NAME.search, texts)) else "no" if texts else "unknown"
+    return "no"
+
+
+def _waits(maker: CallSite) -> bool:
+    """Whether an operation is made to wait for others, which then run with it."""
+    return "control_dependencies" in surroundings_of(maker.scope).under
+
+
+def _may_train(call: CallSite) -> bool:
+    """Whether a call in the reach of a session may train: it does, it hands the session to something unknown, or it
+    calls an unknown function or one of the project by an unknown object."""
+    if call.last in _TRAINING:
+        return True
+    if call.target is not None or call.name.startswith(_LIBRARIES):
+        return False
+    if "." not in call.name:
+        return call.name not in _BUILT_IN
+    if call.name.startswith("?") and call.last in _own_names(call.context):
+        return True
+    return any(one.name.endswith("ession()") for one in call.arguments)
+
+
+@once
+def _own_names(context: Context) -> frozenset[str]:
+    """The names of the project's functions that run something or train, themselves or by another one, which an unknown
+    object may have as methods."""
+    called = {
+        (module.path, one.block): {call.last for call in one.calls}
+        for module in module_scopes(context)
+        for one in module.blocks_of("function")
+    }
+    running = frozenset(_RUNS) | _TRAINING
+    for _ in range(2):
+        found = {place for place, names in called.items() if not names.isdisjoint(running)}
+        running |= {context.project.modules[path].blocks[block].name.rpartition(".")[2] for path, block in found}
+    return running
+
+
+def _is_local(session: CallSite) -> bool:
+    """Whether a session stays in the function that makes it, and in what that calls."""
+    if session.last == "InteractiveSession" or session.method is not None:
+        return False
+    kept = session.assignments
+    names = {one.target for one in kept}
+    routine = session.scope.routine
+    if any("." in name or "[" in name for name in names):
+        return False
+    given = [part.written for value in routine.returns for part in value.nested] if routine.kind == "function" else []
+    held = any(
+        call.last == "__enter__" and call.receiver is not None and call.receiver.written in names
+        for call in routine.calls
+    )
+    opened = any(scope.kind == "with" and session in scope.test.sites for scope in _blocks_at(session))
+    return not held and names.isdisjoint(given) and (bool(names) or opened)
+
+
+def _blocks_at(session: CallSite) -> Iterator[Scope]:
+    """The ``with`` blocks of the module that begin where a session is made."""
+    for block in session.scope.at(0).blocks_of("with"):
+        if block.record.line <= session.line <= max(block.record.line, block.record.end_line):
+            yield block

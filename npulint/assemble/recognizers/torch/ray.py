@@ -1,0 +1,71 @@
+"""Ray: the devices that its tasks, actors and placement groups ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.code_places import imports_package
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.facts import walk
+from npulint.facts.attributes import attribute
+from npulint.facts.code import Const, Table, Value
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
+
+_GPU = "GPU"
+_KEYWORD = "num_gpus"
+
+
+@fact_kind("ray_resource")
+class RayResource(PlaceFact):
+    """Ray is requested to provide devices of a kind; the name is the resource: ``GPU``."""
+
+    what: Literal["task", "bundle"]
+    """What needs them: a task or an actor, or a bundle of a placement group."""
+
+    @attribute
+    def beside_npu(self) -> bool:
+        """Whether the same file names the NPU as well."""
+        return self.scope.module.code.npu
+
+
+@recognizes_in_modules
+def ray_resources(module: Scope) -> Iterator[RayResource]:
+    """The places where a module that imports Ray asks for GPUs: ``num_gpus=1``, ``{"GPU": 1}``."""
+    if not imports_package(module, "ray"):
+        return
+    for call in module.calls_named("remote", "options"):
+        if _asks(call):
+            yield RayResource(call.scope, call.span, _GPU, "task")
+    seen: set[tuple[int, int]] = set()
+    for value, block, line in walk.written_values(module.module.code):
+        if (block, line) not in seen and any(map(_is_bundle, walk.nested(value))):
+            seen.add((block, line))
+            yield RayResource(module.at(block), Span.at(line), _GPU, "bundle")
+
+
+def _asks(call: CallSite) -> bool:
+    """Whether a task or actor asks for GPUs; an amount of 0 asks for none."""
+    if call.last == "remote" and "ray.remote" not in (
+        call.name,
+        call.written,
+    ):  # a package of the project may be ``ray``
+        return False
+    amount = call.argument(_KEYWORD)
+    return amount is not None and not _is_nothing(amount)
+
+
+def _is_nothing(amount: Expr) -> bool:
+    known = amount.known
+    return known.exact and all(not value for value in known.values)
+
+
+def _is_bundle(value: Value) -> bool:
+    """Whether a value is a dict of resources with GPUs."""
+    if not isinstance(value, Table):
+        return False
+    entries = zip(value.keys, value.values, strict=False)
+    return any(isinstance(key, Const) and key.value == _GPU and value != Const(0) for key, value in entries)

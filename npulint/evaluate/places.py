@@ -1,0 +1,78 @@
+"""The places of grouped findings: splitting a finding by its places, and moving it to one of them.
+
+A grouped finding covers several places: its own and the first related locations. A comment or the baseline may accept
+some of them; what remains is a finding at the first of the others. The finding of a check without `once` has one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from npulint.catalogue.forms import PLURALS, plural
+from npulint.evaluate.changes import applicability
+from npulint.facts.model import Span
+from npulint.findings import Finding, Fix, Related
+from npulint.lazy_regex import lazy_compile
+
+_COUNT = lazy_compile(r"\{(count|files)(?::([a-z]+))?\}")
+
+Place = tuple[str, Span]
+"""The path and span of a place."""
+
+
+def covered(one: Finding) -> list[Related]:
+    """All places that a finding covers, its own first; only its own where the order of the others is not known."""
+    own = Related(one.path, one.span, one.about)
+    return [own, *one.related[: one.places - 1]] if one.wording else [own]
+
+
+def place_of(one: Related | Finding) -> Place:
+    """The path and span of a finding or related location."""
+    return one.path, one.span
+
+
+def narrowed(one: Finding, places: Collection[Place]) -> Finding:
+    """The part of a finding that covers these places only, at the first of them, with their automatic fixes; the
+    finding itself if it covers no others."""
+    kept = [place for place in covered(one) if place_of(place) in places]
+    if len(kept) == len(covered(one)) or not kept:
+        return one
+    lines = {(place.path, place.span.line) for place in kept}
+    changes = tuple(
+        change for change in one.fix.changes if any((step.path, step.span.line) in lines for step in change.steps)
+    )
+    fix = Fix(one.fix.text, applicability(changes), changes=changes)
+    return msgspec.structs.replace(covering(one, kept), fix=fix)
+
+
+def moved_to(one: Finding, first: Place) -> Finding:
+    """The finding at another one of its places."""
+    places = covered(one)
+    return covering(one, sorted(places, key=lambda place: place_of(place) != first))
+
+
+def covering(one: Finding, places: Sequence[Related]) -> Finding:
+    """The finding at the first of these places, which covers all of them; other related locations stay."""
+    first, *others = places
+    return msgspec.structs.replace(
+        one,
+        path=first.path,
+        span=first.span,
+        about=first.message,
+        message=counted(one.wording, places) or one.message,
+        related=(*others, *one.related[one.places - 1 :]),
+        places=len(places),
+    )
+
+
+def counted(wording: str, places: Iterable[Related]) -> str:
+    """A message whose counts are left open (``{count:places} in {files:files}``), with the numbers of these places."""
+    every = {place_of(place) for place in places}
+    numbers = {"count": len(every), "files": len({path for path, _ in every})}
+
+    def number(name: str, form: str) -> str:
+        return plural(numbers[name], form) if form in PLURALS else str(numbers[name])
+
+    return _COUNT.sub(lambda match: number(match[1], match[2] or ""), wording)

@@ -1,0 +1,133 @@
+"""Measures the precision of each check on labelled projects, and gives each check the status that it has earned.
+
+    python -m scripts.measure_checks LABELS FOLDER [LABELS FOLDER ...] [--keep DIR] [--write]
+
+LABELS is a CSV table of places in projects of which a person has said whether a finding is right there; FOLDER holds
+the projects, one folder each. Two layouts of tables are understood (`scripts.labels`). Each project is checked once;
+--keep stores the answers in DIR and reads them from there the next time. Printed is one line per check that spoke at a
+labelled place. With --write, data-src/precision.csv is replaced, and so is the status of each check file:
+
+stable    at least 5 true findings in at least 3 projects and a precision of at least 90 %, or `basis: tables`: the
+          check repeats what a table of the adapter says, so that only a wrong table makes it wrong
+preview   all others
+
+A check with a precision below 70 % must be a note (`tests/test_precision.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from npulint.data.precision import Precision
+from scripts.labels import Label, read_labels, verdicts
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "data-src" / "precision.csv"
+COLUMNS = ("code", "true", "false", "projects")
+
+Answer = dict[str, Any]
+"""The JSON report of a project."""
+
+
+def check(folder: Path, target: str) -> Answer:
+    """The JSON report of a project with all notes; no findings when the run has failed."""
+    words = ["check", "--no-cache", "--isolated", "--lang=en", "--format=json", "--min-severity=note", "--exit-zero"]
+    words += [f"--target={target}"] if target else []
+    command = [sys.executable, "-m", "npulint", *words, "."]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    try:
+        answer: Answer = json.loads(done.stdout)
+    except ValueError:
+        print(f"{folder}: {done.stderr.decode(errors='replace').strip()[-200:]}", file=sys.stderr)
+        return {"findings": []}
+    return answer
+
+
+def answer_of(folder: Path, target: str, keep: Path | None) -> Answer:
+    """The report of a project, from `keep` if it is there."""
+    stored = keep / f"{folder.parent.name}+{folder.name}.json" if keep else None
+    if stored is None or not stored.exists():
+        answer = check(folder, target)
+        if stored is None:
+            return answer
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        stored.write_text(json.dumps(answer), encoding="utf-8")
+    return dict(json.loads(stored.read_text(encoding="utf-8")))
+
+
+def measure(tables: Iterable[tuple[Path, Path]], keep: Path | None) -> dict[str, Precision]:
+    """The precision of each check that spoke at a labelled place, by code; `tables` are pairs of labels and folder."""
+    by_folder: dict[Path, list[Label]] = defaultdict(list)
+    for labels, folder in tables:
+        for label in read_labels(labels):
+            if (folder / label.folder).is_dir():
+                by_folder[folder / label.folder].append(label)
+    with ThreadPoolExecutor(2) as pool:
+        answers = pool.map(lambda one: answer_of(one, by_folder[one][0].target, keep), by_folder)
+        judged = [
+            (labels[0].project, verdict)
+            for labels, answer in zip(by_folder.values(), answers, strict=True)
+            for verdict in verdicts(labels, answer["findings"])
+        ]
+    return counted(judged)
+
+
+def counted(judged: Iterable[tuple[str, tuple[str, bool]]]) -> dict[str, Precision]:
+    """True and false findings, and projects with true ones, by code."""
+    right: dict[str, list[str]] = defaultdict(list)
+    wrong: dict[str, int] = defaultdict(int)
+    for project, (code, true) in judged:
+        if true:
+            right[code].append(project)
+        else:
+            wrong[code] += 1
+    return {code: Precision(len(right[code]), wrong[code], len(set(right[code]))) for code in sorted({*right, *wrong})}
+
+
+def write(found: dict[str, Precision]) -> None:
+    """Replace the table, and the statuses of the check files."""
+    with TABLE.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(COLUMNS)
+        table.writerows((code, one.true, one.false, one.projects) for code, one in found.items())
+    for path in sorted((ROOT / "checks").rglob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        code = re.search(r"^code: (NPU\w{4})$", text, re.MULTILINE)
+        if code is None or re.search(r"^status: (stable|preview)$", text, re.MULTILINE) is None:
+            continue
+        earned = "basis: tables" in text.splitlines() or found.get(code[1], Precision()).confirmed
+        status = "stable" if earned else "preview"
+        changed = re.sub(r"^status: \w+$", f"status: {status}", text, count=1, flags=re.MULTILINE)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
+            print(f"{code[1]} is {status}")
+
+
+def main(words: Sequence[str]) -> None:
+    """Run the script with the arguments `words`."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tables", nargs="+", type=Path, metavar="LABELS FOLDER")
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args(words)
+    if len(options.tables) % 2:
+        parser.error("every table of labels needs the folder with its projects")
+    found = measure(zip(options.tables[::2], options.tables[1::2], strict=True), options.keep)
+    for code, one in found.items():
+        print(f"{code}  {one.true:4} true  {one.false:4} false  {one.share:4.0%}  in {one.projects} projects")
+    if options.write:
+        write(found)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

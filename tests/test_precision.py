@@ -1,0 +1,139 @@
+"""The precision of checks: how labels are read and answered, and that statuses follow from the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npulint.catalogue.load import load_catalogue
+from npulint.data.precision import Precision, precision
+from npulint.postprocess.select import hidden_previews
+from npulint.settings import Settings
+from scripts import measure_checks
+from scripts.labels import Label, read_labels, verdicts
+
+CHECKS = sorted(load_catalogue(()).checks, key=lambda check: check.code)
+
+
+def finding(code: str = "NPU2100", path: str = "train.py", line: int = 10, **more: Any) -> dict[str, Any]:
+    return {
+        "code": code,
+        "path": path,
+        "line": line,
+        "topic": "device_cuda",
+        "severity": "warning",
+        "related": [],
+        **more,
+    }
+
+
+def label(right: bool, **more: Any) -> Label:
+    named = {"path": "train.py", "line": 10, "code": "", "topic": "device_cuda", "allowed": 0, **more}
+    return Label("project", "project", "", right=right, **named)
+
+
+def test_the_status_of_each_check_follows_from_the_figures() -> None:
+    earned = {one.code for one in CHECKS if one.basis or precision(one.code).confirmed}
+    assert {one.code for one in CHECKS if one.status == "stable"} == earned
+
+
+def test_checks_that_are_often_wrong_are_notes() -> None:
+    assert [one.code for one in CHECKS if precision(one.code).poor and one.severity != "note"] == []
+
+
+@pytest.mark.parametrize(
+    ("figures", "confirmed", "poor"),
+    [
+        (Precision(5, 0, 3), True, False),
+        (Precision(4, 0, 3), False, False),
+        (Precision(5, 0, 2), False, False),
+        (Precision(9, 1, 3), True, False),
+        (Precision(8, 1, 8), False, False),
+        (Precision(3, 2, 3), False, True),
+        (Precision(7, 3, 3), False, False),
+        (Precision(0, 4, 0), False, False),
+        (Precision(), False, False),
+    ],
+)
+def test_five_findings_in_three_projects_decide(figures: Precision, confirmed: bool, poor: bool) -> None:
+    assert (figures.confirmed, figures.poor) == (confirmed, poor)
+
+
+def test_a_right_label_is_answered_nearby_or_by_a_related_place() -> None:
+    near, far = finding(line=13), finding("NPU2101", line=14)
+    related = finding("NPU2102", path="model.py", line=1, related=[{"path": "./train.py", "line": 9}])
+    other = finding("NPU2103", topic="dropout")
+    found = list(verdicts([label(True)], [near, far, related, other]))
+    assert found == [("NPU2100", True), ("NPU2102", True)]
+
+
+def test_a_false_label_counts_at_its_line_above_the_severity_that_it_allows() -> None:
+    note, warning = finding("NPU2401", severity="note"), finding("NPU2402")
+    assert list(verdicts([label(False, allowed=1)], [note, warning])) == [("NPU2402", False)]
+    assert list(verdicts([label(False)], [finding(line=11)])) == []
+    assert list(verdicts([label(False, line=0, topic="any")], [finding(line=99)])) == [("NPU2100", False)]
+
+
+def test_a_label_of_a_check_says_nothing_of_others() -> None:
+    assert list(verdicts([label(False, code="NPU2101")], [finding()])) == []
+
+
+def test_findings_of_which_labels_disagree_are_left_out() -> None:
+    assert list(verdicts([label(True), label(False)], [finding()])) == []
+
+
+def test_a_label_of_a_project_confirms_one_finding_of_each_check() -> None:
+    found = [finding(line=1), finding(line=50), finding("NPU2101", path="eval.py")]
+    assert list(verdicts([label(True, path="", line=0)], found)) == [("NPU2100", True), ("NPU2101", True)]
+
+
+def test_both_layouts_of_tables(tmp_path: Path) -> None:
+    places = tmp_path / "places.csv"
+    places.write_text(
+        "repo,commit,path,line,code,topic,expect,severity,reason\n"
+        "a/b,0,train.py,3,NPU2100,device_cuda,fire,warning,right\n"
+        "a/b,0,eval.py,,,any,quiet,note,false\n"
+        "a/b,0,train.py,,,readiness,fire,,\n",
+        encoding="utf-8",
+    )
+    cases = tmp_path / "cases.csv"
+    cases.write_text(
+        "case_id,kind,path,line,category,expectation,severity_guess\n"
+        "P-x-orig,pair,train.py,3,device_cuda,fire,error\n"
+        "P-x-migr,pair,train.py,,device_cuda,quiet,warning\n"
+        "P-x-migr,pair,,,device_cuda,quiet,warning\n"
+        "C-y,clean,,,*,quiet,error\n",
+        encoding="utf-8",
+    )
+    assert read_labels(places) == [
+        Label("a+b", "a+b", "torch=2.7", "train.py", 3, "NPU2100", "device_cuda", True, 2),
+        Label("a+b", "a+b", "torch=2.7", "eval.py", 0, "", "any", False, 1),
+    ]
+    assert read_labels(cases) == [
+        Label("P-x-orig", "P-x", "", "train.py", 3, "", "device_cuda", True, 2),
+        Label("P-x-migr", "P-x", "", "train.py", 0, "", "device_cuda", False, 1),
+    ]
+
+
+def test_a_project_is_measured(tmp_path: Path) -> None:
+    project = tmp_path / "projects" / "a+b"
+    project.mkdir(parents=True)
+    (project / "train.py").write_text("import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n", encoding="utf-8")
+    table = tmp_path / "labels.csv"
+    table.write_text(
+        "repo,commit,path,line,code,topic,expect,severity,reason\na/b,0,train.py,2,,device_cuda,fire,warning,right\n",
+        encoding="utf-8",
+    )
+    found = measure_checks.measure([(table, project.parent)], tmp_path / "kept")
+    assert Precision(1, 0, 1) in found.values()
+    assert measure_checks.measure([(table, project.parent)], tmp_path / "kept") == found
+
+
+def test_previews_can_be_switched_off_but_for_those_that_are_named() -> None:
+    hidden = hidden_previews(CHECKS, Settings(preview=False))
+    assert hidden == {check.code for check in CHECKS if check.status == "preview"}
+    one = min(hidden)
+    assert hidden_previews(CHECKS, Settings(preview=False, extend_select=(one.lower(),))) == hidden - {one}
+    assert hidden_previews(CHECKS, Settings()) == set()

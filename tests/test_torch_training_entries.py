@@ -1,0 +1,38 @@
+"""Programs that train through a library: none of them may look as if it did not train."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import programs
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import lightning as L\nL.Trainer(max_epochs=1).fit(Net())",
+        "import pytorch_lightning as pl\ntrainer = pl.Trainer()\ntrainer.fit(Net())",
+        "from pytorch_lightning.trainer import Trainer\nTrainer.from_argparse_args(args, **more()).fit(Net())",
+        "from lightning.pytorch.cli import LightningCLI\nLightningCLI(Net, Data)",
+        "import torch\nfrom megatron.training import pretrain\npretrain(data, model, kind, forward_step)",
+        "import torch\nfrom ray.train.torch import TorchTrainer\nTorchTrainer(work, scaling_config=many).fit()",
+        "import torch\nfrom sentence_transformers import SentenceTransformer\nSentenceTransformer('m').fit(pairs)",
+        "from sentence_transformers import SentenceTransformer\nSentenceTransformer('m').fit(pairs)",
+        "from trl import SFTTrainer\nSFTTrainer(model='m', train_dataset=rows).train()",
+        "from transformers import Trainer\nTrainer(model=net(), train_dataset=rows).train()",
+    ],
+    ids=lambda source: source.splitlines()[-1],
+)
+def test_a_program_that_starts_a_trainer_trains(source: str) -> None:
+    head, *rest = source.splitlines()
+    body = "\n".join(f"    {line}" for line in rest)
+    (found,) = programs({"run.py": f"{head}\n\ndef main():\n{body}\n\nif __name__ == '__main__':\n    main()\n"})
+    assert (found.fact.framework, found.fact.trains) == ("torch", True)
+
+
+def test_a_program_that_loads_a_model_of_such_a_library_does_not() -> None:
+    source = (
+        "import torch\nfrom sentence_transformers import SentenceTransformer\nSentenceTransformer('m').encode(['a'])\n"
+    )
+    (found,) = programs({"run.py": source})
+    assert not found.fact.trains
