@@ -72,6 +72,11 @@ class _Scaler(torch.amp.GradScaler):
         super().__init__("cpu", *args[:4], **kwargs)
 
 
+def _casting(function: Any = None, *, cast_inputs: Any = None) -> Any:
+    """``custom_fwd`` and ``custom_bwd``: decorators with and without arguments, which here change nothing."""
+    return _casting if function is None else function
+
+
 class _Stream:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.received = args, kwargs
@@ -111,7 +116,12 @@ def _module(name: str, **members: Any) -> types.ModuleType:
 def stand_in() -> None:
     """Replace CUDA and the NPU. The NPU has no member that is not named here: what else is called fails."""
     backend_registration.rename_privateuse1_backend("npu")
-    scaling: dict[str, Any] = {"autocast": _Autocast, "GradScaler": _Scaler}
+    scaling: dict[str, Any] = {
+        "autocast": _Autocast,
+        "GradScaler": _Scaler,
+        "custom_fwd": _casting,
+        "custom_bwd": _casting,
+    }
     _give(torch.cuda, **_members())
     _give(torch.cuda.amp, **scaling)
     amp = _module("torch.npu.amp", **scaling)

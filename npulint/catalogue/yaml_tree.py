@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import yaml
 
 MAX_DEPTH = 64
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 _INT = re.compile(r"(?:0|-?[1-9][0-9]{0,17})\Z")
 _WORDS: dict[str, bool | None] = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -103,7 +104,8 @@ def parse_tree(text: str) -> YamlNode:
 
 def _syntax_error(error: yaml.MarkedYAMLError) -> Place:
     mark = error.problem_mark
-    message = f"not YAML: {error.problem or error.context}"
+    problem = error.problem or error.context or ""
+    message = _TOO_DEEP if "nesting depth" in problem else f"not YAML: {problem}"
     return (mark.line + 1, mark.column + 1, message) if mark else (1, 1, message)
 
 
@@ -154,7 +156,7 @@ class _Builder:
                 self._add(YamlScalar("", True, line, column))
             elif isinstance(event, yaml.CollectionStartEvent):
                 if len(self._open) >= MAX_DEPTH:
-                    raise TreeError([*self.refused, (line, column, f"nested deeper than {MAX_DEPTH} levels")])
+                    raise TreeError([*self.refused, (line, column, _TOO_DEEP)])
                 self._open.append(_Open(isinstance(event, yaml.MappingStartEvent), line, column))
             elif isinstance(event, yaml.CollectionEndEvent):
                 self._add(self._open.pop().close())
