@@ -30,8 +30,7 @@ class Exits:
         if found is None:
             self._dead[scope.path] = {}  # answers a recursive question
             found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
-        around = scope.module.ancestors(scope.block) if found else ()
-        return any(line > found.get(block, line) for block in around)
+        return bool(found) and any(line > found.get(block, line) for block in scope.module.ancestors(scope.block))
 
     def _dead_ranges(self, module: Scope) -> dict[int, int]:
         """The blocks of a module of which the rest after a line does not run."""

@@ -118,13 +118,17 @@ def _has_inactive_callers_only(function: Scope) -> bool:
 @once
 def _passed_names(context: Context) -> set[str]:
     """The last segments of all names that are arguments of calls: somebody else may call what they name."""
+    return set().union(*(module.derive(_passed_in) for module in context.project.modules.values()))
+
+
+def _passed_in(module: Module) -> frozenset[str]:
+    """The last segments of the names that are arguments of calls in one module."""
     found: set[str] = set()
-    for module in context.project.modules.values():
-        for call in module.code.calls:
-            values = (*call.args, *(value for _, value in call.keywords))
-            named = {value.name for value in values if isinstance(value, Ref)}
-            found.update(name.rpartition(".")[2] for name in named if not _is_local(module, name, call.block))
-    return found
+    for call in module.code.calls:
+        values = (*call.args, *(value for _, value in call.keywords))
+        named = {value.name for value in values if isinstance(value, Ref)}
+        found.update(name.rpartition(".")[2] for name in named if not _is_local(module, name, call.block))
+    return frozenset(found)
 
 
 def _is_local(module: Module, name: str, block: int) -> bool:

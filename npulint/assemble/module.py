@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from npulint.facts.code import (
     Assignment,
@@ -25,6 +26,7 @@ from npulint.facts.code import (
 from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
+_T = TypeVar("_T")
 
 
 class Module:
@@ -37,10 +39,8 @@ class Module:
         self.name = name
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
-        self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
-        self.plain: dict[str, str] = {}  # names with the same meaning in the whole module, set by `Names`
-        self.settled: dict[tuple[int, str], str] = {}  # names with the same meaning on every line of a block
-        self.forget_cursors()
+        self._derived: dict[Callable[[Module], Any], Any] = {}
+        self._forget_project()
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
         self._chains: dict[int, list[int]] = {}
@@ -60,10 +60,39 @@ class Module:
         self.params: dict[int, frozenset[str]] = {}  # of functions, lambdas and loops, including starred ones
         self._fill()
 
+    @classmethod
+    def of(cls, file: FileFacts, name: str) -> Module:
+        """The module of a file. What depends on its code alone is taken over from a module that was made of the same
+        code for an earlier project, before another file was edited."""
+        before: Module | None = None if file.code is None else file.code.__dict__.get("module")
+        if before is None or (before.path, before.name) != (file.path, name):
+            module = cls(file, name)
+        else:
+            module = copy(before)
+            module.file = file
+            module._forget_project()
+        if file.code is not None:
+            file.code.__dict__["module"] = module
+        return module
+
+    def _forget_project(self) -> None:
+        """Discards what depends on other files of the project."""
+        self.callees: list[str | None] = [None] * len(self.code.calls)  # filled by `Names`
+        self.plain: dict[str, str] = {}  # names with the same meaning in the whole module, set by `Names`
+        self.settled: dict[tuple[int, str], str] = {}  # names with the same meaning on every line of a block
+        self.forget_cursors()
+
     def forget_cursors(self) -> None:
         """Discards the cursors of blocks and calls, which are cached here and belong to a single context."""
         self.scopes: list[Any] = [None] * max(1, len(self.blocks))
         self.call_sites: list[Any] = [None] * len(self.code.calls)
+
+    def derive(self, work: Callable[[Module], _T]) -> _T:
+        """The result of a function of this module's code alone, computed once."""
+        if work not in self._derived:
+            self._derived[work] = work(self)
+        result: _T = self._derived[work]
+        return result
 
     def _place(self, index: int, kind: str, parent: int) -> None:
         """Records the nearest scope, function and loop around a block; its parent must be recorded before."""
@@ -183,7 +212,8 @@ class Module:
 
     def calls_of(self, *lasts: str) -> list[int]:
         """The calls whose callee, as written, ends with one of the segments `lasts`, in text order."""
-        return sorted(index for last in lasts for index in self._by_written.get(last, ()))
+        found = [index for last in lasts if last in self._by_written for index in self._by_written[last]]
+        return sorted(found) if len(found) > 1 else found
 
     def calls_where(self, matches: Callable[[str], bool]) -> list[int]:
         """The calls for which `matches` holds for the last segment of the callee as written, in text order."""

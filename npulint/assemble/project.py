@@ -40,7 +40,7 @@ class Project:
         parts = relative.rsplit(".", 1)[0].split("/")
         if parts[-1] == "__init__" and len(parts) > 1:
             parts.pop()
-        module = Module(file, ".".join(parts))
+        module = Module.of(file, ".".join(parts))
         self.modules[file.path] = module
         for start in range(len(parts)):
             self._suffixes.setdefault(".".join(parts[start:]), []).append(module)

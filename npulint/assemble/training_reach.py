@@ -14,6 +14,7 @@ from typing import NamedTuple
 from npulint.assemble.callers import Site
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, call_at, module_scopes, scope_named
+from npulint.assemble.module import Module
 from npulint.assemble.script_role import purpose
 from npulint.assemble.training_conditions import EVALUATION, evaluates, is_over_in_training
 from npulint.assemble.walker import memoized, walker
@@ -56,23 +57,20 @@ def _mentioned(context: Context) -> frozenset[str]:
     """The segments of names that are used other than by calls of them: passed on, stored, derived from, holders of
     methods. Tests of an object's class do not count, nor what a class says of itself."""
     found: set[str] = set()
-    for module in module_scopes(context):
-        for own, names in _names_by_class(module).items():
-            parts = {part for name in names for part in name.split(".")}
-            parts.discard(own)
-            found |= parts
+    for module in context.project.modules.values():
+        found |= module.derive(_mentioned_in)
     return frozenset(found)
 
 
-def _names_by_class(module: Scope) -> dict[str, set[str]]:
-    """The names that a module uses by the name of the innermost class around them; empty outside classes."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for block, values in enumerate(_values_by_block(module.module.code)):
+def _mentioned_in(module: Module) -> frozenset[str]:
+    """The segments of names that are used in a module, in a class but for the class's own name."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for block, values in enumerate(_values_by_block(module.code)):
         if values:
-            owner = module.module.class_of(block)
-            own = module.at(owner).last_name if owner >= 0 else ""
-            found[own].update([one.name for one in names_in(values)])
-    return found
+            owner = module.class_of(block)
+            own = module.blocks[owner].name.rpartition(".")[2] if owner >= 0 else ""
+            names[own].update([one.name for one in names_in(values)])
+    return frozenset(part for own, used in names.items() for name in used for part in name.split(".") if part != own)
 
 
 def names_mentioned(code: Code) -> Iterator[tuple[str, int]]:

@@ -22,7 +22,7 @@ def walker(
     depth: int,
     otherwise: Callable[[], Any],
     steps: int = 1 << 30,
-    key: Callable[[Any], object] = lambda cursor: cursor,
+    key: Callable[[Any], object] | None = None,
 ) -> Callable[[_F], _F]:
     """Decorates a recursive function whose first argument is a cursor: beyond `depth` nested calls, and for a cursor
     that is already being evaluated, the result is `otherwise()`."""
@@ -32,7 +32,7 @@ def walker(
             recursion = cursor.context.walks.get(walk)
             if recursion is None:
                 recursion = cursor.context.walks[walk] = Recursion(depth, steps)
-            question = key(cursor)
+            question = cursor if key is None else key(cursor)
             if not recursion.enter(question):
                 return otherwise()
             try:

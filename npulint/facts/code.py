@@ -180,7 +180,7 @@ class Exit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     line: int
 
 
-class Code(msgspec.Struct, frozen=True, array_like=True):
+class Code(msgspec.Struct, frozen=True, array_like=True, dict=True):
     """All syntax facts of one source; block 0 is the module itself. `devices`: the text mentions CUDA or NPU; `light`:
     function bodies were skipped because the source names no framework; `npu`: the code names the NPU or HCCL."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import Expr, Scope
+from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.facts.attributes import attribute
 from npulint.facts.code import CallResult, Const, Op, Value
@@ -34,17 +35,21 @@ class MaskConstant(PlaceFact):
 @recognizes_in_modules
 def mask_constants(module: Scope) -> Iterator[MaskConstant]:
     """The products of a mask and a large constant in a file that uses TensorFlow."""
-    code = module.module.code
-    if not any(record.module.partition(".")[0] == "tensorflow" for record in code.imports):
-        return
     found: set[int] = set()
-    for value, block, line in written_values(code):
-        if value.__class__ is Op and line not in found:
-            for part in nested(value):
-                size = _masking(module.at(block).expr(part, line)) if _is_product(part) else 0.0
-                if size and line not in found:
-                    found.add(line)
-                    yield MaskConstant(module.at(block), Span(line, 1, line, 2), "mask", size)
+    for product, block, line in module.module.derive(_products):
+        size = 0.0 if line in found else _masking(module.at(block).expr(product, line))
+        if size:
+            found.add(line)
+            yield MaskConstant(module.at(block), Span(line, 1, line, 2), "mask", size)
+
+
+def _products(module: Module) -> list[tuple[Value, int, int]]:
+    """The products (expression, block, line) in operations of a module that imports TensorFlow."""
+    code = module.code
+    if not any(record.module.partition(".")[0] == "tensorflow" for record in code.imports):
+        return []
+    operations = [one for one in written_values(code) if one[0].__class__ is Op]
+    return [(part, block, line) for value, block, line in operations for part in nested(value) if _is_product(part)]
 
 
 def _is_product(value: Value) -> bool:

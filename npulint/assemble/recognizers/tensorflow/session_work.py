@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from npulint.assemble.call_graph import IMPORTED, STARTED, Place, home
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
+from npulint.assemble.module import Module
 from npulint.assemble.reach import reached_from
 from npulint.assemble.script_role import Purpose, purpose
 from npulint.assemble.surroundings import surroundings_of
@@ -95,18 +96,20 @@ def updates(session: CallSite) -> Flag:
     return "unknown" if any(_may_train(call) for call in _region(session)) else "no"
 
 
-def _region(session: CallSite) -> Iterator[CallSite]:
+@memoized(meanwhile=list)
+def _region(session: CallSite) -> list[CallSite]:
     """The calls that may use a session: those in its ``with`` block, or else in its whole function, and in what they
-    come to."""
+    reach."""
     opened = next(_blocks_at(session), None)
     routine = session.module, home(session.module, session.scope.block)
     inside = [call for call in _calls_in(session.scope.at(0), routine[1]) if opened is None or _is_in(call, opened)]
-    yield from inside
+    found = [*inside]
     starts = {(routine[0].path, routine[1])} if opened is None else {_place(call) for call in inside}
     places = {place for start in starts if start is not None for place in reached_from(session.context, start)}
     for path, block in places - {(routine[0].path, routine[1])}:
         module = session.context.project.modules[path]
-        yield from _calls_in(scope_at(session.context, module, 0), block)
+        found += _calls_in(scope_at(session.context, module, 0), block)
+    return found
 
 
 def _is_in(call: CallSite, block: Scope) -> bool:
@@ -210,16 +213,20 @@ def _may_train(call: CallSite) -> bool:
 def _own_names(context: Context) -> frozenset[str]:
     """The names of the project's functions that run something or train, themselves or by another one, which an unknown
     object may have as methods."""
-    called = {
-        (module.path, one.block): {call.last for call in one.calls}
-        for module in module_scopes(context)
-        for one in module.blocks_of("function")
-    }
+    called = [one for module in context.project.modules.values() for one in module.derive(_called_by_functions)]
     running = frozenset(_RUNS) | _TRAINING
     for _ in range(2):
-        found = {place for place, names in called.items() if not names.isdisjoint(running)}
-        running |= {context.project.modules[path].blocks[block].name.rpartition(".")[2] for path, block in found}
+        running |= {name for name, names in called if not names.isdisjoint(running)}
     return running
+
+
+def _called_by_functions(module: Module) -> list[tuple[str, frozenset[str]]]:
+    """The names of a module's functions, each with the last segments of what the function calls."""
+    return [
+        (module.blocks[block].name.rpartition(".")[2], frozenset(map(module.callee_name, calls)))
+        for block, calls in module.calls_in.items()
+        if block >= 0 and module.blocks[block].kind == "function"
+    ]
 
 
 def _is_local(session: CallSite) -> bool:

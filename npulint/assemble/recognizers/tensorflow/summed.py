@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, assignment_at
+from npulint.assemble.module import Module
 from npulint.facts.code import CallResult, Const, Op, Ref, Value
 from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
@@ -99,12 +100,16 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
     if function is not None and function.record.end_line:  # a cheap filter: lines instead of blocks
         first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
     found = []
-    for value, block, line in chain(written_values(code), changed):
+    for value, block, line in chain(kept.scope.module.derive(_values_in), changed):
         if first < line <= last and line != kept.line and (count := _count(value, name)):
             scope = kept.scope.at(block)
             if function is None or scope.is_inside(function):
                 found += [scope.expr(value, line)] * count
     return found
+
+
+def _values_in(module: Module) -> list[tuple[Value, int, int]]:
+    return list(written_values(module.code))
 
 
 def _root(target: str) -> str:
