@@ -177,7 +177,7 @@ def npu_server() -> dict[str, Any]:
 
 def frameworks() -> dict[str, list[Any]]:
     """Per import name of a training framework how it supports the NPU, whether it places the model, and since when."""
-    return {r["import"]: [r["support"], r["places"] == "yes", r["since"]] for r in rows("frameworks.csv")}
+    return {r["import"]: [r["support"], r["places"], r["since"]] for r in rows("frameworks.csv")}
 
 
 def adaptor_patches() -> dict[str, dict[str, str]]:

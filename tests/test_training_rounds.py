@@ -85,7 +85,10 @@ def test_a_loop_over_parts_of_a_batch_is_part_of_a_step(size: str, answer: str) 
         pytest.param("pass", "yes", id="the loop takes a batch from an iterator"),
         pytest.param("if seen < shown:\n        continue", "gated", id="some rounds end before"),
         pytest.param("if torch.isnan(x).any():\n        continue", "yes", id="rare rounds end before"),
-        pytest.param("if step % 10:\n        continue", "yes", id="as every n-th step, which counts as before"),
+        pytest.param("if step % 10:\n        continue", "gated", id="all but every n-th end before"),
+        pytest.param("if step != 10:\n        continue", "gated", id="all but one end before"),
+        pytest.param("if step != 10:\n        raise ValueError", "yes", id="an error ends the training"),
+        pytest.param("if step == 10:\n        continue", "yes", id="one ends before"),
     ],
 )
 def test_what_follows_the_training_of_a_round(line: str, answer: str) -> None:

@@ -5,23 +5,29 @@ Whether a branch with an exit is taken depends on who asks: on an NPU server, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
 from npulint.assemble.cursors import Scope
 from npulint.facts.attributes import Flag
 
 _CALLS = frozenset(("sys.exit", "os._exit", "exit", "quit"))
+_ALL = frozenset(("return", "raise", "break", "continue", "call"))
 
 
 class Exits:
     """The code of a project that does not run because of an exit before it. `taken` says whether a branch is taken;
-    `stops` gives, for a module, other lines after which the rest of a block does not run."""
+    `stops` gives, for a module, other lines after which the rest of a block does not run; `kinds` are the statements
+    that count as exits, ``call`` stands for ``sys.exit`` and the like."""
 
     def __init__(
-        self, taken: Callable[[Scope], Flag], stops: Callable[[Scope], Iterable[tuple[int, int]]] = lambda _: ()
+        self,
+        taken: Callable[[Scope], Flag],
+        stops: Callable[[Scope], Iterable[tuple[int, int]]] = lambda _: (),
+        kinds: Set[str] = _ALL,
     ) -> None:
         self._taken = taken
         self._stops = stops
+        self._kinds = kinds
         self._dead: dict[str, dict[int, int]] = {}  # by file, the line in a block after which nothing of it runs
 
     def are_before(self, scope: Scope, line: int) -> bool:
@@ -35,8 +41,9 @@ class Exits:
     def _dead_ranges(self, module: Scope) -> dict[int, int]:
         """The blocks of a module of which the rest after a line does not run."""
         found = list(self._stops(module))
-        exits = [(one.block, one.line) for one in module.module.code.exits]
-        exits += [(c.scope.block, c.line) for c in module.calls_named("exit", "_exit", "quit") if c.name in _CALLS]
+        exits = [(one.block, one.line) for one in module.module.code.exits if one.kind in self._kinds]
+        calls = module.calls_named("exit", "_exit", "quit") if "call" in self._kinds else []
+        exits += [(call.scope.block, call.line) for call in calls if call.name in _CALLS]
         for block, line in exits:
             outer = self._left(module.at(block))
             if outer is not None:

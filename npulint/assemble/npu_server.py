@@ -16,6 +16,7 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.exits import Exits
 from npulint.assemble.importers import import_places
+from npulint.assemble.mentions import mentioning_blocks
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.data.npu_server import answer, found_program, importable
@@ -114,7 +115,8 @@ class NpuServer:
         if around is None:
             return self._module_runs(scope)
         if here == "no" or scope.kind in ("function", "lambda", "class"):
-            return here if here == "no" else self._no_at_least(around, scope.record.line)
+            unused = here != "no" and scope.kind == "function" and self._only_dead_code_uses(scope)
+            return "no" if unused or here == "no" else self._no_at_least(around, scope.record.line)
         outer = self.runs(around, scope.record.line)
         return outer if outer == "no" or here == "yes" else here
 
@@ -127,6 +129,15 @@ class NpuServer:
     def _no_at_least(self, around: Scope, line: int) -> Flag:
         """A function runs whenever it is called; it is not even defined where what is around it does not run."""
         return "no" if self.runs(around, line) == "no" else "yes"
+
+    def _only_dead_code_uses(self, function: Scope) -> bool:
+        """Whether a private function of a module is used, and only by code that does not run."""
+        name = function.record.name
+        if not name.startswith("_") or "." in name or function.decorators:
+            return False
+        module = function.module
+        blocks = module.derive(mentioning_blocks).get(name, ())
+        return bool(blocks) and all(self.runs(function.at(block)) == "no" for block in blocks)
 
     def taken(self, scope: Scope) -> Flag:
         """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""

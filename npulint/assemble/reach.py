@@ -127,7 +127,7 @@ class CallGraph:
         found = _Edges(set(), set(), set())
         for call in calls:
             self._follow(call, found)
-        found.methods.intersection_update(_member_names(self._context))
+        found.methods.intersection_update(member_names(self._context))
         known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
         if not known and self._runs(scope):
             edges.places.update(found.places)
@@ -279,7 +279,7 @@ class Reach:
 
 
 @once
-def _member_names(context: Context) -> frozenset[str]:
+def member_names(context: Context) -> frozenset[str]:
     """The names that the project's classes define: a call of a method of another name leads to none of its own."""
     modules = context.project.modules.values()
     defined = (names for one in modules for block, names in one.names.items() if one.blocks[block].kind == "class")

@@ -56,7 +56,9 @@ def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
-    return "agnostic" if any(map(chooses_device, imports)) or _asks_accelerator(index, surely_runs) else "none"
+    trainers = [name for name in index.names("call") if name.endswith("Trainer")]
+    placed = any(map(chooses_device, (*imports, *trainers)))
+    return "agnostic" if placed or _asks_accelerator(index, surely_runs) else "none"
 
 
 def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:

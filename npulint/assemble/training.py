@@ -17,7 +17,7 @@ from npulint.assemble.training_conditions import (
     evaluates,
     evaluates_in_between,
     is_occasional,
-    is_over_in_training,
+    is_over_in_most_steps,
 )
 from npulint.assemble.training_reach import is_untrained, may_train
 from npulint.assemble.walker import walker
@@ -105,8 +105,10 @@ class Training:
         return known
 
     def may_be_skipped(self, scope: Scope, line: int) -> bool:
-        """Whether code in a training loop follows a ``continue`` that follows the training, so that only some rounds
-        come to it."""
+        """Whether code in a training step follows an exit of most steps, or a ``continue`` after the training, so that
+        only some rounds run it."""
+        if is_over_in_most_steps(scope, line):
+            return True
         loop = train_loop(scope)
         if loop is None:
             return False
@@ -245,7 +247,7 @@ class Training:
                 continue
             found.add(function)
             for call in function.calls:
-                if self._within(call.scope, function) == "yes" and not is_over_in_training(call.scope, call.line):
+                if self._within(call.scope, function) == "yes" and not is_over_in_most_steps(call.scope, call.line):
                     queue += self._called(call)
         return found
 
@@ -253,7 +255,7 @@ class Training:
         """The own functions that the training loops of a module call in every round."""
         for call in module.all_calls:
             loop = train_loop(call.scope)
-            if loop is None or is_over_in_training(call.scope, call.line) or self.may_be_skipped(call.scope, call.line):
+            if loop is None or self.may_be_skipped(call.scope, call.line):
                 continue
             if self._within(call.scope, loop) == "yes":
                 yield from self._called(call)

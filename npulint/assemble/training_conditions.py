@@ -20,6 +20,8 @@ _TARGETS = lazy_compile(r"(?:^|[._])(?:targets?|labels?|gts?|gt_\w+|truths?|\w+_
 _DECODING = lazy_compile(
     r"(?:^|[._])(?:(?:layer_)?past(?:_key_values?|_kv)?|kv_cache|incremental_state|input_pos|cache_position|use_cache)$"
 )
+# Weights of adapters are merged into those of the model, and adapters switched off, for inference.
+_MERGED = lazy_compile(r"(?:^|[._])(?:merged|disable_adapters?)$")
 _COUNTER = lazy_compile(
     r"(?:^|[._])(?:i|j|n|idx|\w*iter|\w*iteration|\w*iters|\w*step|\w*steps|\w*batch_?(?:idx|id|i|index|nr|num)|epoch)$"
 )
@@ -57,6 +59,35 @@ def is_over_in_training(scope: Scope, line: int) -> bool:
 @once
 def _exits(context: Context) -> Exits:
     return Exits(taken_in_training)
+
+
+def is_over_in_most_steps(scope: Scope, line: int) -> bool:
+    """Whether what stands at `line` of a block follows an exit that is taken in all but some steps:
+    ``if step != 100: return``, ``if step % 50: continue``."""
+    return _usual_exits(scope.context).are_before(scope, line)
+
+
+@once
+def _usual_exits(context: Context) -> Exits:
+    return Exits(_usually_taken, kinds=frozenset(("return", "continue")))
+
+
+def _usually_taken(scope: Scope) -> Flag:
+    """Whether a branch is taken in all but some steps."""
+    found = taken_in_training(scope)
+    return "yes" if found == "unknown" and scope.kind == "if" and _holds_usually(scope.test) else found
+
+
+def _holds_usually(test: Expr) -> bool:
+    """Whether a condition holds in all but some steps: the counter of the steps is not a certain number."""
+    operands = test.operands()
+    if test.operator in ("or", "not"):
+        return any(map(_holds_usually if test.operator == "or" else _now_and_then, operands))
+    return test.operator == "%" or (test.operator == "!=" and any(map(_counts, operands)))
+
+
+def _counts(value: Expr) -> bool:
+    return _is_counter(value) or value.operator == "%"
 
 
 @memoized(meanwhile=lambda: "unknown")
@@ -98,7 +129,7 @@ def _of_name(name: Expr) -> bool | None:
         return True
     if name.written.endswith(".is_sparse") and not _has_sparse_gradients(name.context):
         return False
-    if _EVALUATING.search(name.written) or _DECODING.search(name.written):
+    if any(pattern.search(name.written) for pattern in (_EVALUATING, _DECODING, _MERGED)):
         return False
     if "." in name.written or not _PHASE.search(name.written):
         return None

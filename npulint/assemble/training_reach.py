@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from npulint.assemble.callers import Site
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, call_at, module_scopes, scope_named
+from npulint.assemble.mentions import values_by_block
 from npulint.assemble.module import Module
 from npulint.assemble.script_role import purpose
 from npulint.assemble.training_conditions import EVALUATION, evaluates, is_over_in_training
 from npulint.assemble.walker import memoized, walker
-from npulint.facts.code import Code, Ref, Value
 from npulint.facts.walk import names_in
 from npulint.lazy_regex import lazy_compile
 
 _UNTRAINED = lazy_compile(r"(?:^|[._])(?:\w+_)?(?:no_grad|inference_mode)$")
 _LOOKUPS = frozenset(("getattr", "eval", "globals", "vars", "locals", "import_module", "__import__"))
-_TESTS = frozenset(("isinstance", "issubclass"))
 _ENTRIES = frozenset(("main", "cli", "setup", "register"))
 _MOST = 12  # places of one class or function that are looked at
 
@@ -65,43 +63,12 @@ def _mentioned(context: Context) -> frozenset[str]:
 def _mentioned_in(module: Module) -> frozenset[str]:
     """The segments of names that are used in a module, in a class but for the class's own name."""
     names: dict[str, set[str]] = defaultdict(set)
-    for block, values in enumerate(_values_by_block(module.code)):
+    for block, values in enumerate(values_by_block(module.code)):
         if values:
             owner = module.class_of(block)
             own = module.blocks[owner].name.rpartition(".")[2] if owner >= 0 else ""
             names[own].update([one.name for one in names_in(values)])
     return frozenset(part for own, used in names.items() for name in used for part in name.split(".") if part != own)
-
-
-def names_mentioned(code: Code) -> Iterator[tuple[str, int]]:
-    """The names in the expressions of a source with their blocks: of what is called only the holder."""
-    for block, values in enumerate(_values_by_block(code)):
-        for one in names_in(values):
-            yield one.name, block
-
-
-def _values_by_block(code: Code) -> list[list[Value]]:
-    """The expressions of a source by their blocks: of what is called only the holder."""
-    values: list[list[Value]] = [[] for _ in code.blocks]
-    tested = {call.line for call in code.calls if isinstance(call.callee, Ref) and call.callee.name in _TESTS}
-    for use in code.name_uses:
-        if use.line not in tested:
-            values[use.block].append(Ref(use.name))
-    for call in code.calls:
-        here = values[call.block]
-        callee = call.callee.name if isinstance(call.callee, Ref) else ""
-        if "." in callee:
-            here.append(Ref(callee.rpartition(".")[0]))
-        if callee not in _TESTS:
-            here += call.args
-            here += [value for _, value in call.keywords]
-    for bind in code.assignments:
-        values[bind.block].append(bind.value)
-    for returned in code.returns:
-        values[returned.block].append(returned.value)
-    for block in code.blocks:
-        values[max(block.parent, 0)] += (block.test, *block.defaults, *block.bases)
-    return values
 
 
 @once

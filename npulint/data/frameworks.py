@@ -10,15 +10,17 @@ import msgspec
 from npulint.data import known_prefix, lazy_table
 
 Support = Literal["native", "none", "transfer"]
+Places = Literal["yes", "trainer", "no"]
 
 
 class Framework(msgspec.Struct, frozen=True, array_like=True):
     """How a framework supports the NPU: ``native`` (by itself), ``none`` (it knows no NPU), ``transfer`` (an adaptor
-    that replaces the functions of CUDA); whether a program that imports it leaves the choice of the device to it; the
-    first version that does so (empty: not recorded)."""
+    that replaces the functions of CUDA); whether a program that imports it leaves the choice of the device to it
+    (``trainer``: one that imports its Trainer or a class named after it); the first version that does so (empty: not
+    recorded)."""
 
     support: Support
-    places: bool
+    places: Places
     since: str
 
 
@@ -33,7 +35,9 @@ def framework(name: str) -> Framework | None:
 def chooses_device(name: str) -> bool:
     """Whether what is imported by this name puts the model on the NPU by itself."""
     known = framework(name)
-    return known is not None and known.support == "native" and known.places
+    if known is None or known.support != "native":
+        return False
+    return known.places == "yes" or (known.places == "trainer" and name.endswith("Trainer"))
 
 
 @cache

@@ -14,8 +14,8 @@ from npulint.lazy_regex import lazy_compile
 
 _CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
-_COUNTS = ("count", "files")
-_OPEN = lazy_compile(r"\{((?:count|files)[:}])")
+_OPEN = ("count", "files", "name")
+_LOOKS_OPEN = lazy_compile(r"\{((?:count|files|name)[:}])")
 
 
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
@@ -24,14 +24,14 @@ def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     return _CAPTURE.sub(lambda m: _counted(m, counts) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
 
 
-def with_open_counts(text: str, fact: Fact) -> str:
-    """`text` with ``{captures}`` replaced by values of the fact, but not ``{count}`` and ``{files}``; values lose the
-    brace of such words."""
+def with_open_places(text: str, fact: Fact) -> str:
+    """`text` with ``{captures}`` replaced by values of the fact, but not those that depend on the places that a finding
+    covers: ``{count}``, ``{files}`` and ``{name}``. Values lose the brace of such words."""
 
     def value(match: Match[str]) -> str:
-        if match[1] in _COUNTS:
+        if match[1] in _OPEN:
             return match[0]
-        return _OPEN.sub(r"\1", capture(match[1], fact, match[2] or ""))
+        return _LOOKS_OPEN.sub(r"\1", capture(match[1], fact, match[2] or ""))
 
     return _CAPTURE.sub(value, text)
 

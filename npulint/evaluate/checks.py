@@ -9,7 +9,7 @@ import msgspec
 from npulint.assemble.file_role import APART, NOT_JUDGED, Role
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
-from npulint.evaluate.captures import fill, with_open_counts
+from npulint.evaluate.captures import fill, with_open_places
 from npulint.evaluate.changes import CompiledFix, applicability, changes
 from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
 from npulint.evaluate.demoted import Demoted
@@ -286,7 +286,7 @@ def _finding(
         path=fact.path,
         span=fact.span,
         message=fill(text.message, fact, counts),
-        wording=with_open_counts(text.message, fact) if check.once else "",
+        wording=with_open_places(text.message, fact) if check.once else "",
         about=fact.name,
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits),

@@ -7,6 +7,7 @@ some of them; what remains is a finding at the first of the others. The finding 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from re import Match
 
 import msgspec
 
@@ -16,7 +17,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related
 from npulint.lazy_regex import lazy_compile
 
-_COUNT = lazy_compile(r"\{(count|files)(?::([a-z]+))?\}")
+_OPEN = lazy_compile(r"\{(count|files|name)(?::([a-z]+))?\}")
 
 Place = tuple[str, Span]
 """The path and span of a place."""
@@ -61,18 +62,24 @@ def covering(one: Finding, places: Sequence[Related]) -> Finding:
         path=first.path,
         span=first.span,
         about=first.message,
-        message=counted(one.wording, places) or one.message,
+        message=worded(one.wording, places) or one.message,
         related=(*others, *one.related[one.places - 1 :]),
         places=len(places),
     )
 
 
-def counted(wording: str, places: Iterable[Related]) -> str:
-    """A message whose counts are left open (``{count:places} in {files:files}``), with the numbers of these places."""
-    every = {place_of(place) for place in places}
+def worded(wording: str, places: Iterable[Related]) -> str:
+    """A message in which what depends on places is left open (``{name}: {count:places} in {files:files}``), for these
+    places: the name of what is at the first one, and their numbers."""
+    every = {place_of(place): place.message for place in places}
+    if not every:
+        return wording
     numbers = {"count": len(every), "files": len({path for path, _ in every})}
 
-    def number(name: str, form: str) -> str:
+    def value(match: Match[str]) -> str:
+        name, form = match[1], match[2] or ""
+        if name == "name":
+            return next(iter(every.values()))
         return plural(numbers[name], form) if form in PLURALS else str(numbers[name])
 
-    return _COUNT.sub(lambda match: number(match[1], match[2] or ""), wording)
+    return _OPEN.sub(value, wording)

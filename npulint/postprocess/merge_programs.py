@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.evaluate.changes import applicability
 from npulint.evaluate.places import covered, covering, place_of
-from npulint.findings import Finding, Fix, FixEdit
+from npulint.findings import Finding, Fix, FixEdit, Related
 
 
 def merge_programs(findings: Sequence[Finding], codes: Collection[str], entries: Sequence[str] = ()) -> list[Finding]:
@@ -45,12 +45,14 @@ def _connected(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 def _merged(group: Sequence[Finding]) -> Finding:
     first = group[0]
-    places = {place_of(place): place for one in reversed(group) for place in reversed(covered(one))}
+    places: dict[tuple[object, ...], Related] = {}
+    for place in (place for one in group for place in covered(one)):
+        places.setdefault(place_of(place), place)
     more = {place_of(place): place for one in group for place in one.related[one.places - 1 :]}
     related = tuple(place for key, place in more.items() if key not in places)
     programs = tuple(sorted({one.program for one in group} - {first.program}))
     plain = msgspec.structs.replace(first, related=related, places=1, fix=_fix(group), programs=programs)
-    return covering(plain, list(reversed(places.values())))
+    return covering(plain, list(places.values()))
 
 
 def _fix(group: Sequence[Finding]) -> Fix:

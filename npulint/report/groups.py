@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.evaluate.places import counted, covered
+from npulint.evaluate.places import covered, worded
 from npulint.findings import CONFIDENCES, Finding
 from npulint.settings import RANK
 
@@ -29,7 +29,7 @@ class Group(msgspec.Struct, frozen=True):
         """The message of the first finding, with the counts of all if the others say the same."""
         wording = self.first.wording
         if "{files" in wording and all(one.wording == wording for one in self.findings):
-            return counted(wording, (place for one in self.findings for place in covered(one)))
+            return worded(wording, (place for one in self.findings for place in covered(one)))
         return self.first.message
 
     @property

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.reach import member_names
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.tensors import on_host
 from npulint.assemble.walker import walker
@@ -130,6 +131,8 @@ def called_apis(call: CallSite) -> list[TorchApiCall]:
     if found is None:
         return []
     spelling, api = found
+    if call.name.startswith("?") and call.last in member_names(call.context):  # an object of the project may have it
+        return []
     if spelling == "torch.Tensor.share_memory_":  # on host tensors it moves host memory
         return []
     if spelling in _SCATTERS and call.argument("reduce") is None:

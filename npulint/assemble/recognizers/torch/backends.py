@@ -48,6 +48,8 @@ class BackendOrigin(msgspec.Struct, frozen=True):
     text: str = ""
     offered: bool = False
     """Whether it is only one of those that somebody may choose."""
+    replaced: bool = False
+    """Whether a later assignment may replace it by something unknown."""
 
 
 @fact_kind("backend")
@@ -66,6 +68,8 @@ class Backend(PlaceFact):
     """Whether the process group is initialised by default."""
     beside: str
     """The other possible backends of the same call."""
+    replaced: bool
+    """Whether a later assignment may replace it by something unknown: ``if key in table: backend = table[key]``."""
 
     @attribute
     def npu_branch(self) -> bool:
@@ -107,7 +111,10 @@ def _backend(origin: BackendOrigin, callee: str, runs: Flag | None, among: list[
     """The fact for one text; `among` are all possible texts of this call or of others in the same condition."""
     name = _family(origin.text)
     others = {_family(other.text) for other in among} - {name}
-    return Backend(origin.scope, origin.span, name, origin.text, origin.source, callee, runs, " ".join(sorted(others)))
+    beside = " ".join(sorted(others))
+    return Backend(
+        origin.scope, origin.span, name, origin.text, origin.source, callee, runs, beside, replaced=origin.replaced
+    )
 
 
 def _family(text: str) -> str:
@@ -155,8 +162,11 @@ def _of_result(call: CallSite, here: BackendOrigin) -> Iterator[BackendOrigin]:
 
 def _of_name(value: Expr, here: BackendOrigin) -> Iterator[BackendOrigin]:
     assignments = value.assignments
-    for one in assignments:
-        yield from _origins(one.value, _assigned(one))
+    known = [(one, _origins(one.value, _assigned(one))) for one in assignments]
+    unknown = [one for one, origins in known if not origins and value.written not in one.value.written_names]
+    for one, origins in known:
+        replaced = any(one.line < other.line and other.scope is not one.scope for other in unknown)
+        yield from (msgspec.structs.replace(it, replaced=it.replaced or replaced) for it in origins)
     if any(one.line < value.line and value.scope.is_inside(one.scope) for one in assignments):
         return
     options = _of_options(value)

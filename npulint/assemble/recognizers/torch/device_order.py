@@ -10,14 +10,15 @@ from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
+from npulint.assemble.mentions import names_mentioned
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch.device_texts import is_device_name, leaves
-from npulint.assemble.training_reach import names_mentioned
+from npulint.data.frameworks import adaptors
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
-_TRANSFER = "torch_npu.contrib.transfer_to_npu"
+_ADAPTORS = tuple(f"{name}." for name in adaptors())
 # Names that are replaced in their module: a name imported before keeps the original.
 _REPLACED = frozenset(
     "torch.Generator torch.Event torch.jit.script torch.profiler.profile torch.profiler.schedule "
@@ -130,8 +131,8 @@ def _is_for_type_checkers(scope: Scope) -> bool:
 
 
 def _patches(place: ImportPlace) -> bool:
-    module = place.record.module
-    return module.startswith("torch_npu.contrib") and _TRANSFER in (module, place.name)
+    """Whether an import executes transfer_to_npu, or an adaptor that imports it."""
+    return f"{place.name}.".startswith(_ADAPTORS) or f"{place.record.module}.".startswith(_ADAPTORS)
 
 
 def _keeps_original(place: ImportPlace) -> bool:

@@ -11,7 +11,7 @@ from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch import device_names
+from npulint.assemble.recognizers.torch import device_names, scaling
 from npulint.assemble.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
 from npulint.assemble.recognizers.torch.device_moves import Move
 from npulint.assemble.recognizers.torch.device_texts import (
@@ -267,9 +267,15 @@ def _placed(call: CallSite) -> Iterator[CudaText]:
     place = _POSITIONS[call.name]
     text = device_text(call.args[place]) if place < len(call.args) else ""
     if text:
-        found = _argument(call, text, place, call.name, "yes", call.name)
+        breaks: Flag = "no" if _is_switched_off(call) else "yes"
+        found = _argument(call, text, place, call.name, breaks, call.name)
         found._parameter = computed_defaults(call.scope).get(call.index)
         yield found
+
+
+def _is_switched_off(call: CallSite) -> bool:
+    """Whether a call is an autocast that is off anyway: it needs no CUDA."""
+    return call.name == "torch.autocast" and scaling.enabled(call) == "no"
 
 
 def _passed(call: CallSite, place: int, text: str) -> Iterator[CudaUse]:
