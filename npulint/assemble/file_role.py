@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
@@ -40,7 +41,7 @@ NOT_JUDGED = frozenset(("other_device", "mindspore"))
 """Roles of code that no device of torch_npu or of the TensorFlow adapter is meant for."""
 
 _FOLDERS: tuple[tuple[Role, str], ...] = (
-    ("ci", r"\.(?:github|gitlab|circleci|ci|buildkite|devcontainer|jenkins)|ci|jenkins"),
+    ("ci", r"\.(?:github|gitlab|circleci|ci|buildkite|devcontainer|jenkins)|ci|jenkins|gh[-_]\w+"),
     ("test", r"(?:(?:unit|integration|system|functional)_?)?tests?|testing|tests_\w+"),
     ("documentation", r"docs?|documentation"),
     ("benchmark", r"benchmarks?|benchmarking"),
@@ -73,6 +74,7 @@ _OTHER_DEVICE = lazy_compile(
 _NPU_NAME = lazy_compile(r"(?i)(?:^|[/_.\-])(?:npu|ascend|cann)(?=$|[/_.\-\d])")
 _EVALUATION_FOLDER = lazy_compile(r"eval(?:s|uation|uations)?|metrics?")
 _GPU_FOLDER = lazy_compile(r"(?:^|[/_-])(?:gpus?|cuda|rocm|nvidia|tensorrt|trt)(?=$|[/_-])")
+_ACCELERATORS = frozenset("xpu hpu mlu musa sdaa tpu mps gcu".split())
 _SERVING_IMAGE = lazy_compile(r"(?i)tritonserver|tensorrt|vllm|text-generation-inference|tgi\b")
 _ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell"))
 
@@ -135,8 +137,22 @@ class _Roles:
         return self._of_script(file, entry) if self._training or self._is_part else None
 
     def _of_gpu_folder(self, file: FileFacts) -> Role | None:
-        """``gpu`` for code in a folder for GPUs of a project that supports the NPU, or that is a part of another."""
+        """``gpu`` for code in a folder for GPUs of a project that supports the NPU, or that is a part of another; also
+        for code next to folders for other devices, of which one is for the NPU (``ops/builder.py``, ``ops/npu/``)."""
+        if posixpath.dirname(file.path) in self._with_npu_folder:
+            return "gpu"
         return "gpu" if self._in_gpu_folder(file) and (self._supports_npu or self._is_part) else None
+
+    @cached_property
+    def _with_npu_folder(self) -> frozenset[str]:
+        """The folders that have a folder for the NPU and one for another accelerator."""
+        inner: dict[str, set[str]] = defaultdict(set)
+        for file in self._files:
+            around, name = posixpath.split(posixpath.dirname(file.path))
+            inner[around].add(name.lower())
+        return frozenset(
+            folder for folder, names in inner.items() if "npu" in names and not names.isdisjoint(_ACCELERATORS)
+        )
 
     def _serves_on_gpus(self, file: FileFacts) -> bool:
         """Whether a file is below a folder of a runtime that is named after GPUs: ``runtime/gpu``."""
@@ -177,7 +193,7 @@ class _Roles:
             return "gpu" if self._supports_npu and _OTHER_DEVICE.search(path) and file.kind == "shell" else None
         if _SERVING_IMAGE.search(image) or _of_name(path) == "serving":
             return "serving"
-        beside_npu = bool(self._npu_images) and file.path not in self._npu_images
+        beside_npu = self._supports_npu and file.path not in self._npu_images and (self._npu_images or _on_cuda(file))
         return "gpu" if beside_npu or _OTHER_DEVICE.search(path) or self._is_variant(file.path) else None
 
     def _is_variant(self, path: str) -> bool:

@@ -25,9 +25,10 @@ _ROLE = lazy_compile(
     r"|infer|inference|mode|phase|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$",
     re.IGNORECASE,
 )
-# Those that surely do, each of whose jobs counts as run: not the mode of something else (``deterministic_mode``).
+# Those that surely do, each of whose jobs counts as run: not the mode of something else (``deterministic_mode``), nor
+# a kind of training (``fp8_training``).
 _JOB = lazy_compile(
-    r"(?:^|[._])(?:is_|do_|if_|for_|to_)?(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
+    r"(?:^|\.)_*(?:(?:is|do|if|for|to|run|should|only|just|start|enable)_)*(?:pre|fine)?_?(?:train|training|eval|evaluate|test|predict"
     r"|infer|inference|action|task|command|cmd|export|tune)(?:_mode|_only|_phase)?$"
     r"|(?:^|\.|[._](?:run|running|work|working|job|script|main|program))_?(?:mode|phase)$",
     re.IGNORECASE,
@@ -234,11 +235,15 @@ def _is_imported_and_alone(module: Scope) -> bool:
 
 
 def _trains_on_made_up_tensors(module: Scope) -> bool:
-    """Whether a module that others import has no training but some numbered rounds when it is started, each on tensors
-    that it makes out of nothing: a look at the memory or speed of its classes."""
+    """Whether a module trains only when it is started, on tensors that it makes out of nothing: once without an
+    optimizer, as an example of its classes; or, if others import it, in numbered rounds, to look at memory or speed."""
     called = list(_started_calls(module))
     trained = [call.scope.loop for call in called if call.last == "backward"]
-    if not trained or len(trained) < len(module.module.calls_of("backward")) or not _is_imported(module):
+    if not trained or len(trained) < len(module.module.calls_of("backward")):
+        return False
+    if trained == [None] and any(map(_makes_up, called)):
+        return not module.module.calls_of("step", "zero_grad")
+    if not _is_imported(module):
         return False
     made = {call.scope.loop for call in called if _makes_up(call)}
     return all(loop is not None and loop in made and loop.test.name == "range()" for loop in trained)

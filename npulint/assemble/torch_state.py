@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import Migration, MigrationState, Precision, ProgramFact
-from npulint.data.frameworks import adaptors, chooses_device
+from npulint.data.frameworks import adaptors, chooses_device, is_trainer
 from npulint.facts.attributes import Flag
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
@@ -56,7 +56,7 @@ def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
         return "transfer"
     if any(name.startswith(("torch_npu", "torch.npu")) for name in imports) or _uses_npu(index):
         return "manual"
-    trainers = [name for name in index.names("call") if name.endswith("Trainer")]
+    trainers = [name for name in index.names("call") if is_trainer(name)]
     placed = any(map(chooses_device, (*imports, *trainers)))
     return "agnostic" if placed or _asks_accelerator(index, surely_runs) else "none"
 

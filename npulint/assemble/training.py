@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Literal
 
 from npulint.assemble.context import Context, once
@@ -26,6 +27,8 @@ from npulint.lazy_regex import lazy_compile
 _STEP_METHODS = frozenset(  # called by Lightning, transformers, mmcv and fairseq
     ("training_step", "optimizer_step", "compute_loss", "forward_train", "train_step")
 )
+_OF_RUNNERS = frozenset(("forward_train", "train_step"))
+_STARTS_RUNNER = lazy_compile(r"(?:^|[._])(?:build_runner|\w*Runner|train_(?:model|detector|segmentor|\w+_model))$")
 _HOST_METHODS = frozenset(("__getitem__", "__len__", "collate_fn", "collate"))
 _COLLATING = frozenset(("collate_fn",))
 _HOST_KEYWORDS = _COLLATING | {"worker_init_fn", "transform", "target_transform", "transforms"}
@@ -266,9 +269,17 @@ class Training:
         if trains and not may_train(method):
             return False
         if method.last_name in _STEP_METHODS:
-            return True
+            return method.last_name not in _OF_RUNNERS or self._has_runner
         owner = method.record.name.rpartition(".")[0]
         return trains and not is_untrained(method) and not _AFTERWARDS.search(owner)
+
+    @cached_property
+    def _has_runner(self) -> bool:
+        """Whether anything in the project starts a runner of OpenMMLab, which calls the steps of a model."""
+        modules = module_scopes(self._context)
+        imported = (record.name or record.module for module in modules for record in module.module.code.imports)
+        called = (call.written for module in modules for call in module.all_calls)
+        return any(map(_STARTS_RUNNER.search, chain(imported, called)))
 
     @cached_property
     def _methods(self) -> dict[str, list[Scope]]:

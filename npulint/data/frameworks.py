@@ -8,15 +8,17 @@ from typing import Literal
 import msgspec
 
 from npulint.data import known_prefix, lazy_table
+from npulint.lazy_regex import lazy_compile
 
 Support = Literal["native", "none", "transfer"]
+_TRAINER = lazy_compile(r"(?:Trainer|Runner|DataParallel|\.build_runner)$")
 Places = Literal["yes", "trainer", "no"]
 
 
 class Framework(msgspec.Struct, frozen=True, array_like=True):
     """How a framework supports the NPU: ``native`` (by itself), ``none`` (it knows no NPU), ``transfer`` (an adaptor
     that replaces the functions of CUDA); whether a program that imports it leaves the choice of the device to it
-    (``trainer``: one that imports its Trainer or a class named after it); the first version that does so (empty: not
+    (``trainer``: one that uses a class that trains, see `is_trainer`); the first version that does so (empty: not
     recorded)."""
 
     support: Support
@@ -32,12 +34,17 @@ def framework(name: str) -> Framework | None:
     return _tables().get(known_prefix(name, _tables()))
 
 
+def is_trainer(name: str) -> bool:
+    """Whether a dotted name is, by its last segment, a class that trains a model that it is given."""
+    return _TRAINER.search(name) is not None
+
+
 def chooses_device(name: str) -> bool:
     """Whether what is imported by this name puts the model on the NPU by itself."""
     known = framework(name)
     if known is None or known.support != "native":
         return False
-    return known.places == "yes" or (known.places == "trainer" and name.endswith("Trainer"))
+    return known.places == "yes" or (known.places == "trainer" and is_trainer(name))
 
 
 @cache

@@ -25,6 +25,7 @@ _IDLE = lazy_compile(
     r"|max|min|sum|getattr|hasattr)$"
 )
 _IDLE_METHODS = frozenset("contiguous elapsed_time format join record flush".split())
+_WATCHES = lazy_compile(r"(?i)(?:^|_)(?:mem|memory)_?(?:stats|usage|info|summary|used|allocated|reserved|log)?(?:_|$)")
 _LOGGED = lazy_compile(
     r"(?i)(?:^|[._])_?(?:log|logger|logging|print\w*)(?:\.(?:debug|info|warn|warning|error|log|print\w*))?$"
 )
@@ -156,6 +157,11 @@ def _is_idle(block: Scope, goes_on: bool = False) -> bool:
 def _is_idle_call(call: CallSite) -> bool:
     if call.last in _IDLE_METHODS or _IDLE.search(call.name) or _EXCEPTION.search(call.last):
         return True
+    if _WATCHES.search(call.last):  # log_memory_stats()
+        return True
+    if call.last == "update":  # of what is logged, by what is watched
+        given = [value.call for value in call.arguments]
+        return bool(given) and all(one is not None and _is_idle_call(one) for one in given)
     return _LOGGED.search(call.written) is not None
 
 

@@ -23,9 +23,12 @@ def placed(scope: Scope) -> Placed:
 
 @memoized(meanwhile=lambda: "top")
 def _importers_placed(module: Scope) -> Placed:
-    """``try`` or ``condition`` if some import of a module stands in one, and none runs whenever its module is loaded;
-    else ``top``."""
-    found = {_placed_in_module(around) for around, _ in import_places(module.context).get(module.path, ())}
+    """``try`` or ``condition`` if some import of a module stands in one, also in a function, and none runs whenever its
+    module is loaded; else ``top``."""
+    places = [around for around, _ in import_places(module.context).get(module.path, ())]
+    found = {_placed_in_module(around) for around in places}
+    if found == {"function"} and all(map(_conditions, places)):
+        return "condition"
     return "top" if "top" in found else "try" if "try" in found else "condition" if "condition" in found else "top"
 
 

@@ -9,7 +9,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.torch.tensors import on_host
+from npulint.assemble.recognizers.torch.tensors import is_host_tensor, on_host
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -38,7 +38,8 @@ class DoubleTensor(CallFact):
         chosen = self.call.argument("device")
         if chosen is not None:
             values = chosen.known.values
-            return "cpu" if values and all(str(value).startswith("cpu") for value in values) else "other"
+            named = bool(values) and all(str(value).startswith("cpu") for value in values)
+            return "cpu" if named or _is_device_of_host_tensor(chosen) else "other"
         receiver = self.call.receiver if self.name.startswith("torch.Tensor.") else None
         if receiver is not None:
             return "cpu" if on_host(receiver) else "unknown"
@@ -62,6 +63,12 @@ class DoubleTensor(CallFact):
         if not value.written:
             return _is_result(value, self.call)
         return any(_is_result(one, self.call) for one in self.call.scope.namespace.assigned(value.written))
+
+
+def _is_device_of_host_tensor(device: Expr) -> bool:
+    """Whether a device is that of a tensor of the host: ``x.device``."""
+    holder, _, last = device.written.rpartition(".")
+    return last == "device" and bool(holder) and is_host_tensor(device.scope.named(holder, device.line))
 
 
 def _takes_float64(collective: CallSite) -> bool:

@@ -153,7 +153,7 @@ def _read(call: CallSite, name: str, last: str) -> str:
     receiver = call.receiver
     if receiver is None or not method_of(name) or call.record.args:
         return ""
-    if on_host(receiver) or _MODULE.search(receiver.name) or is_made_on_host(receiver) or is_host_tensor(receiver):
+    if _is_there_already(receiver) or _MODULE.search(receiver.name):
         return ""
     if _is_from_loader(receiver):  # already on the device
         return ""
@@ -162,6 +162,11 @@ def _read(call: CallSite, name: str, last: str) -> str:
     if _is_dropped(call) or _only_converts(call) or _uses_host_library(call.scope):
         return ""
     return "cpu_scalar" if _is_small(receiver) or is_loss(receiver) else last
+
+
+def _is_there_already(value: Expr) -> bool:
+    """Whether a value is on the host anyway."""
+    return on_host(value) or is_made_on_host(value) or is_host_tensor(value)
 
 
 def _goes_over_parameters(scope: Scope) -> bool:
@@ -242,7 +247,7 @@ def _moved(call: CallSite, last: str) -> str:
     if receiver is None or (last == "to" and target is None):
         return ""
     if target is not None and _is_cpu(target):
-        if on_host(receiver) or _is_dropped(call) or is_host_tensor(receiver) or _is_asynchronous(call, last):
+        if _is_there_already(receiver) or _is_dropped(call) or _is_asynchronous(call, last):
             return ""
         return "cpu_scalar" if _is_small(receiver) else "cpu"
     if target is not None and not _is_device(target):

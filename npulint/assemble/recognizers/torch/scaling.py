@@ -137,4 +137,14 @@ def alternative(call: CallSite) -> bool:
         return True
     if any(one.value.name.startswith(("torch.npu", "torch_npu", "apex")) for one in assigned):
         return True
-    return any(other.name.startswith("torch.npu.amp.") for other in call.scope.calls_named(call.last))
+    others = call.scope.calls_named(call.last)
+    return any(other.name.startswith("torch.npu.amp.") for other in others) or _is_for_older_release(call, others)
+
+
+def _is_for_older_release(call: CallSite, others: list[CallSite]) -> bool:
+    """Whether a handler makes what the ``try`` of the same statement has failed to make for any device:
+    ``except AttributeError: GradScaler = torch.cuda.amp.GradScaler`` after ``torch.amp.GradScaler(device)``."""
+    if call.scope.kind != "except":
+        return False
+    tried = (other for other in others if other.scope.kind == "try" and other.scope.parent is call.scope.parent)
+    return any(other.name.startswith("torch.amp.") and other.line < call.line for other in tried)

@@ -170,7 +170,7 @@ _DEFAULTS = ("set_default_device", "set_default_tensor_type")
 
 @walker(depth=8, otherwise=bool)
 def is_host_tensor(value: Expr) -> bool:
-    """Whether a value is certainly a tensor of the host with a size: made there without a device, and never moved.
+    """Whether a value is certainly a tensor of the host with a size: made there, and never moved.
     Where one is combined with others, these are on the host as well."""
     call = value.call
     if call is not None:
@@ -196,8 +196,10 @@ def _gives_host_tensor(call: CallSite) -> bool:
     name, last = call.name, call.last
     if name.startswith("torch.") and "(" not in name:
         if last in _SIZED or (last in ("tensor", "as_tensor") and _is_list(call)):
-            keywords = call.keywords
-            return not ("device" in keywords or "**" in keywords or _has_default_device(call.context))
+            device = call.argument("device")
+            if device is not None:
+                return device.single == "cpu"
+            return not (call.has_keyword("**") or _has_default_device(call.context))
         return name.count(".") == 1 and any(map(is_host_tensor, call.args))
     return call.receiver is not None and not _moves(call) and is_host_tensor(call.receiver)
 
