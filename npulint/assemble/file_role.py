@@ -13,6 +13,7 @@ from npulint.facts.model import FileFacts
 from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.launcher_facts import BaseImage
+from npulint.read.packages import PackageIndex
 
 Role = Literal[
     "test",
@@ -188,7 +189,8 @@ class _Roles:
             return role
         image = _image(file)
         if file.kind == "dependency" and not image:
-            return "gpu" if self._supports_npu and _OTHER_DEVICE.search(path) else None
+            for_gpus = _OTHER_DEVICE.search(path) or (self._npu_images and _on_cuda_index(file))
+            return "gpu" if self._supports_npu and for_gpus else None
         if not image:
             return "gpu" if self._supports_npu and _OTHER_DEVICE.search(path) and file.kind == "shell" else None
         if _SERVING_IMAGE.search(image) or _of_name(path) == "serving":
@@ -300,6 +302,11 @@ def _image(file: FileFacts) -> str:
 
 def _for_npu(file: FileFacts) -> bool:
     return any(isinstance(fact, NamedChip | NamedToolkit) for fact in file.facts)
+
+
+def _on_cuda_index(file: FileFacts) -> bool:
+    """Whether a list of requirements takes packages from an index for CUDA."""
+    return any(isinstance(fact, PackageIndex) for fact in file.facts)
 
 
 def _on_cuda(file: FileFacts) -> bool:

@@ -98,10 +98,13 @@ def _by_role(
 
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
-    surely reach is a warning there, unless the check says something of the whole program or file."""
-    if check.severity != "error" or check.once or program.fact.framework != "torch":
+    surely reach is a warning there, unless the check says something of a whole file or of a program with an entry."""
+    whole = check.once == "file" or (check.once and program.entry)
+    if check.severity != "error" or whole or program.fact.framework != "torch":
         return [(check, facts)]
     quiet = msgspec.structs.replace(check, severity="warning")
+    if check.once:
+        return [(quiet, facts)]
     sure = [fact for fact in facts if program.surely_runs(fact)]
     return [(check, sure), (quiet, [fact for fact in facts if fact not in sure])]
 

@@ -46,11 +46,11 @@ def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "
 
 def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
     """The check as it holds for the target: a note that names the chips where they are not known to be those of the
-    target; a note as well on chips other than those on which it is severe. None where a mere note is about chips that
-    the project hardly runs on."""
+    target; a note as well on chips other than those on which it is severe. None where the project hardly runs on the
+    chips and the check is about speed there, or a mere note."""
     if not check.applies.soc or holds(check.applies.soc, target) == "yes":
         return check.as_note() if check.severe_on and not _is_severe(check.severe_on, target) else check
-    if check.severity == "note" and _names(check.applies.soc) <= target.unlikely:
+    if (check.severity == "note" or check.category == "performance") and _names(check.applies.soc) <= target.unlikely:
         return None
     return _limited(check, lang)
 

@@ -19,9 +19,10 @@ from npulint.assemble.code_places import (
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch import device_names
 from npulint.assemble.recognizers.torch.device_moves import Move, has_kernels, is_given_here
 from npulint.assemble.recognizers.torch.device_names import CAPABILITY, TENSOR_TYPE
-from npulint.assemble.recognizers.torch.device_uses import CudaUse
+from npulint.assemble.recognizers.torch.device_uses import CudaUse, is_guarded
 from npulint.assemble.recognizers.torch.scaling import makes_scaler
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
@@ -71,6 +72,16 @@ class CapabilityQuestion(CudaUse):
     def counterpart(self) -> str:
         """The NPU's name for it."""
         return self.name.replace("torch.cuda", "torch.npu", 1)
+
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
+        return is_guarded(self.scope, self.span)
+
+    @attribute
+    def ported(self) -> bool:
+        """Whether its file names the NPU anywhere."""
+        return device_names.ported(self.scope)
 
     @property
     def own_move(self) -> Move:

@@ -46,6 +46,11 @@ class DoubleTensor(CallFact):
         return "unknown" if self.name.endswith("_like") else "cpu"
 
     @attribute
+    def float8(self) -> bool:
+        """Whether its file computes with eight-bit floating point types, which only some chips have."""
+        return any(one.name.startswith("torch.float8_") for one in self.scope.module.code.name_uses)
+
+    @attribute
     def reduced(self) -> bool:
         """Whether a collective of PyTorch gets the tensor, directly or by the name assigned in the same function."""
         collectives = (one for one in self.call.scope.routine.calls if one.last in _COLLECTIVES)

@@ -109,6 +109,8 @@ def host_syncs(call: CallSite) -> list[HostSync]:
         return []
     if cause == "clock" and not starts_interval(call):
         return []
+    if cause == "synchronize" and _is_asked_for(scope):
+        return []
     return [HostSync(call, cause)]
 
 
@@ -117,6 +119,11 @@ def stored_host_tensors(module: Scope) -> list[HostSync]:
     """Tensors of the host whose elements every training step stores into a tensor of the device."""
     made = stored_from_host(module)
     return [HostSync(call, "host_tensor") for call in made if step_at(call.scope, call.line) == "yes"]
+
+
+def _is_asked_for(scope: Scope) -> bool:
+    """Whether somebody asks to wait for the device, by an option or by calling a function of that name."""
+    return any("sync" in word for word in (*words_around(scope), scope.qualname.rpartition(".")[2]))
 
 
 def _is_occasional(scope: Scope) -> bool:
