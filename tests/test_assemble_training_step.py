@@ -110,7 +110,7 @@ import ray
 import torch
 
 class Driver:
-    def train_step(self, samples):
+    def training_step(self, samples):
         torch.unique(samples)
 
 @ray.remote{resources}

@@ -7,12 +7,24 @@ import pytest
 from npulint.data.frameworks import adaptors, chooses_device, framework
 
 
-@pytest.mark.parametrize("name", ["accelerate.Accelerator", "mmengine.runner.Runner", "mmcv.runner"])
+@pytest.mark.parametrize(
+    "name", ["accelerate.Accelerator", "mmengine.runner.Runner", "mmcv.runner.EpochBasedRunner", "trl.SFTTrainer"]
+)
 def test_chooses_the_npu(name: str) -> None:
     assert chooses_device(name)
 
 
-@pytest.mark.parametrize("name", ["lightning.Fabric", "pytorch_lightning", "lightning_fabric", "mmcv.cnn", "torch"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lightning.Fabric",
+        "pytorch_lightning.Trainer",
+        "lightning_fabric",
+        "mmcv.runner.load_checkpoint",
+        "trl",
+        "torch",
+    ],
+)
 def test_does_not_choose_the_npu(name: str) -> None:
     assert not chooses_device(name)
 

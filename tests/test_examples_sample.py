@@ -51,7 +51,6 @@ def test_the_gpu_project_is_found_fault_with(denoiser: list[dict[str, Any]], nam
         ("unfused-optimizer-under-apex-amp", "main.py"),
         ("ragged-last-batch", "main.py"),
         ("synchronisation-every-step", "main.py"),
-        ("dynamic-shape-compiled-online", "model.py"),
         ("task-queue-off", "run.sh"),
     ],
 )

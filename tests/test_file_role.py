@@ -54,16 +54,16 @@ def test_a_script_that_stops_at_its_own_import(project: Project, folder: str, se
     ("files", "severities"),
     [
         pytest.param({"Dockerfile": _CUDA_IMAGE}, {"Dockerfile": "warning"}, id="the only image"),
-        pytest.param({"docker-cuda/Dockerfile": _CUDA_IMAGE}, {"docker-cuda/Dockerfile": "note"}, id="named for CUDA"),
-        pytest.param({"Dockerfile.gpu": _CUDA_IMAGE}, {"Dockerfile.gpu": "note"}, id="named for GPUs"),
+        pytest.param({"docker-cuda/Dockerfile": _CUDA_IMAGE}, {}, id="named for CUDA"),
+        pytest.param({"Dockerfile.gpu": _CUDA_IMAGE}, {}, id="named for GPUs"),
         pytest.param(
             {"docker/a/Dockerfile": _CUDA_IMAGE, "docker/npu/Dockerfile": _NPU_IMAGE},
-            {"docker/a/Dockerfile": "note"},
+            {},
             id="beside an image for Ascend",
         ),
         pytest.param(
             {"Dockerfile": _CUDA_IMAGE, "Dockerfile.te": _CUDA_IMAGE},
-            {"Dockerfile": "warning", "Dockerfile.te": "note"},
+            {"Dockerfile": "warning"},
             id="a variant",
         ),
         pytest.param(
@@ -71,17 +71,15 @@ def test_a_script_that_stops_at_its_own_import(project: Project, folder: str, se
             {"deploy/Dockerfile": "note"},
             id="an image that serves",
         ),
-        pytest.param({".ci/Dockerfile": _CUDA_IMAGE}, {".ci/Dockerfile": "note"}, id="an image for CI"),
+        pytest.param({".ci/Dockerfile": _CUDA_IMAGE}, {}, id="an image for CI"),
     ],
 )
-def test_images_that_are_not_for_training_are_notes(
-    project: Project, files: dict[str, str], severities: dict[str, str]
-) -> None:
+def test_images_that_are_not_for_training(project: Project, files: dict[str, str], severities: dict[str, str]) -> None:
     assert _severities(project, {"train.py": _TRAIN, **files}, "NPU3162") == severities
 
 
 def test_findings_in_files_of_one_role_are_one(project: Project) -> None:
-    images = {f"docker/gpu{number}/Dockerfile.gpu": _CUDA_IMAGE for number in range(3)}
+    images = {f"deploy/{number}/Dockerfile": _CUDA_IMAGE for number in range(3)}
     answer = project.write({"train.py": _TRAIN, **images}).run("check", "--format", "json", "--no-cache")
     (found,) = [one for one in answer.findings if one["code"] == "NPU3162"]
     assert {found["path"], *(one["path"] for one in found["related"])} == set(images)

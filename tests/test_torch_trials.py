@@ -29,7 +29,8 @@ _USER = "import torch\nfrom net import Net\nmodel = Net().cuda()\n"
         ("import argparse", "net = Net().cuda()", _USER, "yes"),
         ("import sys", "net = Net(sys.argv[1]).cuda()", _USER, "yes"),
         ("import sys", "net = Net().cuda()", _USER, "no"),
-        ("", "Net()(torch.ones(3).cuda()).sum().backward()", _USER, "yes"),
+        ("", "Net()(torch.ones(3).cuda()).sum().backward()", _USER, "no"),
+        ("", "Net()(torch.ones(3).cuda()).sum().backward()\n    optimizer.step()", _USER, "yes"),
         ("", "main(Net().cuda())", _USER, "yes"),
     ],
     ids=[
@@ -39,6 +40,7 @@ _USER = "import torch\nfrom net import Net\nmodel = Net().cuda()\n"
         "it reads a command line",
         "it reads sys.argv",
         "sys for its path only",
+        "it computes gradients once",
         "it trains",
         "it has a main function",
     ],

@@ -11,7 +11,9 @@ from npulint.assemble.launches.options import Options
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
 from npulint.assemble.recursion import Recursion
+from npulint.lazy_regex import lazy_compile
 
+_RELEASE = lazy_compile(r"(\d+)\.(\d+)")
 _T = TypeVar("_T")
 _Of = TypeVar("_Of", bound="Context | _InContext")
 _Block = TypeVar("_Block", bound="_BlockOfFile")
@@ -31,6 +33,12 @@ class Context:
         self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # see `npulint.assemble.walker`
         self._worked_out: dict[object, Any] = {}
+
+    @property
+    def torch_release(self) -> tuple[int, int] | None:
+        """Major and minor number of the release of PyTorch; None if unknown."""
+        found = _RELEASE.match(self.torch)
+        return (int(found[1]), int(found[2])) if found else None
 
     def memoize(self, key: object, work: Callable[[], _T]) -> _T:
         """The result of `work`, computed once per key and shared by all facts that need it."""

@@ -75,6 +75,7 @@ _OTHER_DEVICE = lazy_compile(
 _NPU_NAME = lazy_compile(r"(?i)(?:^|[/_.\-])(?:npu|ascend|cann)(?=$|[/_.\-\d])")
 _EVALUATION_FOLDER = lazy_compile(r"eval(?:s|uation|uations)?|metrics?")
 _GPU_FOLDER = lazy_compile(r"(?:^|[/_-])(?:gpus?|cuda|rocm|nvidia|tensorrt|trt)(?=$|[/_-])")
+_GPU_KERNELS = frozenset("cutlass cuda pycuda quack".split())
 _ACCELERATORS = frozenset("xpu hpu mlu musa sdaa tpu mps gcu".split())
 _SERVING_IMAGE = lazy_compile(r"(?i)tritonserver|tensorrt|vllm|text-generation-inference|tgi\b")
 _ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell"))
@@ -121,6 +122,8 @@ class _Roles:
     def _of_code(self, file: FileFacts) -> Role | None:
         if file.code is not None and self._on_mindspore(file):
             return "mindspore"
+        if self._supports_npu and _writes_gpu_kernels(file):
+            return "gpu"
         if file.path in self._training:
             return None
         if self._serves_on_gpus(file):
@@ -284,6 +287,12 @@ def _of_test(file: FileFacts) -> Role | None:
 def _of_imports(file: FileFacts) -> Role | None:
     roots = {name.partition(".")[0] for name in _imports(file)}
     return next((role for role, packages in _IMPORTED if roots & packages), None)
+
+
+def _writes_gpu_kernels(file: FileFacts) -> bool:
+    """Whether code imports, whenever it is loaded, a library in which kernels for GPUs are written."""
+    records = () if file.code is None else file.code.imports
+    return any(one.block == 0 and one.module.partition(".")[0] in _GPU_KERNELS for one in records)
 
 
 def _imports(file: FileFacts) -> list[str]:

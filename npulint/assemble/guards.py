@@ -12,6 +12,7 @@ from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Scope
 from npulint.assemble.module import Module
 from npulint.assemble.npu_server import npu_server
+from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import memoized, walker
 from npulint.facts.attributes import Flag
 from npulint.facts.code import Ref
@@ -138,8 +139,18 @@ def _is_local(module: Module, name: str, block: int) -> bool:
     return function > 0 and (name in module.names.get(function, ()) or name in module.params.get(function, ()))
 
 
+@walker(depth=4, otherwise=lambda: "none")
 def guarded_by(scope: Scope) -> Literal["npu", "cuda", "none"]:
-    """Which device the conditions around a block ask for."""
+    """Which device the conditions around a block, or around all calls of a function that is named for CUDA, ask for."""
+    found = _asked_around(scope)
+    function = scope.function
+    if found != "none" or function is None or not _GPU.search(function.last_name):
+        return found
+    callers = [call for call in function.callers if not is_test_file(call.path)]
+    return "cuda" if callers and all(guarded_by(call.scope) == "cuda" for call in callers) else "none"
+
+
+def _asked_around(scope: Scope) -> Literal["npu", "cuda", "none"]:
     wanting = [around for around in scope.ancestors if around.kind in BRANCHES and needs_presence(around)]
     if any(_names(_NPU, branch) for branch in wanting):
         return "npu"
@@ -241,7 +252,7 @@ def _trains_on_made_up_tensors(module: Scope) -> bool:
     trained = [call.scope.loop for call in called if call.last == "backward"]
     if not trained or len(trained) < len(module.module.calls_of("backward")):
         return False
-    if trained == [None] and any(map(_makes_up, called)):
+    if trained == [None] and _tries_own_class(module):
         return not module.module.calls_of("step", "zero_grad")
     if not _is_imported(module):
         return False

@@ -31,6 +31,7 @@ _OF_MACHINES = lazy_compile(
     re.IGNORECASE,
 )
 _OTHER_DEVICES = frozenset(("cuda", "gpu", "xpu", "mps", "hip", "hpu", "xla", "mlu", "musa", "rocm"))
+_OF_ONE_DEVICE = lazy_compile(r"(?i)(?:cuda|gpu|rocm|cpu|xpu|hpu|mlu|musa)(\w+)$")
 _IMPORT_ERRORS = frozenset(("ImportError", "ModuleNotFoundError", "Exception", "BaseException", "OSError"))
 _EQUALITY = {"==": True, "in": True, "is": True, "!=": False, "not in": False, "is not": False}
 _FIND_SPEC = frozenset(("importlib.util.find_spec", "importlib.find_loader", "pkgutil.find_loader"))
@@ -81,14 +82,15 @@ class NpuServer:
     def recorded(self, name: str) -> PossibleValues:
         """What the table has for a canonical name."""
         found = answer(name, bool(self.transferred))
-        if self.transferred is None and found is not NOTHING and found != answer(name, True):
-            return NOTHING
+        if self.transferred is None and found is not NOTHING:
+            other = answer(name, True)
+            found = NOTHING if other is NOTHING else merge([found, other])
         return self.from_machine(found)
 
     def has(self, name: str) -> PossibleValues:
         """Whether a module has a member."""
-        release = re.match(r"(\d+)\.(\d+)", self._context.torch)
-        newer = release is not None and (int(release[1]), int(release[2])) >= (2, 6)
+        release = self._context.torch_release
+        newer = release is not None and release >= (2, 6)
         return YES if name == "torch.npu" or (name == "torch.accelerator" and newer) else NOTHING
 
     def importable(self, module: str) -> bool | None:
@@ -115,7 +117,9 @@ class NpuServer:
         if around is None:
             return self._module_runs(scope)
         if here == "no" or scope.kind in ("function", "lambda", "class"):
-            unused = here != "no" and scope.kind == "function" and self._only_dead_code_uses(scope)
+            unused = here != "no" and (
+                self._only_dead_code_uses(scope) if scope.kind == "function" else self._has_sibling_for_npu(scope)
+            )
             return "no" if unused or here == "no" else self._no_at_least(around, scope.record.line)
         outer = self.runs(around, scope.record.line)
         return outer if outer == "no" or here == "yes" else here
@@ -129,6 +133,15 @@ class NpuServer:
     def _no_at_least(self, around: Scope, line: int) -> Flag:
         """A function runs whenever it is called; it is not even defined where what is around it does not run."""
         return "no" if self.runs(around, line) == "no" else "yes"
+
+    def _has_sibling_for_npu(self, owner: Scope) -> bool:
+        """Whether a class is for another device, and one for the NPU has the same name otherwise: ``CudaPlatform`` and
+        ``NpuPlatform``, of which a project uses that of the device that is there."""
+        found = _OF_ONE_DEVICE.match(owner.last_name)
+        if found is None or self.transferred is not False:
+            return False
+        rest = found[1].lower()
+        return any(f"{word}{rest}" in _class_names(self._context) for word in ("npu", "ascend"))
 
     def _only_dead_code_uses(self, function: Scope) -> bool:
         """Whether a private function of a module is used, and only by code that does not run."""
@@ -185,6 +198,15 @@ class NpuServer:
             for name, line in _imports_in(tried)
             if self.importable(name) is False
         ]
+
+
+@once
+def _class_names(context: Context) -> frozenset[str]:
+    """The names of the project's classes, in lower case."""
+    modules = context.project.modules.values()
+    return frozenset(
+        block.name.rpartition(".")[2].lower() for one in modules for block in one.blocks if block.kind == "class"
+    )
 
 
 @once

@@ -64,6 +64,8 @@ class Program:
         """How many launchers start the entry script; set by `Programs`."""
         self.tests_itself = False
         """Whether the entry script is a module that runs its own tests when it is started; set by `Programs`."""
+        self.is_left_over = False
+        """Whether it is what no entry script reaches, in a project with programs that train; set by `Programs`."""
         self.surely_runs: Callable[[Fact], bool] = bool
         """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
         self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
@@ -118,6 +120,9 @@ class Programs:
             fact.own_npu = fact.npu and (not opens or _ports_itself(program))
             if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and program.entry:
                 fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
+        trained = any(one.entry and one.fact.trains for one in programs)
+        for program in programs:
+            program.is_left_over = trained and not program.entry
         _agree_on_tensorflow(programs)
         for path, part in self.facts.items():
             near = [program for program in programs if program.fact.trains and path in program.paths]

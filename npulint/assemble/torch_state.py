@@ -13,7 +13,7 @@ from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import LaunchFact
 
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
-_ACCELERATOR = "torch.accelerator."
+_ASKING = ("torch.accelerator.", "torch._utils._get_available_device_type", "torch._C._get_accelerator")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
@@ -64,9 +64,9 @@ def migration(index: Index, surely_runs: SurelyRuns) -> Migration:
 def _asks_accelerator(index: Index, surely_runs: SurelyRuns) -> bool:
     """Whether the program asks ``torch.accelerator`` for its device: surely, or perhaps while it surely reaches nothing
     that requires CUDA. One helper that asks, in code for CUDA, chooses the device of nothing else."""
-    if not any(name.startswith(_ACCELERATOR) for name in index.names("call")):
+    if not any(name.startswith(_ASKING) for name in index.names("call")):
         return False
-    asking = (fact for fact in index.of_kind("call") if fact.name.startswith(_ACCELERATOR))
+    asking = (fact for fact in index.of_kind("call") if fact.name.startswith(_ASKING))
     if any(map(surely_runs, asking)):
         return True
     return not any(_requires_cuda(fact) and surely_runs(fact) for fact in index.of_kind("cuda"))

@@ -11,7 +11,7 @@ from npulint.data import known_prefix, lazy_table
 from npulint.lazy_regex import lazy_compile
 
 Support = Literal["native", "none", "transfer"]
-_TRAINER = lazy_compile(r"(?:Trainer|Runner|DataParallel|\.build_runner)$")
+_TRAINER = lazy_compile(r"(?:Trainer|Runner|DataParallel|Accelerator|PartialState|notebook_launcher|\.build_runner)$")
 Places = Literal["yes", "trainer", "no"]
 
 

@@ -56,6 +56,8 @@ def evaluate(
         if check is None:
             continue
         facts = compiled.find(candidates)
+        if program.entry and check.once != "program":  # the fixes of these change other scripts too
+            facts = [fact for fact in facts if not program.is_of_other_script(fact)]
         ours, others = _by_role(facts, roles, program.fact.framework == "torch" and check.severity != "error")
         related = [] if compiled.related is None or not facts else compiled.related.find(candidates)
         role = roles.get(program.entry)
@@ -98,8 +100,9 @@ def _by_role(
 
 def _by_reach(check: Check, facts: list[Fact], program: Program) -> list[tuple[Check, list[Fact]]]:
     """The facts with the check that reports them: an error in code that the entry script of a PyTorch program does not
-    surely reach is a warning there, unless the check says something of a whole file or of a program with an entry."""
-    whole = check.once == "file" or (check.once and program.entry)
+    surely reach is a warning there, unless the check says something of a whole file or program; so is an error about
+    code that no training program of the project reaches."""
+    whole = check.once and not (check.once == "program" and program.is_left_over)
     if check.severity != "error" or whole or program.fact.framework != "torch":
         return [(check, facts)]
     quiet = msgspec.structs.replace(check, severity="warning")

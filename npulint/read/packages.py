@@ -53,3 +53,5 @@ class PackageIndex(FileFact):
     """Whether the address is that of one package."""
     via: Via
     """What fetches them."""
+    guarded: bool = False
+    """Whether a condition of a shell script decides about it."""

@@ -248,7 +248,7 @@ class _Reader:
             position, text = found.inline
             self._inline(text, fields[position].word, command)
         if found.packages is not None:
-            self._packages(fields[found.packages :])
+            self._packages(fields[found.packages :], command.guarded)
         self._passed_on(fields, found.programs, command)
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
@@ -300,7 +300,7 @@ class _Reader:
                 fact.record = msgspec.structs.replace(fact.record, places={}, words=(), folder=folder)
             self._facts.append(msgspec.structs.replace(fact, span=span))
 
-    def _packages(self, fields: list[ExpandedArgument]) -> None:
+    def _packages(self, fields: list[ExpandedArgument], guarded: bool) -> None:
         if len(fields) < 2 or fields[1].text != "install":
             return
         skip = False
@@ -309,7 +309,7 @@ class _Reader:
             if found:
                 url, cuda, _ = found
                 span = self._span(field.word)
-                self._facts.append(PackageIndex(url, self._path, span, cuda, is_wheel(url), self._via))
+                self._facts.append(PackageIndex(url, self._path, span, cuda, is_wheel(url), self._via, guarded))
         for field in fields[2 : 2 + _PACKAGES]:
             option = field.text.startswith("-")
             if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):

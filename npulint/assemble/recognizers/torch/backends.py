@@ -77,6 +77,12 @@ class Backend(PlaceFact):
         return any(has_npu_branch(one) for one in self.scope.ancestors if one.kind in BRANCHES)
 
     @attribute
+    def of_runner(self) -> bool:
+        """Whether it is a setting of a runner of OpenMMLab (``dist_cfg``, ``dist_params``), which takes HCCL on the NPU
+        whatever the setting is."""
+        return self.source == "config" and self.callee == "dict" and not imports_package(self.scope, "torch")
+
+    @attribute
     def torch(self) -> bool:
         """Whether its file imports torch itself."""
         return imports_package(self.scope, "torch")

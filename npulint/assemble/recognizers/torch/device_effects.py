@@ -71,6 +71,19 @@ def decides(branch: Scope) -> bool:
     return not (all(map(_is_idle, lost)) and all(_is_idle(one, goes_on=True) for one in instead))
 
 
+def only_stops(question: Expr) -> bool:
+    """Whether all that a question for CUDA decides is whether an error is raised."""
+    decided = _decided_by(question)
+    return bool(decided) and all(map(_only_raises, decided))
+
+
+def _only_raises(branch: Scope) -> bool:
+    """Whether all that an ``if`` block does is to raise an error."""
+    calls, assignments = _within(branch)
+    raised = any(one.kind == "raise" and one.block == branch.block for one in branch.module.code.exits)
+    return not assignments and raised and all(_EXCEPTION.search(call.last) or _IDLE.search(call.name) for call in calls)
+
+
 def asks_npu(test: Expr) -> bool:
     """Whether a condition asks for the NPU."""
     return any(_NPU_DEVICE.search(part.text) or _NPU_AVAILABLE.search(part.written) for part in test.mentioned)

@@ -20,6 +20,7 @@ from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names
+from npulint.assemble.recognizers.torch.device_effects import only_stops
 from npulint.assemble.recognizers.torch.device_moves import Move, has_kernels, is_given_here
 from npulint.assemble.recognizers.torch.device_names import CAPABILITY, TENSOR_TYPE
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, is_guarded
@@ -34,6 +35,7 @@ _FIELDS = frozenset(
     "major minor multi_processor_count max_threads_per_multi_processor warp_size gcnArchName "
     "regs_per_multiprocessor".split()
 )
+_FILLED = "multi_processor_count"
 _PROPERTIES = lazy_compile(r"^torch\.(?:cuda|npu)\.get_device_properties\(\)\.")
 _TEXT = lazy_compile(r"^(?:torch\.)?cuda(?:$|[:.])")
 _NPU = lazy_compile(r"^(?:torch\.)?npu")
@@ -107,6 +109,11 @@ class DeviceProperty(CudaUse):
     breaks: bool = True
     """Whether it raises where torch has no CUDA."""
 
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
+        return is_guarded(self.scope, self.span)
+
 
 @fact_kind("cuda")
 class IsCuda(CudaUse, kw_only=True):
@@ -170,6 +177,11 @@ class CudaComparison(CudaUse, kw_only=True):
     def question(self) -> Expr | None:
         """See `CudaUse.question`."""
         return self._test
+
+    @attribute
+    def stops(self) -> bool:
+        """Whether all that it decides is whether an error is raised."""
+        return only_stops(self._test)
 
     @attribute
     def decides(self) -> Literal["loss_scale", "other"]:
@@ -238,10 +250,16 @@ def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
     last = place.expression.dotted.rpartition(".")[2]
     if last == "is_cuda":
         yield IsCuda(place.scope, place.span, "is_cuda", _read=place.expression)
-    elif last in _FIELDS:
+    elif last in _FIELDS and not (last == _FILLED and _may_be_filled(place.scope)):
         name = place.expression.name
         if _PROPERTIES.match(name):
             yield DeviceProperty(place.scope, place.span, name)
+
+
+def _may_be_filled(scope: Scope) -> bool:
+    """Whether torch_npu may fill the number of multiprocessors: from 26.0 on, which is for PyTorch 2.6 and later."""
+    known = scope.context.torch_release
+    return known is None or known >= (2, 6)
 
 
 def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:

@@ -217,6 +217,11 @@ class CudaVersion(CudaUse):
         """Whether it raises where torch has no CUDA."""
         return self.use == "parsed"
 
+    @attribute
+    def guarded(self) -> bool:
+        """Whether it is in a try, in the CUDA branch of a conditional expression, or in a project's ``cuda`` method."""
+        return is_guarded(self.scope, self.span)
+
 
 def _uses_cuda(name: str) -> bool:
     """Whether a canonical name is a member of torch.cuda, a cuDNN flag, or ``.cuda()`` of any object."""
