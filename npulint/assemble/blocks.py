@@ -179,7 +179,9 @@ class BlockCursor:
 
     def blocks_of(self, *kinds: str) -> list[Self]:
         """The blocks of some kinds (class, function, loop …) in its module, in text order."""
-        return [self.at(block) for block, record in enumerate(self.module.blocks) if record.kind in kinds]
+        by_kind = self.module.blocks_by_kind
+        blocks = [block for kind in kinds if kind in by_kind for block in by_kind[kind]]
+        return [self.at(block) for block in (sorted(blocks) if len(kinds) > 1 else blocks)]
 
     @property
     def call_names(self) -> list[str]:

@@ -7,7 +7,9 @@ script imports for its loader.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from npulint.assemble.module import Module
 from npulint.assemble.project import Project
@@ -37,7 +39,6 @@ class Reached:
         """`runs` says whether a block may run; names used in blocks that do not run are left out."""
         self._project = project
         self._runs = runs
-        self._values: dict[str, dict[int, list[Value]]] = {}
         self._uses: dict[Place, set[str]] = {}
         self._named: dict[str, list[Place]] = {}
         self._classes: dict[str, list[Place]] = {}
@@ -105,11 +106,12 @@ class Reached:
         if names is None:
             names = self._uses[place] = set()
             path, where = place
-            if path not in self._values:
-                self._values[path] = _values(self._project.modules[path], self._runs)
-            for value in self._values[path].get(where, ()):
-                _add_names(value, names)
             module = self._project.modules[path]
+            used = module.derive(_names_used)
+            names |= used.always.get(where, frozenset())
+            for block in used.blocks.get(where, ()):
+                if self._runs is None or self._runs(module, block):
+                    names |= used.here[block]
             if where == IMPORTED and module.code.light:
                 names |= self._usable(module)
         return names
@@ -168,30 +170,34 @@ def _homes(module: Module) -> list[int]:
     return homes
 
 
-def _values(module: Module, runs: Callable[[Module, int], bool] | None) -> dict[int, list[Value]]:
-    """The values that each function of a module uses, as far as it runs."""
+class _NamesUsed(NamedTuple):
+    """The names that a module uses: `here` by block, `always` (decorators, bases, what a decorator registers) and
+    `blocks` (those with names) by their home."""
+
+    here: dict[int, set[str]]
+    always: dict[int, set[str]]
+    blocks: dict[int, list[int]]
+
+
+def _names_used(module: Module) -> _NamesUsed:
     homes = _homes(module)
-    found: dict[int, list[Value]] = {place: [] for place in homes}
-    off = {block for block in range(len(homes)) if not runs(module, block)} if runs is not None else ()
+    used = _NamesUsed(defaultdict(set), defaultdict(set), defaultdict(list))
     for call in module.code.calls:
-        if call.block in off:
-            continue
-        values = found[homes[call.block]]
-        values.append(call.callee)
-        values += call.args
-        values += [value for _, value in call.keywords]
+        names = used.here[call.block]
+        for value in (call.callee, *call.args, *(value for _, value in call.keywords)):
+            _add_names(value, names)
     for bind in module.code.assignments:
-        if bind.block not in off:
-            found[homes[bind.block]].append(bind.value)
+        _add_names(bind.value, used.here[bind.block])
     for returned in module.code.returns:
-        if returned.block not in off:
-            found[homes[returned.block]].append(returned.value)
+        _add_names(returned.value, used.here[returned.block])
     for block in module.blocks:
-        if block.decorators or block.bases:
-            found[homes[block.parent]] += (*block.decorators, *block.bases)
-        if block.decorators:  # registered somewhere by its decorator
-            found[homes[block.parent]].append(Ref(_simple(block)))
-    return found
+        for value in (*block.decorators, *block.bases):
+            _add_names(value, used.always[homes[block.parent]])
+        if block.decorators:
+            used.always[homes[block.parent]].add(_simple(block))
+    for number in used.here:
+        used.blocks[homes[number]].append(number)
+    return used
 
 
 def _simple(block: Block) -> str:

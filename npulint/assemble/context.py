@@ -31,7 +31,7 @@ class Context:
         self.options = Options(self.names)
         self.bindings = Bindings(self.names).of
         self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
-        self.answers: dict[object, dict[object, Any]] = {}  # see `npulint.assemble.walker`
+        self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.assemble.walker`
         self._worked_out: dict[object, Any] = {}
 
     @property
@@ -68,7 +68,10 @@ def once(work: Callable[[_Of], _T]) -> Callable[[_Of], _T]:
     @wraps(work)
     def answer(of: _Of) -> _T:
         context = of if isinstance(of, Context) else of.context
-        return context.memoize((work, of), lambda: work(of))
+        known: dict[object, _T] = context.answers.setdefault(work, {})
+        if of not in known:
+            known[of] = work(of)
+        return known[of]
 
     return answer
 
@@ -78,6 +81,9 @@ def once_per_file(work: Callable[[_Block], _T]) -> Callable[[_Block], _T]:
 
     @wraps(work)
     def answer(block: _Block) -> _T:
-        return block.context.memoize((work, block.path), lambda: work(block.at(0)))
+        known: dict[object, _T] = block.context.answers.setdefault(work, {})
+        if block.path not in known:
+            known[block.path] = work(block.at(0))
+        return known[block.path]
 
     return answer

@@ -186,6 +186,14 @@ class Module:
         return found
 
     @cached_property
+    def blocks_by_kind(self) -> dict[str, list[int]]:
+        """From each kind of block to the blocks of that kind, in text order."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, record in enumerate(self.blocks):
+            found[record.kind].append(number)
+        return found
+
+    @cached_property
     def methods(self) -> dict[int, tuple[int, str]]:
         """From each call to the method call on its result, and the method's name."""
         found: dict[int, tuple[int, str]] = {}

@@ -7,19 +7,19 @@ class Recursion:
     """The questions of one kind that are being asked, each within the one before: at most `depth`, none within itself,
     and at most `steps` since the outermost one. `active` holds them."""
 
-    __slots__ = ("_count", "_depth", "_steps", "active")
+    __slots__ = ("_depth", "_steps", "active", "count")
 
     def __init__(self, depth: int, steps: int = 1 << 30) -> None:
         self.active: set[object] = set()
         self._depth = depth
         self._steps = steps
-        self._count = 0
+        self.count = 0
 
     def enter(self, question: object) -> bool:
         """Begin to ask a question; False where it must not be asked. Every question that is begun must `leave`."""
         active = self.active
-        self._count = self._count + 1 if active else 0
-        if len(active) >= self._depth or self._count > self._steps or question in active:
+        self.count = self.count + 1 if active else 0
+        if len(active) >= self._depth or self.count > self._steps or question in active:
             return False
         active.add(question)
         return True

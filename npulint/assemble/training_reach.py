@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from npulint.assemble.callers import Site
-from npulint.assemble.context import Context, once
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, call_at, module_scopes, scope_named
 from npulint.assemble.mentions import values_by_block
 from npulint.assemble.module import Module
@@ -135,7 +135,7 @@ def _may_be_made(owner: Scope) -> bool:
         return True
     makers = _objects(context).makers.get((owner.path, owner.block), ())
     if not makers:
-        return not _stands_beside_used(owner)
+        return not _has_used_class(owner)  # nothing names this one, though others of its file are used
     if len(makers) > _MOST:
         return True
     return not all(_evaluates_at(call_at(context, *site)) for site in makers)
@@ -162,12 +162,11 @@ def _binds(owner: Scope, path: str) -> bool:
     )
 
 
-def _stands_beside_used(owner: Scope) -> bool:
-    """Whether nothing names a class, in a file of which another class is used."""
-    context = owner.context
-    makers, mentioned = _objects(context).makers, _mentioned(context)
-    others = (one for one in owner.blocks_of("class") if one is not owner)
-    return any((one.path, one.block) in makers or one.last_name in mentioned for one in others)
+@once_per_file
+def _has_used_class(module: Scope) -> bool:
+    """Whether something names a class of a file."""
+    makers, mentioned = _objects(module.context).makers, _mentioned(module.context)
+    return any((one.path, one.block) in makers or one.last_name in mentioned for one in module.blocks_of("class"))
 
 
 @memoized(meanwhile=bool)

@@ -33,12 +33,15 @@ def walker(
             if recursion is None:
                 recursion = cursor.context.walks[walk] = Recursion(depth, steps)
             question = cursor if key is None else key(cursor)
-            if not recursion.enter(question):
+            active = recursion.active  # as `Recursion.enter` and `leave`, which cost more than many walks
+            recursion.count = recursion.count + 1 if active else 0
+            if len(active) >= depth or recursion.count > steps or question in active:
                 return otherwise()
+            active.add(question)
             try:
                 return function(cursor, *args)
             finally:
-                recursion.leave(question)
+                active.discard(question)
 
         walk.__doc__ = function.__doc__
         return cast(_F, walk)

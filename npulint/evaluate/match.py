@@ -66,12 +66,11 @@ class CompiledQuery:
             first = self.all[0]
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
-        facts = candidates.get(self, ())
-        answers = candidates.answers(self) if facts else {}
-        for fact in facts:
-            if id(fact) not in answers:
-                answers[id(fact)] = self.fits(fact)
-        return [fact for fact in facts if answers[id(fact)] is True and self._runs(fact)]
+        facts = candidates.get(self)
+        if not facts:
+            return []
+        answers = candidates.answers(self)
+        return [fact for fact in facts if self._answer(fact, answers) is True and self._runs(fact)]
 
     def true_of(self, candidates: Candidates) -> Answer:
         """Whether the query holds for the program; None when only uncertain facts match."""

@@ -88,28 +88,31 @@ def made_by(estimator: Expr) -> list[CallSite]:
 def updates(session: CallSite) -> Flag:
     """Whether something that runs in a session updates the variables of a model: yes if it fetches such an operation,
     no if all that it fetches is known and it cannot get anywhere else."""
-    answers = {_updating(fetched) for fetched in _fetches(session)}
-    if "yes" in answers:
-        return "yes"
-    if "unknown" in answers or not _is_local(session):
-        return "unknown"
+    answer = _any(map(_updating, _fetches(session)))
+    if answer != "no" or not _is_local(session):
+        return "yes" if answer == "yes" else "unknown"
     return "unknown" if any(_may_train(call) for call in _region(session)) else "no"
 
 
-@memoized(meanwhile=list)
-def _region(session: CallSite) -> list[CallSite]:
-    """The calls that may use a session: those in its ``with`` block, or else in its whole function, and in what they
-    reach."""
-    opened = next(_blocks_at(session), None)
-    routine = session.module, home(session.module, session.scope.block)
-    inside = [call for call in _calls_in(session.scope.at(0), routine[1]) if opened is None or _is_in(call, opened)]
-    found = [*inside]
-    starts = {(routine[0].path, routine[1])} if opened is None else {_place(call) for call in inside}
+def _region(session: CallSite) -> Iterator[CallSite]:
+    """The calls that may use a session: those in its ``with`` block, or else in its whole function, then those in what
+    they reach."""
+    inside = _calls_beside(session)
+    yield from inside
+    routine = session.path, home(session.module, session.scope.block)
+    starts = {routine} if next(_blocks_at(session), None) is None else {_place(call) for call in inside}
     places = {place for start in starts if start is not None for place in reached_from(session.context, start)}
-    for path, block in places - {(routine[0].path, routine[1])}:
+    for path, block in places - {routine}:
         module = session.context.project.modules[path]
-        found += _calls_in(scope_at(session.context, module, 0), block)
-    return found
+        yield from _calls_in(scope_at(session.context, module, 0), block)
+
+
+@memoized(meanwhile=list)
+def _calls_beside(session: CallSite) -> list[CallSite]:
+    """The calls in the ``with`` block of a session, or else in its whole function."""
+    opened = next(_blocks_at(session), None)
+    calls = _calls_in(session.scope.at(0), home(session.module, session.scope.block))
+    return [call for call in calls if opened is None or _is_in(call, opened)]
 
 
 def _is_in(call: CallSite, block: Scope) -> bool:
@@ -171,8 +174,13 @@ def _together(values: Iterable[Expr]) -> Flag:
 
 
 def _any(answers: Iterable[Flag]) -> Flag:
-    found = set(answers)
-    return "yes" if "yes" in found else "unknown" if "unknown" in found else "no"
+    """Yes if any of some answers is, looked for no further, else unknown if any is."""
+    found: Flag = "no"
+    for answer in answers:
+        if answer == "yes":
+            return answer
+        found = answer if answer == "unknown" else found
+    return found
 
 
 def _made_updating(maker: CallSite) -> Flag:

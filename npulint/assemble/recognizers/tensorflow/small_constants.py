@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from npulint.assemble.code_facts import AssignmentFact, CallFact, PlaceFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Assignment, Op, Return, Value
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.walk import nested
@@ -75,13 +76,21 @@ def guarded_operations(call: CallSite) -> list[GuardedOperation]:
 @recognizes_in_modules
 def divisions(module: Scope) -> Iterator[Fact]:
     """Assignments and returned values that divide by a sum."""
-    for assignment in module.module.code.assignments:
-        if assignment.value.__class__ is Op and _divides_by_sum(assignment.value):
-            yield AssignedDivision(AssignmentSite(module.at(assignment.block), assignment), "division")
-    for one in module.module.code.returns:
-        if one.value.__class__ is Op and _divides_by_sum(one.value):
-            scope = module.at(one.block)
-            yield ReturnedDivision(scope, Span(one.line, 1, one.line, 2), "division", scope.expr(one.value, one.line))
+    assigned, returned = module.module.derive(_dividing)
+    for assignment in assigned:
+        yield AssignedDivision(AssignmentSite(module.at(assignment.block), assignment), "division")
+    for one in returned:
+        scope = module.at(one.block)
+        yield ReturnedDivision(scope, Span(one.line, 1, one.line, 2), "division", scope.expr(one.value, one.line))
+
+
+def _dividing(module: Module) -> tuple[list[Assignment], list[Return]]:
+    """The assignments and returned values of a module that divide by a sum."""
+    code = module.code
+    return (
+        [one for one in code.assignments if one.value.__class__ is Op and _divides_by_sum(one.value)],
+        [one for one in code.returns if one.value.__class__ is Op and _divides_by_sum(one.value)],
+    )
 
 
 def _divides_by_sum(value: Value) -> bool:

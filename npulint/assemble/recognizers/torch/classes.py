@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Scope, module_scopes
+from npulint.assemble.module import Module
 from npulint.facts.code import Ref
 
 
@@ -19,20 +20,21 @@ def is_idle(scope: Scope) -> bool:
 @once
 def _used(context: Context) -> frozenset[str]:
     """The last segments of what the project calls, passes on or derives from."""
-    return frozenset(name for module in module_scopes(context) for name in _used_in(module))
+    return frozenset().union(*(module.derive(_used_in) for module in context.project.modules.values()))
 
 
-def _used_in(module: Scope) -> set[str]:
-    code = module.module.code
-    found = {module.module.callee_name(index) for index in range(len(code.calls))}
+def _used_in(module: Module) -> set[str]:
+    code = module.code
+    found = {module.callee_name(index) for index in range(len(code.calls))}
     for call in code.calls:
         if isinstance(call.callee, Ref):
             found.update(call.callee.name.split("."))
     for written, block in {(record.name, record.block) for record in code.name_uses}:
-        owner = module.module.class_of(block)
-        own = module.at(owner).last_name if owner >= 0 else ""  # super(Net, self) is no use of Net
+        owner = module.class_of(block)
+        own = module.blocks[owner].name.rpartition(".")[2] if owner >= 0 else ""  # super(Net, self) is no use of Net
         found.update([part for part in written.split(".") if part != own])
-    found.update(base.written.rpartition(".")[2] for one in module.blocks_of("class") for base in one.bases)
+    bases = (base for one in module.blocks if one.kind == "class" for base in one.bases)
+    found.update(base.name.rpartition(".")[2] for base in bases if isinstance(base, Ref))
     return found
 
 

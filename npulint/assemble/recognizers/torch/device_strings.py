@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.code_facts import PlaceFact
-from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
+from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names, scaling
 from npulint.assemble.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
@@ -20,10 +20,11 @@ from npulint.assemble.recognizers.torch.device_texts import (
     device_text,
     is_device_name,
     leaves,
+    may_say_device,
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
-from npulint.facts.code import Const, Ref
+from npulint.facts.code import Assignment, Const, Return
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
@@ -346,7 +347,7 @@ def _offers_npu(call: CallSite, names: list[str]) -> bool:
 
 
 def _assigned(module: Scope) -> Iterator[CudaText]:
-    records = (one for one in module.module.code.assignments if not isinstance(one.value, Ref))
+    records = module.module.derive(_assignments_of_texts)
     for one in (assignment_at(module.context, module.module, record) for record in records):
         text = device_text(one.value)
         if text and _is_for_device(one, text):
@@ -362,6 +363,12 @@ def _assigned(module: Scope) -> Iterator[CudaText]:
             )
 
 
+def _assignments_of_texts(module: Module) -> list[Assignment]:
+    """The assignments of a module whose values have a text that may be a device."""
+    code = module.code
+    return [one for one in code.assignments if may_say_device(one.value, code)]
+
+
 def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
     """Whether an assigned text is a device, according to the target's name or key, or to the number in the text."""
     value = assignment.value
@@ -373,8 +380,10 @@ def _is_for_device(assignment: AssignmentSite, text: str) -> bool:
 
 def _defaults(module: Scope) -> Iterator[CudaText]:
     for function in module.blocks_of("function", "lambda"):
+        if not function.record.defaults:
+            continue
         for name, value in function.defaults:
-            text = device_text(value)
+            text = device_text(value) if may_say_device(value.value, module.module.code) else ""
             if text and (":" in text or is_device_name(name)):
                 yield CudaText(
                     value.scope,
@@ -388,10 +397,17 @@ def _defaults(module: Scope) -> Iterator[CudaText]:
 
 
 def _returned(module: Scope) -> Iterator[CudaText]:
-    for value in returned_values(module):
+    for one in module.module.derive(_returned_texts):
+        value = module.at(one.block).expr(one.value, one.line)
         text = "" if value.is_display or value.is_dict else device_text(value)
         if text and (":" in text or "device" in value.scope.qualname.rpartition(".")[2].lower()):
             yield CudaText(value.scope, _line(value), text, _expression=value, position="return", within="value")
+
+
+def _returned_texts(module: Module) -> list[Return]:
+    """What functions of a module return that has a text that may be a device."""
+    code = module.code
+    return [one for one in code.returns if may_say_device(one.value, code)]
 
 
 def _line(value: Expr) -> Span:

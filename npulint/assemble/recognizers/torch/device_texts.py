@@ -8,10 +8,13 @@ from npulint.assemble.cursors import Expr
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.torch.device_names import AVAILABLE
 from npulint.assemble.walker import walker
+from npulint.facts.code import CallResult, Code, Const, Value
+from npulint.facts.walk import nested
 from npulint.lazy_regex import lazy_compile
 
 DEVICE = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
 _COMPOSED = lazy_compile(r"^(?:cuda|npu)(?::(?! )|\{|%|$)")
+_DEVICES = ("cuda", "npu")
 _BEGINNINGS = frozenset(("cuda", "npu", "npu:"))
 _NAME = lazy_compile(
     r"(?:^|[._])(?:(?:\w+_)?(?:device|devices|dev|device_type|device_name|device_str)|map_location|maplocation|accelerator|loc)\]?$",
@@ -71,6 +74,20 @@ def device_text(value: Expr) -> str:
     else:
         return ""
     return next((text for text in found if text.startswith("cuda")), "") or next(filter(None, found), "")
+
+
+def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
+    """Whether an expression, or an argument of a call in it, has a text that begins as a device does: without one it
+    names none. Asks nothing of the project, unlike `device_text`."""
+    for part in nested(value):
+        if isinstance(part, Const):
+            if isinstance(part.value, str) and part.value.startswith(_DEVICES):
+                return True
+        elif isinstance(part, CallResult) and depth:
+            call = code.calls[part.call]
+            if any(may_say_device(one, code, depth - 1) for one in (call.callee, *call.args)):
+                return True
+    return False
 
 
 def names_cuda(value: Expr) -> bool:
