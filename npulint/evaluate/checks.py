@@ -56,10 +56,12 @@ def evaluate(
         if check is None:
             continue
         facts = compiled.find(candidates)
-        if facts and program.entry and check.once != "program":  # the fixes of these change other scripts too
+        if program.entry and check.once != "program":  # the fixes of these change other scripts too
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
+        if not facts:
+            continue
         ours, others = _by_role(facts, roles, program.fact.framework == "torch" and check.severity != "error")
-        related = [] if compiled.related is None or not facts else compiled.related.find(candidates)
+        related = [] if compiled.related is None else compiled.related.find(candidates)
         role = roles.get(program.entry)
         finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
         for loud, part in _by_reach(check, ours, program):
