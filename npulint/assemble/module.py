@@ -40,6 +40,9 @@ class Module:
         self.code: Code = file.code or Code()
         self.blocks: list[Block] = self.code.blocks
         self._derived: dict[Callable[[Module], Any], Any] = {}
+        self.generation = 0  # the number of the project that it was made for
+        self.layout: frozenset[tuple[str, str]] = frozenset()  # the paths and names of all modules of that project
+        self.former: Module | None = None  # of the same code in an earlier project, until this one has looked at it
         self._forget_project()
         self.folder = posixpath.dirname(file.path)
         self.scope: list[int] = []
@@ -70,6 +73,7 @@ class Module:
         else:
             module = copy(before)
             module.file = file
+            module.former = before
             module._forget_project()
         if file.code is not None:
             file.code.__dict__["module"] = module
@@ -86,6 +90,10 @@ class Module:
         """Discards the cursors of blocks and calls, which are cached here and belong to a single context."""
         self.scopes: list[Any] = [None] * max(1, len(self.blocks))
         self.call_sites: list[Any] = [None] * len(self.code.calls)
+
+    def keep_names(self, former: Module) -> None:
+        """Take over what names mean from the module of an earlier project, where they mean the same."""
+        self.callees, self.plain, self.settled = former.callees, former.plain, former.settled
 
     def derive(self, work: Callable[[Module], _T]) -> _T:
         """The result of a function of this module's code alone, computed once."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cached_property
+from itertools import count
 
 import msgspec
 
@@ -18,6 +19,10 @@ _FOREIGN = frozenset(
     "tfdbg_ascend os sys re json math time argparse "
     "logging random collections functools itertools typing absl six scipy cv2 PIL sklearn pandas matplotlib".split()
 )
+
+
+_GENERATIONS = count(1)  # of projects in this process
+_FEW = 8  # changed modules; with more, the names of all are looked up anew
 
 
 class Project:
@@ -34,6 +39,7 @@ class Project:
         for file in self.files:
             if file.code is not None:
                 self._add(file)
+        self._keep_names()
 
     def _add(self, file: FileFacts) -> None:
         relative = posixpath.relpath(file.path, self.root) if self.root not in ("", ".") else file.path
@@ -44,6 +50,38 @@ class Project:
         self.modules[file.path] = module
         for start in range(len(parts)):
             self._suffixes.setdefault(".".join(parts[start:]), []).append(module)
+
+    def _keep_names(self) -> None:
+        """Let modules keep what their names mean where an editor has changed others only: if the project before had the
+        same modules, and they import none that has changed, themselves or through others."""
+        generation = next(_GENERATIONS)
+        formers = {path: one.former for path, one in self.modules.items() if one.former is not None}
+        latest = max((one.generation for one in formers.values()), default=0)
+        layout = frozenset((path, one.name) for path, one in self.modules.items())
+        same = {path: one for path, one in formers.items() if one.generation == latest and one.layout == layout}
+        for one in self.modules.values():
+            one.former, one.generation, one.layout = None, generation, layout
+        changed = self.modules.keys() - same.keys()
+        if len(changed) <= _FEW:
+            affected = self._importing(changed)
+            for path, former in same.items():
+                if path not in affected:
+                    self.modules[path].keep_names(former)
+
+    def _importing(self, changed: Set[str]) -> set[str]:
+        """Some modules with all that import them, also through others or as a part of a package."""
+        segments = {part for path in changed for part in self.modules[path].name.split(".")}
+        queue = [
+            path
+            for path, one in self.modules.items()
+            if path in changed or any(not r.name and r.module.partition(".")[0] in segments for r in one.code.imports)
+        ]
+        found = set(queue)
+        while queue:
+            more = [path for path in self.users.get(queue.pop(), ()) if path not in found]
+            found.update(more)
+            queue += more
+        return found
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
