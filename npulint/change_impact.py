@@ -10,7 +10,7 @@ from npulint.catalogue.check import Catalogue
 from npulint.discover.files import DiscoverOptions
 from npulint.discover.ignore import Excludes
 from npulint.discover.kinds import PASSING, SourceFile, kinds_of
-from npulint.discover.revision import AUTO, Revision, UnknownRevisionError
+from npulint.discover.revision import AUTO, MissingObjectsError, Revision, UnknownRevisionError
 from npulint.errors import ConfigError
 from npulint.postprocess.record import RawResults
 from npulint.postprocess.scope import FindingKey, covered_keys, finding_keys
@@ -29,7 +29,7 @@ def findings_caused_by_change(
     settings: Settings,
 ) -> frozenset[FindingKey]:
     """Keys of the findings in `context` files that do not occur when the named files have the content of
-    ``settings.consequences_since``. Raises `ConfigError` for an unknown revision."""
+    ``settings.consequences_since``. Raises `ConfigError` for an unknown or incomplete revision."""
     there = {key for outcome in outcomes for one in outcome.findings for key in covered_keys(one) if key[1] in context}
     if not there:
         return frozenset()
@@ -38,11 +38,12 @@ def findings_caused_by_change(
         paths = {path for _, path, _ in there}
         affected = {root: files for root, files in projects.items() if any(file.path in paths for file in files)}
         before = _before(affected, context, revision, settings.discovery())
-    except UnknownRevisionError as error:
-        if settings.consequences_since == AUTO:
-            return frozenset()
+    except (UnknownRevisionError, MissingObjectsError) as error:
         word = settings.consequences_since
-        raise ConfigError([say(settings.language(), "unknown.revision", word=word)]) from error
+        if word == AUTO:
+            return frozenset()
+        text = "incomplete.revision" if isinstance(error, MissingObjectsError) else "unknown.revision"
+        raise ConfigError([say(settings.language(), text, word=word)]) from error
     old: set[FindingKey] = set()
     evaluator = Evaluator(catalogue, settings, open_cache(settings.cache))
     for root, (files, data) in before.items():

@@ -10,6 +10,7 @@ import pytest
 from npulint.discover.revision import AUTO, Revision, UnknownRevisionError
 from tests.git_support import commit, git
 from tests.project_support import Answer, Project
+from tests.tools import needed
 
 TABLES = """\
     import tensorflow as tf
@@ -215,6 +216,54 @@ def test_no_program_of_the_repository_is_run(zoo: Project, tmp_path: Path) -> No
     assert not proof.exists()
     git(zoo.folder, "status")
     assert proof.exists()  # so the trap works
+
+
+@pytest.fixture
+def partial(zoo: Project, tmp_path: Path) -> Path:
+    """Makes the project a partial clone whose remote is a program, without the committed train.py; the file that the
+    program would make."""
+    proof, program = tmp_path / "proof", tmp_path / "program.sh"
+    program.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    program.chmod(0o755)
+    settings = {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.url": f"ext::{program}",
+        "remote.origin.promisor": "true",
+        "protocol.ext.allow": "always",
+    }
+    blob = git(zoo.folder, "rev-parse", "HEAD:train.py")
+    for key, value in settings.items():
+        git(zoo.folder, "config", key, value)
+    (zoo.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    zoo.write({"train.py": WITHOUT})
+    return proof
+
+
+def _old_git(folder: Path) -> Path:
+    """A git that knows no ``GIT_NO_LAZY_FETCH``, as before 2.45, in a folder of its own."""
+    folder.mkdir()
+    wrapper = folder / "git"
+    wrapper.write_text(f'#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec {needed("git")} "$@"\n')
+    wrapper.chmod(0o755)
+    return folder
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+@pytest.mark.parametrize("old", [False, True], ids=["this git", "an old git"])
+def test_missing_objects_are_named_and_never_fetched(
+    zoo: Project, partial: Path, old: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if old:
+        monkeypatch.setenv("PATH", f"{_old_git(tmp_path / 'old')}{os.pathsep}{os.environ['PATH']}")
+    answer = check(zoo, "train.py", since="HEAD")
+    assert answer.code == 2
+    assert "does not have all files of the revision `HEAD`" in answer.err
+    assert check(zoo, "train.py").places(CHECK) == []
+    assert not partial.exists()
+    with pytest.raises(AssertionError):
+        git(zoo.folder, "cat-file", "blob", "HEAD:train.py")
+    assert partial.exists()  # so the trap works
 
 
 ODD = ["中文.py", "a b.py", "-x.py", "line\nbreak.py", "tab\t.py", "*.py", 'quo"te.py', "ü/é.py"]

@@ -1,4 +1,9 @@
-"""Files of a git revision. Only objects are read: nothing is checked out, no hook or filter runs, nothing fetched."""
+"""Files of a git revision. Only objects are read: nothing is checked out, no hook or filter runs, nothing is fetched.
+
+A repository may bring its own ``.git/config`` (an unpacked archive). What could start a program there is overridden:
+hooks, the file system monitor, the pager, and transports, by which git would fetch missing objects. The environment
+forbids transports too, because it is stronger than any configuration, also with releases that know no
+``GIT_NO_LAZY_FETCH`` (before 2.45). The oldest release that works is 2.30 (``rev-parse --end-of-options``)."""
 
 from __future__ import annotations
 
@@ -9,8 +14,21 @@ from collections.abc import Sequence
 AUTO = "auto"
 """The revision that pre-commit compares with: the last commit, if there is one."""
 
-_SAFE = ("-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
-_QUIET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.sshCommand": "false",
+    "protocol.allow": "never",
+}
+_SAFE = ("--no-pager", *(word for key, value in _SETTINGS.items() for word in ("-c", f"{key}={value}")))
+_QUIET = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
 _PLAIN_FILES = (b"100644", b"100755")
 _SECONDS = 60
 
@@ -19,17 +37,24 @@ class UnknownRevisionError(Exception):
     """git does not know the revision, or the working directory is in no repository."""
 
 
+class MissingObjectsError(Exception):
+    """The repository does not have all files of the revision: it is a partial clone, or damaged."""
+
+
 class Revision:
-    """A commit of the repository of the working directory. Raises `UnknownRevisionError`."""
+    """A commit of the repository of the working directory. Raises `UnknownRevisionError`; its methods raise
+    `MissingObjectsError`."""
 
     def __init__(self, name: str) -> None:
         reference = "HEAD" if name == AUTO else name
-        answer = _git(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"])
+        words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"]
+        answer = _git(words, UnknownRevisionError)
         self._commit = answer.decode("ascii", "replace").strip()
 
     def files(self, folders: Sequence[str]) -> dict[str, str]:
         """Object ids of the regular files below `folders`, by path relative to the working directory."""
-        listed = _git(["--literal-pathspecs", "ls-tree", "-r", "-z", self._commit, "--", *map(_below, folders)])
+        words = ["--literal-pathspecs", "ls-tree", "-r", "-z", self._commit, "--", *map(_below, folders)]
+        listed = _git(words, MissingObjectsError)
         found = {}
         for row in listed.split(b"\0"):
             head, tab, path = row.partition(b"\t")
@@ -41,11 +66,15 @@ class Revision:
         """The contents of `objects`, in their order."""
         if not objects:
             return []
-        answer = _git(["cat-file", "--batch"], "".join(f"{name}\n" for name in objects).encode("ascii"))
+        names = "".join(f"{name}\n" for name in objects).encode("ascii")
+        answer = _git(["cat-file", "--batch"], MissingObjectsError, names)
         found, start = [], 0
-        for _ in objects:
-            end = answer.index(b"\n", start)
-            size = int(answer[start:end].split()[2])
+        for name in objects:
+            end = answer.find(b"\n", start)
+            head = answer[start : max(start, end)].split()
+            if len(head) != len(("name", "type", "size")):  # "missing", or the end
+                raise MissingObjectsError(name)
+            size = int(head[2])
             found.append(answer[end + 1 : end + 1 + size])
             start = end + size + 2
         return found
@@ -55,7 +84,8 @@ def _below(folder: str) -> str:
     return folder if folder == "." else folder.rstrip("/") + "/"
 
 
-def _git(words: Sequence[str], stdin: bytes = b"") -> bytes:
+def _git(words: Sequence[str], failure: type[Exception], stdin: bytes = b"") -> bytes:
+    """The output of git; an exception of type `failure` if git is missing, fails or takes too long."""
     try:
         done = subprocess.run(
             ["git", *_SAFE, *words],
@@ -66,5 +96,5 @@ def _git(words: Sequence[str], stdin: bytes = b"") -> bytes:
             env={**os.environ, **_QUIET},
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise UnknownRevisionError(str(error)) from error
+        raise failure(str(error)) from error
     return done.stdout
