@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
+from npulint import similar
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
 from npulint.cache import Cache
@@ -79,6 +80,7 @@ def facts_of(loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_p
 
 def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
     """The raw results of a project. Code that recurses too deeply to be resolved becomes a problem of this project."""
+    similar.renew()
     try:
         return _judged(root, files, catalogue, settings)
     except RecursionError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
+from npulint.similar import may_help, similar
 from npulint.texts import say
 
 
@@ -11,9 +13,17 @@ def closest_match(word: str, known: Iterable[str]) -> str:
     """The known word most similar to `word`, else empty; ignores case and ``_``/``-``."""
     from difflib import get_close_matches  # imported only after a mistake
 
-    plain = {_plain(candidate): candidate for candidate in sorted(known, reverse=True)}
-    close = get_close_matches(_plain(word[:80]), plain, n=1, cutoff=0.6)
+    if not may_help():
+        return ""
+    plain = _by_plain_form(tuple(sorted(known, reverse=True)))
+    given = _plain(word[:80])
+    close = get_close_matches(given, similar(given, plain), n=1, cutoff=0.6)
     return plain[close[0]] if close else ""
+
+
+@lru_cache(maxsize=32)
+def _by_plain_form(known: tuple[str, ...]) -> dict[str, str]:
+    return {_plain(candidate): candidate for candidate in known}
 
 
 def did_you_mean(word: str, lang: str) -> str:

@@ -11,6 +11,7 @@ import msgspec
 
 from npulint.data import table
 from npulint.lazy_regex import lazy_compile
+from npulint.similar import may_help, similar
 
 ALLOCATOR = "PYTORCH_NPU_ALLOC_CONF"
 VariableStatus = Literal["active", "debug", "deprecated", "obsolete", "cuda"]
@@ -129,18 +130,25 @@ def variable(name: str) -> Variable | None:
     return _variables().get(name)
 
 
-@cache
 def nearest(name: str) -> str:
     """The variable that `name` probably means; empty if it is known itself or nothing is close."""
+    if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name) or not may_help():
+        return ""
+    return _nearest(name)
+
+
+@cache
+def _nearest(name: str) -> str:
     from difflib import SequenceMatcher  # imported on demand: rarely needed
 
-    if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name):
-        return ""
     upper = name.upper()
     candidates = [n for n, v in _variables().items() if ":" not in n and v.status in ("active", "debug")]
     if upper in candidates:
         return upper
-    best = max(candidates, key=lambda candidate: SequenceMatcher(None, upper, candidate).ratio())
+    near = similar(upper, candidates)
+    if not near:
+        return ""
+    best = max(near, key=lambda candidate: SequenceMatcher(None, upper, candidate).ratio())
     return best if SequenceMatcher(None, upper, best).ratio() >= _CLOSE else ""
 
 

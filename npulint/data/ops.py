@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 import msgspec
 
 from npulint.data import lazy_table
 from npulint.lazy_regex import lazy_compile
+from npulint.similar import may_help, similar
 
 _TYPE = lazy_compile(r"_?[A-Z][A-Za-z0-9_]*")
 _SUFFIX = lazy_compile(r"(D|Ex|V\d)$")
@@ -42,12 +42,13 @@ def near_op(name: str) -> str | None:
     if known_op(name):
         return None
     found = _misspelt(name)
-    if found is None:
+    if found is None and may_help():
         from difflib import get_close_matches  # imported on demand: rarely needed
 
-        plain = {_plain(t): t for t in sorted(_operators().types, reverse=True)}
-        close = get_close_matches(_plain(name[:80]).removeprefix("tf"), plain, n=1, cutoff=0.7)
-        found = plain[close[0]] if close else None
+        plain = _by_plain_form()
+        given = _plain(name[:80]).removeprefix("tf")
+        close = get_close_matches(given, similar(given, plain), n=1, cutoff=0.7)
+        found = min(plain[close[0]]) if close else None
     return found
 
 
@@ -58,15 +59,34 @@ def _misspelt(name: str) -> str | None:
     if name in operators.tensorflow:
         return operators.tensorflow[name]
     plain = _plain(name[:80])
-    same = [t for t in operators.types if _plain(t) == plain]
+    same = _by_plain_form().get(plain)
     if same:
         return min(same)
-    return _one_slip(name, operators.types) if len(name) >= _SHORT else None
+    return _one_slip(name) if len(name) >= _SHORT else None
 
 
-def _one_slip(name: str, types: Iterable[str]) -> str | None:
-    close = (t for t in types if abs(len(t) - len(name)) < 2 and t[0] == name[0] and _slipped(name, t))
-    return min(close, default=None)
+@cache
+def _by_plain_form() -> dict[str, list[str]]:
+    """The operator types by their plain form."""
+    found: dict[str, list[str]] = {}
+    for one in sorted(_operators().types, reverse=True):
+        found.setdefault(_plain(one), []).append(one)
+    return found
+
+
+@cache
+def _by_beginning() -> dict[tuple[str, int], list[str]]:
+    """The operator types by their first letter and their length."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for one in _operators().types:
+        found.setdefault((one[0], len(one)), []).append(one)
+    return found
+
+
+def _one_slip(name: str) -> str | None:
+    sizes = (len(name) - 1, len(name), len(name) + 1)
+    near = (one for size in sizes for one in _by_beginning().get((name[0], size), ()))
+    return min((one for one in near if _slipped(name, one)), default=None)
 
 
 def _slipped(name: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from npulint.data import lazy_table
+from npulint.similar import may_help, similar
 
 MECHANISMS = ("session_key", "run_config", "npu_options")
 _CLOSE = 0.7
@@ -136,9 +137,11 @@ def near(key: str, mechanism: str) -> str | None:
     successor = option(known.replacement) if known is not None and key not in legal else None
     if successor is not None and mechanism in successor.uses:
         return successor.uses[mechanism].name
+    if not may_help():
+        return None
     folded = key[:80].casefold()
-    best = max(sorted(legal), key=lambda candidate: _closeness(folded, candidate))
-    return best if _closeness(folded, best) >= _CLOSE else None
+    best = max(similar(folded, sorted(legal)), key=lambda candidate: _closeness(folded, candidate), default=None)
+    return best if best is not None and _closeness(folded, best) >= _CLOSE else None
 
 
 def _closeness(folded: str, candidate: str) -> float:

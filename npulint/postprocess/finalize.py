@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from npulint import similar
 from npulint.findings import RunResult, Summary
 from npulint.postprocess import passes
 from npulint.postprocess.passes import Pass, named_files, place_of
@@ -43,6 +44,7 @@ FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)
 def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSES) -> RunResult:
     """The result of a run: raw results after all passes. Raises `ConfigError` when the settings select an unknown check
     or an unreadable baseline."""
+    similar.renew()
     data = RunData(raw=raw, findings=list(raw.findings), programs=list(raw.programs))
     for step in order:
         data = step(data, context)
