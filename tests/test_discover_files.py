@@ -422,6 +422,26 @@ def test_a_strange_gitignore_neither_stops_nor_slows_the_walk(tree: Path, text: 
         assert len(discover(["."]).files) == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a/" + "**/a/" * 10 + "b\n", f"a/{'*a' * 9}b\n", "a/**/a/**/b\n" * 5000],
+    ids=["many levels", "many wildcards in a path", "many such lines"],
+)
+def test_no_pattern_slows_the_walk_of_a_deep_tree(tree: Path, text: str) -> None:
+    put(tree, ".gitignore", text)
+    put(tree, "a/" * 40 + "a" * 100 + ".py")
+    put(tree, "a/" + "a" * 200 + ".py")
+    with within(3):
+        assert len(discover(["."]).files) == 2
+
+
+def test_patterns_of_several_levels_hold(tree: Path) -> None:
+    put(tree, ".gitignore", "**/gen/**/out/**\nbuild/*_*.py\n")
+    for path in ("x/gen/y/out/a.py", "build/a_b.py", "x/gen/y/a.py", "build/ab.py"):
+        put(tree, path)
+    assert paths(discover(["."])) == ["build/ab.py", "x/gen/y/a.py"]
+
+
 def test_pathspec_is_not_imported_without_a_pattern(tree: Path) -> None:
     put(tree, "a.py")
     code = "import sys; from npulint.discover import discover; discover(['.']); print('pathspec' in sys.modules)"

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _GLOB = lazy_compile(r"[*?\[\]!\\]")
 _GROUP_NAME = lazy_compile(r"\(\?P<\w+>")
 _RULES_LIMIT = 256 * 1024  # bytes of one .gitignore
-_STARS = 4  # wildcards in one path segment; more make matching slow and do not occur in practice
+# What makes matching slow, since the expressions of pathspec backtrack, and does not occur in practice: more wildcards in
+# a name, or in a segment of a path, than these; more segments ``**`` in a line; more lines with several of these.
+_STARS, _STARS_IN_PATH, _DEEP, _DEEP_LINES = 4, 2, 3, 50
 
 
 def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
@@ -199,7 +201,7 @@ class Git:
 
 def _file_rules(location: str, folder: str) -> Chain:
     text = read_head(location, _RULES_LIMIT).decode("utf-8", "replace")
-    lines = [line.rstrip("\r") for line in text.split("\n") if line.strip() and line[0] != "#" and _honest(line)]
+    lines = _affordable(line.rstrip("\r") for line in text.split("\n") if line.strip() and line[0] != "#")
     if not lines:
         return ()
     try:
@@ -209,8 +211,18 @@ def _file_rules(location: str, folder: str) -> Chain:
         return (IgnoreRules(good, folder),) if good else ()
 
 
-def _honest(line: str) -> bool:
-    return all(len(re.findall(r"\*+", part)) <= _STARS for part in line.split("/"))
+def _affordable(lines: Iterable[str]) -> list[str]:
+    """The lines that are matched in little time whatever the path is; others ignore nothing."""
+    found, deep = [], 0
+    for line in lines:
+        parts = line.strip().strip("/").split("/")
+        levels = parts.count("**")
+        deep += levels > 1
+        most = _STARS if len(parts) == 1 else _STARS_IN_PATH
+        if levels <= _DEEP and (levels <= 1 or deep <= _DEEP_LINES):
+            if all(part == "**" or len(re.findall(r"\*+", part)) <= most for part in parts):
+                found.append(line)
+    return found
 
 
 def _valid(line: str) -> bool:

@@ -1,0 +1,74 @@
+"""Spelling help: shortlists hold what is meant, and nobody waits for thousands of misspelt words."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from npulint import similar
+from npulint.data.environment import nearest
+from npulint.data.ops import near_op
+from npulint.data.options import legal_keys, near
+from npulint.suggest import closest_match
+from tests.growth import within
+from tests.project_support import Project
+
+_KNOWN = sorted(legal_keys("session_key"))
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    similar.renew()
+
+
+def _slips(word: str, rng: random.Random) -> list[str]:
+    """The word without a letter, with one more, with another one, and with two swapped."""
+    at = rng.randrange(1, len(word) - 1)
+    return [
+        word[:at] + word[at + 1 :],
+        word[:at] + "q" + word[at:],
+        word[:at] + "q" + word[at + 1 :],
+        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    ]
+
+
+def test_what_is_meant_is_on_the_shortlist() -> None:
+    rng = random.Random(7)
+    assert len(_KNOWN) > similar.MOST
+    for word in _KNOWN:
+        for slip in _slips(word, rng):
+            assert word in similar.similar(slip, _KNOWN), slip
+
+
+def test_a_shortlist_is_short_and_in_order() -> None:
+    found = similar.similar(_KNOWN[3], _KNOWN)
+    assert len(found) <= similar.MOST
+    assert found == sorted(found)
+    assert similar.similar("x", ["b", "a"]) == ["b", "a"]
+    assert similar.similar("", _KNOWN) == [] or len(similar.similar("", _KNOWN)) <= similar.MOST
+
+
+def test_help_ends() -> None:
+    assert [closest_match("precison_mode", _KNOWN), near("precison_mode", "session_key")] == ["precision_mode"] * 2
+    assert nearest("ASCEND_GLOBAL_LOG_LEVL") == "ASCEND_GLOBAL_LOG_LEVEL"
+    assert near_op("ReduceSumm") == "ReduceSum"
+    for _ in range(similar.HELPED):
+        similar.may_help()
+    assert closest_match("precison_mode", _KNOWN) == nearest("ASCEND_GLOBAL_LOG_LEVL") == ""
+    similar.renew()
+    assert closest_match("precison_mode", _KNOWN) == "precision_mode"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train.py", "import torch\n" + "".join(f"x = {n}  # npulint: ignore[varible-{n}]\n" for n in range(20_000))),
+        ("run.sh", "python3 train.py\n" + "".join(f"export ASCEND_GLOBL_LG_{n}=1\n" for n in range(20_000))),
+    ],
+    ids=["comments", "variables"],
+)
+def test_thousands_of_misspelt_words_do_not_stop_a_run(project: Project, name: str, text: str) -> None:
+    project.write({"train.py": "import torch\n", name: text})
+    with within(30):
+        assert project.run("check", "--no-cache", "--exit-zero").code == 0
