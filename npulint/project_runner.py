@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from npulint import similar
 from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
-from npulint import similar
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
 from npulint.cache import Cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Fact
+from tests.growth import within
 from tests.support import facts
 
 _HEAD = "import tensorflow as tf\n"
@@ -265,3 +266,9 @@ def test_a_class_that_is_shadowed_by_its_own_instance() -> None:
         tf.zeros(1)
     """
     assert [f.name for f in facts(text, "call", "tensorflow.zeros")] == ["tensorflow.zeros"]
+
+
+@pytest.mark.parametrize("text", ["x = f()\n" + "x = x.g()\n" * 16_000, "def f(x):\n" + "    x = x.g()\n" * 16_000])
+def test_a_name_assigned_thousands_of_times_costs_no_search_each_time(text: str) -> None:
+    with within(5):
+        assert max(map(len, _callees(text)), default=0) <= 1000

@@ -145,6 +145,7 @@ HEAVY: dict[str, tuple[Callable[[], str], set[str]]] = {
     ),
     "a line of 1 MB": (lambda: f"T = [{', '.join(map(str, range(150_000)))}]\n", set()),
     "a string of 1 MB": (lambda: f"T = '{'a' * 1_000_000}'\n", set()),
+    "a name assigned 32,000 times": (lambda: "x = torch.ones(1)\n" + "x = x.cuda()\n" * 32_000, set()),
 }
 
 

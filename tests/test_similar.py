@@ -52,7 +52,7 @@ def test_a_shortlist_is_short_and_in_order() -> None:
 def test_help_ends() -> None:
     assert [closest_match("precison_mode", _KNOWN), near("precison_mode", "session_key")] == ["precision_mode"] * 2
     assert nearest("ASCEND_GLOBAL_LOG_LEVL") == "ASCEND_GLOBAL_LOG_LEVEL"
-    assert near_op("ReduceSumm") == "ReduceSum"
+    assert near_op("ReduecSum") == "ReduceSum"
     for _ in range(similar.HELPED):
         similar.may_help()
     assert closest_match("precison_mode", _KNOWN) == nearest("ASCEND_GLOBAL_LOG_LEVL") == ""
@@ -70,5 +70,5 @@ def test_help_ends() -> None:
 )
 def test_thousands_of_misspelt_words_do_not_stop_a_run(project: Project, name: str, text: str) -> None:
     project.write({"train.py": "import torch\n", name: text})
-    with within(30):
+    with within(10):
         assert project.run("check", "--no-cache", "--exit-zero").code == 0

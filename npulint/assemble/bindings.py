@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npulint.assemble.module import Module
+from npulint.assemble.module import Module, bound_before
 from npulint.assemble.names import Names
 from npulint.assemble.recursion import Recursion
 from npulint.facts.code import Assignment
@@ -75,7 +75,7 @@ class Bindings:
             record = module.blocks[here]
             if name in module.params.get(here, ()):
                 binds = module.names.get(here, {}).get(name, [])  # none of a comprehension's
-                before = [b for b in binds if b.line < line]
+                before = bound_before(binds, line)
                 return [(module, b) for b in module.reaching(before, block, line)] if before else []
             if module.scope[here] == here and (record.kind != "class" or here == module.scope[block]):
                 found = module.names.get(here, {}).get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable
 from copy import copy
@@ -27,6 +28,7 @@ from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
 _T = TypeVar("_T")
+_REACHING = 64
 
 
 class Module:
@@ -348,6 +350,15 @@ class Module:
             elif record.kind == "else" and (record.parent, record.line) in opened:
                 found[index] = opened[(record.parent, record.line)]
         return found
+
+
+def bound_before(binds: list[Assignment], line: int) -> list[Assignment]:
+    """The assignments that stand before a line; of thousands, which only a hostile file has, the last ones: those
+    further up hardly ever reach the line."""
+    if len(binds) > _REACHING:
+        end = bisect_left(binds, line, key=lambda bind: bind.line)
+        binds = binds[max(0, end - _REACHING) : end]
+    return [bind for bind in binds if bind.line < line]
 
 
 def is_main(test: Value) -> bool:

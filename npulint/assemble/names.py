@@ -7,7 +7,7 @@ result, ``?name`` for what cannot be known (a parameter, say).
 
 from __future__ import annotations
 
-from npulint.assemble.module import Module
+from npulint.assemble.module import Module, bound_before
 from npulint.assemble.project import Project
 from npulint.assemble.recursion import Recursion
 from npulint.data.names import canonical, star_exports
@@ -17,6 +17,7 @@ _TOP = 2  # depth of the name that a caller asked for, or of a call's
 
 _ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
 _DATASET = "tensorflow.data.Dataset()"
+_LONGEST = 1000  # characters of a name: without a limit, those of ``x = x.f()``, written thousands of times, grow and grow
 _NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
 
 
@@ -49,6 +50,8 @@ class Names:
             else:
                 known = self.of_value(module, call.callee, call.block, call.line)
             self._asked.leave(key)
+            if len(known) > _LONGEST:
+                known = "?"
             if not self._asked.active or not known.startswith("?"):
                 module.callees[index] = known
         return known
@@ -208,7 +211,7 @@ class Names:
 
     def _rebound(self, module: Module, scope: int, root: str, block: int, line: int) -> str:
         """What a parameter has been made before this place, else that it is unknown."""
-        before = [b for b in module.names.get(scope, {}).get(root, ()) if b.line < line]
+        before = bound_before(module.names.get(scope, {}).get(root, []), line)
         for bind in module.reaching(before, block, line) if before else ():
             name = self.of_bind(module, bind)
             if not name.startswith("?"):

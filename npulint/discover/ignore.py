@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _GLOB = lazy_compile(r"[*?\[\]!\\]")
 _GROUP_NAME = lazy_compile(r"\(\?P<\w+>")
 _RULES_LIMIT = 256 * 1024  # bytes of one .gitignore
-# What makes matching slow, since the expressions of pathspec backtrack, and does not occur in practice: more wildcards in
-# a name, or in a segment of a path, than these; more segments ``**`` in a line; more lines with several of these.
+# What makes matching slow, since the expressions of pathspec backtrack, and does not occur in practice: more wildcards
+# in a name, or in a segment of a path, than these; more segments ``**`` in a line; more lines with several of these.
 _STARS, _STARS_IN_PATH, _DEEP, _DEEP_LINES = 4, 2, 3, 50
 
 
@@ -219,9 +219,9 @@ def _affordable(lines: Iterable[str]) -> list[str]:
         levels = parts.count("**")
         deep += levels > 1
         most = _STARS if len(parts) == 1 else _STARS_IN_PATH
-        if levels <= _DEEP and (levels <= 1 or deep <= _DEEP_LINES):
-            if all(part == "**" or len(re.findall(r"\*+", part)) <= most for part in parts):
-                found.append(line)
+        few = all(part == "**" or len(re.findall(r"\*+", part)) <= most for part in parts)
+        if few and levels <= _DEEP and (levels <= 1 or deep <= _DEEP_LINES):
+            found.append(line)
     return found
 
 

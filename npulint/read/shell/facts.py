@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import cached_property
 from itertools import pairwise
 
 import msgspec
@@ -46,6 +47,7 @@ _PLAIN = lazy_compile(
 _FIGURE = lazy_compile(r"=`[ \t]*(?:grep|awk|cat|tail|head|sort|wc)\b[^`\n]*`[ \t]*$", re.MULTILINE)
 _VARIABLE = lazy_compile(r"[ \t]*\w+")
 _NAME = lazy_compile(r"[A-Za-z_]\w*")
+_EXPANSION = lazy_compile(r"\$\{?([A-Za-z_]\w*)")
 # Variables that only a started program reads: they have no effect without export.
 _FOR_OTHERS = lazy_compile(
     r"(?:ASCEND_(?:GLOBAL|SLOG|LAUNCH|RT|CACHE|WORK|PROCESS)|HCCL_|TORCH_(?:NPU|HCCL|TRANSFER|DEVICE)|PYTORCH_(?:NPU|NO_NPU)"
@@ -123,7 +125,12 @@ class _Reader:
                 self._facts.append(ShellProblem("not-exported", self._path, self._span(word), name, value))
 
     def _reads(self, name: str) -> bool:
-        return f"${name}" in self._text or f"${{{name}" in self._text
+        return name in self._expanded
+
+    @cached_property
+    def _expanded(self) -> frozenset[str]:
+        """The variables that the script expands: ``$NAME``, ``${NAME…}``."""
+        return frozenset(_EXPANSION.findall(self._text))
 
     def _span(self, word: Word) -> Span:
         return self._lines.span(word.start, word.end)
