@@ -17,7 +17,7 @@ _TOP = 2  # depth of the name that a caller asked for, or of a call's
 
 _ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
 _DATASET = "tensorflow.data.Dataset()"
-_LONGEST = 1000  # characters of a name: without a limit, those of ``x = x.f()``, written thousands of times, grow and grow
+_LONGEST = 1000  # characters of a name: those of ``x = x.f()``, written thousands of times, would grow and grow
 _NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
 
 
