@@ -315,25 +315,27 @@ class Module:
     def reaching(self, binds: list[Assignment], block: int, line: int) -> list[Assignment]:
         """Those of `binds` (one name, one scope, by line) that may apply at `line` in `block`, nearest first: earlier
         ones back to the first that is on every path to the line, and later ones in a surrounding loop, but none in the
-        other branch of a surrounding condition. From another scope, or if none precedes, all of them."""
+        other branch of a surrounding condition. From another scope, or if none precedes, all of them. Of thousands,
+        which only a hostile file has, the nearest ones."""
         home = self.scope[binds[0].block]
         if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
-            return binds[::-1]
+            return binds[: -_REACHING - 1 : -1]
         around = set(self.ancestors(block))
         loops = {b for b in around if self.blocks[b].kind == "loop"}
         other = set() if loops else self._other_branches(around)
-        if other:
-            binds = [bind for bind in binds if other.isdisjoint(self.ancestors(bind.block))]
         found = []
-        for bind in reversed(binds):
-            if bind.line < line:
-                found.append(bind)
-                if bind.block in around:
-                    loops.difference_update(self.ancestors(bind.block))
-                    break
+        end = bisect_left(binds, line, key=_line)
+        for bind in reversed(binds[max(0, end - _REACHING) : end]):
+            if other and not other.isdisjoint(self.ancestors(bind.block)):
+                continue
+            found.append(bind)
+            if bind.block in around:
+                loops.difference_update(self.ancestors(bind.block))
+                break
         if loops and found:  # later lines of a loop precede in the next iteration
-            found += [b for b in binds if b.line >= line and not loops.isdisjoint(self.ancestors(b.block))]
-        return found or binds[::-1]
+            later = binds[end : end + _REACHING]
+            found += [b for b in later if not loops.isdisjoint(self.ancestors(b.block))]
+        return found or [b for b in binds[: -_REACHING - 1 : -1] if other.isdisjoint(self.ancestors(b.block))]
 
     def _other_branches(self, around: set[int]) -> set[int]:
         """The condition blocks that do not run where one of the blocks `around` is their ``else``."""
@@ -356,9 +358,13 @@ def bound_before(binds: list[Assignment], line: int) -> list[Assignment]:
     """The assignments that stand before a line; of thousands, which only a hostile file has, the last ones: those
     further up hardly ever reach the line."""
     if len(binds) > _REACHING:
-        end = bisect_left(binds, line, key=lambda bind: bind.line)
+        end = bisect_left(binds, line, key=_line)
         binds = binds[max(0, end - _REACHING) : end]
     return [bind for bind in binds if bind.line < line]
+
+
+def _line(bind: Assignment) -> int:
+    return bind.line
 
 
 def is_main(test: Value) -> bool:
