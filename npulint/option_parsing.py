@@ -28,7 +28,7 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
     """The value of an option from `words`, one per occurrence on the command line; raises `InvalidOption`."""
     if option.kind in ("list", "folders"):
         parts = [word.split(",") if option.kind == "list" else [word] for word in words]
-        return tuple(part.strip() for group in parts for part in group if part.strip())
+        return _checked_list(option, tuple(part.strip() for group in parts for part in group if part.strip()), lang)
     if option.kind == "map":
         return _checked_map(option, dict(_pair(option, word, lang) for word in words), lang)
     if option.kind == "pairs":
@@ -51,7 +51,7 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
         return value
     if option.kind in ("list", "folders") and isinstance(value, list):
         if all(isinstance(part, str) and part for part in value):
-            return tuple(value)
+            return _checked_list(option, tuple(value), lang)
     elif option.kind == "map" and isinstance(value, dict):
         return _checked_map(option, value, lang)
     elif option.kind == "number" and isinstance(value, int) and not isinstance(value, bool):
@@ -60,6 +60,16 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
         return from_words(option, [value], lang)
     kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
     raise InvalidOption(say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`"))
+
+
+def _checked_list(option: Option, parts: tuple[str, ...], lang: str) -> tuple[str, ...]:
+    if option.metavar == "PATTERNS" and any("*" in part for part in parts):
+        from npulint.discover.ignore import is_costly
+
+        refused = [say(lang, "bad.pattern", word=part) for part in parts if is_costly(part)]
+        if refused:
+            raise InvalidOption(*refused)
+    return parts
 
 
 def choice(word: str, choices: Sequence[str], lang: str) -> str:

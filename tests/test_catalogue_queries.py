@@ -96,6 +96,7 @@ MISTAKES = [
     ("a number as a name", "{call: 5}", "5", "find.call must be a string; put it in quotes"),
     ("no names", "{call: []}", "[]", "must be a non-empty list"),
     ("a name with a space", '{call: "a b"}', '"a b', "'a b' is not a name pattern"),
+    ("many wildcards", '{call: "a.**.b.*.c*"}', '"a.', "has more than 2 wildcards"),
     ("three stars", '{call: "a.***"}', '"a.', "is not a name pattern"),
     ("an unknown attribute", "{call: a, where: {in_inputs: yes}}", "in_inputs", "(did you mean 'in_input'?)"),
     ("an attribute of another kind", "{session: a, where: {fetches: x}}", "fetches", "'session' has no attribute"),

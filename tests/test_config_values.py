@@ -42,6 +42,7 @@ def test_words_become(name: str, words: list[str], value: object) -> None:
         pytest.param("target", ["framework=pytorch"], "did you mean `torch`", id="unknown framework"),
         pytest.param("target", ["soc=../x"], "SoC name", id="no SoC name"),
         pytest.param("output", ["jsn=x"], "did you mean `json`", id="unknown format"),
+        pytest.param("exclude", ["build,a/*a*a*a"], "too many wildcards", id="costly pattern"),
         pytest.param("jobs", ["-1"], "non-negative integer", id="negative number"),
         pytest.param("jobs", ["\u0663"], "non-negative integer", id="digits of another script"),
         pytest.param("config", [""], "is empty", id="empty text"),

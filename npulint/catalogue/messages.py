@@ -13,6 +13,7 @@ import msgspec
 from npulint.catalogue.check import RUN
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
+from npulint.catalogue.regexes import regex_problem
 from npulint.catalogue.schema import Parsed, read_check
 from npulint.catalogue.texts import LANGUAGES
 from npulint.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlNode, YamlScalar, load_tree
@@ -137,13 +138,12 @@ def _message(fields: Fields, key: YamlScalar, node: YamlNode, finding: str) -> M
 
 
 def _fits(fields: Fields, node: YamlNode, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
-    """Report an example without one of the literals or without a match of the regex."""
-    try:
-        found = re.search(regex, example)
-    except re.error as error:
-        fields.problem(node, f"{what}.regex: {error}")
+    """Report a regex that may take long, and an example without one of the literals or without a match of the regex."""
+    reason = regex_problem(regex)
+    if reason:
+        fields.problem(node, f"{what}.regex: {reason}")
         return
-    if example and found is None:
+    if example and re.search(regex, example) is None:
         fields.problem(node, f"{what}: its regex does not find its example")
     elif example and not any(literal in example for literal in literals):
         fields.problem(node, f"{what}: its example has none of its literals")

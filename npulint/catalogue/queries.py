@@ -16,6 +16,8 @@ _FILTERS = ("where", "args", "active", "at_least", "anywhere")
 _GROUPS = ("all", "any", "not")
 _ARGUMENT = re.compile(r"(?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\Z")
 _NAME = re.compile(r"[^\s*]*(?:\*{1,2}[^\s*]+)*\*{0,2}\Z")
+_STARS = re.compile(r"\*+")
+_MOST_STARS = 2  # more are not needed, and matching long names takes long
 
 
 class QueryReader:
@@ -93,6 +95,8 @@ class QueryReader:
         for name in names:
             if not _NAME.match(name):
                 self.fields.problem(node, f"{what}: '{name}' is not a name pattern")
+            elif len(_STARS.findall(name)) > _MOST_STARS:
+                self.fields.problem(node, f"{what}: '{name}' has more than {_MOST_STARS} wildcards")
             elif kind.names and "*" not in name and name not in kind.names:
                 self.fields.problem(
                     node, f"{what}: there is no {kind_name} named '{name}'{suggestion(name, kind.names)}"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 _GLOB = lazy_compile(r"[*?\[\]!\\]")
+_WILDCARDS = lazy_compile(r"\*+")
 _GROUP_NAME = lazy_compile(r"\(\?P<\w+>")
 _RULES_LIMIT = 256 * 1024  # bytes of one .gitignore
 # What makes matching slow, since the expressions of pathspec backtrack, and does not occur in practice: more wildcards
@@ -215,14 +216,22 @@ def _affordable(lines: Iterable[str]) -> list[str]:
     """The lines that are matched in little time whatever the path is; others ignore nothing."""
     found, deep = [], 0
     for line in lines:
-        parts = line.strip().strip("/").split("/")
-        levels = parts.count("**")
-        deep += levels > 1
-        most = _STARS if len(parts) == 1 else _STARS_IN_PATH
-        few = all(part == "**" or len(re.findall(r"\*+", part)) <= most for part in parts)
-        if few and levels <= _DEEP and (levels <= 1 or deep <= _DEEP_LINES):
+        several = _levels(line) > 1
+        deep += several
+        if not is_costly(line) and not (several and deep > _DEEP_LINES):
             found.append(line)
     return found
+
+
+def is_costly(pattern: str) -> bool:
+    """Whether matching a pattern in .gitignore syntax may take long on some paths, because of many wildcards."""
+    parts = pattern.strip().strip("/").split("/")
+    most = _STARS if len(parts) == 1 else _STARS_IN_PATH
+    return _levels(pattern) > _DEEP or any(part != "**" and len(_WILDCARDS.findall(part)) > most for part in parts)
+
+
+def _levels(pattern: str) -> int:
+    return pattern.strip().strip("/").split("/").count("**")
 
 
 def _valid(line: str) -> bool:
