@@ -9,6 +9,7 @@ from itertools import accumulate
 import msgspec
 
 from npulint.assemble.programs import Program
+from npulint.budget import within
 from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference
@@ -35,6 +36,7 @@ from npulint.training_config.starts import paired_starts, trained_scripts
 
 _REPORTED_CODES = ("NPU0", "NPU6")  # codes of unreadable files and of comparisons
 _MODULES = 10_000  # of all compared pairs together; more would take minutes
+_FILE = 20_000  # bytes of a usual file
 _STARTS = 4  # launch configurations compared per pair of programs
 
 
@@ -56,7 +58,7 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
     catalogue = load_catalogue(settings.checks, whole=False)
     left, right = (discovered(path, settings.discovery()) for path in (reference, settings.paths[0]))
     advance = progress_counter(len(left.sources) + len(right.sources), progress)
-    first, second = (project(side, settings.declared(), advance) for side in (left, right))
+    first, second = (project(side, settings.declared(), advance, settings.limits()) for side in (left, right))
     return ProjectComparer(first, second, settings, catalogue).result(begun)
 
 
@@ -90,6 +92,8 @@ class ProjectComparer:
         self._settings = settings
         self._catalogue = catalogue
         self._matched = counterparts(reference.names, migrated.names)
+        files = len(reference.files) + len(migrated.files)
+        self._limit = settings.limits().of_project(files, _FILE * files)
 
     def result(self, begun: float = 0.0) -> RunResult:
         """The result after suppressions and thresholds, with findings of comparison checks only. `begun` is the start
@@ -135,7 +139,7 @@ class ProjectComparer:
     def _answer(self, left: Program, right: Program) -> PairAnswer:
         """The comparison of one pair of programs; without rows when the code recurses too deeply to be resolved."""
         try:
-            return self._compared(left, right)
+            return within(self._limit, lambda: self._compared(left, right))
         except UNMANAGEABLE:
             entries = {"reference": left.entry, "migrated": right.entry}
             return self._unanswered(left, right, say(self._settings.language(), "compare.unmanageable", **entries))

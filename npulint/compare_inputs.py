@@ -9,6 +9,7 @@ import msgspec
 
 from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
+from npulint.budget import Budget, BudgetError, within
 from npulint.compare.matching.matches import Side
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
@@ -19,8 +20,9 @@ from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
 from npulint.training_config.configs.lookup import Configs
 
-UNMANAGEABLE = (RecursionError, MemoryError)
-"""What resolution raises on code that is recursive or nested too deeply."""
+UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
+"""What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
+_GENEROUS = Budget()
 _CONFIGURATION = "configuration"
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
@@ -72,18 +74,22 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         return named if self.entry and named else self.whole.programs
 
 
-def project(side: SideSources, declared: Sequence[str], advance: Advance = no_progress) -> ComparedProject:
+def project(
+    side: SideSources, declared: Sequence[str], advance: Advance = no_progress, budget: Budget = _GENEROUS
+) -> ComparedProject:
     """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
     version that the settings declare."""
     files = []
     for source in side.sources:
         if source.kind not in _APART:
-            files.append(read(load(source), whole=True))
+            files.append(read(load(source, budget=budget), True, budget))
         advance(1)
+    limit = budget.of_project(len(files), sum(source.size for source in side.sources))
     try:
-        whole = assembled(side.root, files, *declared)
-    except UNMANAGEABLE:
-        files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, "too-deep")]) if f.code else f for f in files]
+        whole = within(limit, lambda: assembled(side.root, files, *declared))
+    except UNMANAGEABLE as error:
+        reason, detail = (error.reason, error.detail) if isinstance(error, BudgetError) else ("too-deep", "")
+        files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, reason, detail)]) if f.code else f for f in files]
         whole = assembled(side.root, files, *declared)
     configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
     return ComparedProject(side.root, side.problems, files, whole, configs, side.entry)

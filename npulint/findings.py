@@ -11,7 +11,7 @@ SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
 
 
-class Related(msgspec.Struct, frozen=True):
+class Related(msgspec.Struct, frozen=True, gc=False):
     """A second place that explains a finding."""
 
     path: str
@@ -19,7 +19,7 @@ class Related(msgspec.Struct, frozen=True):
     message: str
 
 
-class Edit(msgspec.Struct, frozen=True):
+class Edit(msgspec.Struct, frozen=True, gc=False):
     """Replace `span` of the file at `path` by `text`. Columns count code points."""
 
     path: str
@@ -27,7 +27,7 @@ class Edit(msgspec.Struct, frozen=True):
     text: str
 
 
-class FixStep(msgspec.Struct, frozen=True):
+class FixStep(msgspec.Struct, frozen=True, gc=False):
     """One verb (`npulint.catalogue.vocabulary.verbs`) with its arguments, applied to a place in a file."""
 
     verb: str
@@ -36,14 +36,14 @@ class FixStep(msgspec.Struct, frozen=True):
     words: dict[str, str] = {}
 
 
-class FixEdit(msgspec.Struct, frozen=True):
+class FixEdit(msgspec.Struct, frozen=True, gc=False):
     """The steps that fix one place, applied all or none. Applicability: safe or unsafe."""
 
     applicability: str
     steps: tuple[FixStep, ...]
 
 
-class Fix(msgspec.Struct, frozen=True):
+class Fix(msgspec.Struct, frozen=True, gc=False):
     """How to fix a finding. Applicability: safe, unsafe (if any part is) or manual (no automatic fix is known). `edits`
     are exact replacements, where known; `changes` are the steps that edits are derived from."""
 
@@ -53,7 +53,7 @@ class Fix(msgspec.Struct, frozen=True):
     changes: tuple[FixEdit, ...] = ()
 
 
-class MatchCandidate(msgspec.Struct, frozen=True):
+class MatchCandidate(msgspec.Struct, frozen=True, gc=False):
     """A source finding, by code and place, that may report the same problem as a graph or run finding. Those with the
     lowest `rank` match; they are equivalent."""
 
@@ -63,7 +63,7 @@ class MatchCandidate(msgspec.Struct, frozen=True):
     rank: int = 0
 
 
-class ArtifactLocation(msgspec.Struct, frozen=True):
+class ArtifactLocation(msgspec.Struct, frozen=True, gc=False):
     """The row or line of a run artifact that shows a finding. `operator` is the type and node of the operator
     concerned, if any; `origins` are the source lines that build it. `exact`: the artifact names that line of code
     itself; `several`: the finding covers operators with different places. `same` are the places of source findings that
@@ -80,7 +80,7 @@ class ArtifactLocation(msgspec.Struct, frozen=True):
     same: tuple[MatchCandidate, ...] = ()
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """What a check reports at one place, with texts in the language of the run. `places` is the number of places
     that it covers; the others are related locations. A graph finding has a `subject`, the name of the fact (an
     operator), and the graph file as `program`. `cost` is the share of the run's time that it took, in percent (0:
@@ -153,7 +153,7 @@ class Baseline(msgspec.Struct, frozen=True):
     fixed: list[BaselineEntry] = []
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, gc=False):
     """A place that decides a readiness item. `check` and `code` name the check that fails the item there; they are
     empty for evidence that it passes, or that needs review."""
 
@@ -163,7 +163,7 @@ class Evidence(msgspec.Struct, frozen=True):
     code: str = ""
 
 
-class ChecklistItem(msgspec.Struct, frozen=True):
+class ChecklistItem(msgspec.Struct, frozen=True, gc=False):
     """One item of a program's readiness checklist, its texts in the language of the run. Status is passed, failed or
     unknown; `evidence` is the place that shows it, if any. `look` says what needs review when the status is unknown.
     `failures` are all places that fail the item, most severe first."""
@@ -176,7 +176,7 @@ class ChecklistItem(msgspec.Struct, frozen=True):
     failures: tuple[Evidence, ...] = ()
 
 
-class ProgramSummary(msgspec.Struct, frozen=True):
+class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     """Facts of a run about one entry script. `state` is not_started, partial or migrated; `roles` are train, evaluate,
     export, data, library. `file_role` is what the script is for if it is not there for training
     (`npulint.assemble.file_role.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the

@@ -35,9 +35,7 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
         return tuple(_checked_pair(option, *_pair(option, word, lang), lang) for word in words)
     word = words[-1]
     if option.kind == "number":
-        if not re.fullmatch(r"[0-9]{1,6}", word):
-            raise InvalidOption(say(lang, "bad.number", word=word))
-        return int(word)
+        return _number(word, lang)
     if option.kind == "choice":
         return choice(word, option.choices, lang)
     if not word:
@@ -92,7 +90,9 @@ def _checked_pair(option: Option, key: str, value: str, lang: str) -> tuple[str,
     return choice(key, option.choices, lang), value
 
 
-def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, str]:
+def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, Any]:
+    if option.name == "budget":
+        return {choice(key, option.choices, lang): _number(value, lang) for key, value in table.items()}
     texts: list[str] = []
     for key, value in table.items():
         try:
@@ -103,6 +103,12 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
     if texts:
         raise InvalidOption(*texts)
     return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
+
+
+def _number(word: Any, lang: str) -> int:
+    if isinstance(word, bool) or not re.fullmatch(r"[0-9]{1,6}", str(word)):
+        raise InvalidOption(say(lang, "bad.number", word=word))
+    return int(word)
 
 
 def soc_family(soc: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.findings import CONFIDENCES, SEVERITIES
-from npulint.settings import FORMATS, PORTS, TARGET_KEYS
+from npulint.settings import FORMATS, LIMITED, PORTS, TARGET_KEYS
 from npulint.texts import say
 
 GROUPS = ("rules", "fixes", "output", "files", "run")
@@ -88,6 +88,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("prune_baseline", "flag", "run", config=False),
     Option("exit_zero", "flag", "run"),
     Option("jobs", "number", "run", metavar="N"),
+    Option("budget", "map", "run", choices=LIMITED, metavar="KEY=NUMBER"),
     Option("cache", "flag", "run", default_on=True),
     Option("config", "text", "run", metavar="FILE", config=False),
     Option("isolated", "flag", "run", config=False),

@@ -64,7 +64,9 @@ def build_result(
     scope = ReportScope(judged.context_only, _caused(judged, catalogue, settings))
     lines = lines or FileLines(settings.piped())
     context = RunContext(settings, catalogue, lines, scope, started=begun)
-    return finalize(merged(judged.outcomes, judged.found.problems), context)
+    raw = merged(judged.outcomes, judged.found.problems)
+    del judged  # of thousands of projects, the files take as much memory as the findings
+    return finalize(raw, context)
 
 
 def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -> frozenset[FindingKey]:

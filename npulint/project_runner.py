@@ -11,6 +11,7 @@ from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
+from npulint.budget import Budget, BudgetError, within
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
@@ -23,10 +24,12 @@ from npulint.findings import Finding, GraphSummary, ProgramSummary
 from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
 from npulint.read.files import LoadedFile, load, read
-from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops
+from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops, ran_out
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
+_GENEROUS = Budget()
+_BYTES = 40  # of source for a call, assignment or import
 _FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
 
 
@@ -43,8 +46,9 @@ class Evaluator(msgspec.Struct, frozen=True):
         """The raw results of one project. `data` replaces the bytes of files by path; `advance` is called with the
         number of files finished."""
         data = {**self.settings.piped(), **data}
-        loaded = [load(source, data.get(source.path)) for source in sources]
-        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, advance), advance)
+        budget = self.settings.limits()
+        loaded = [load(source, data.get(source.path), budget) for source in sources]
+        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, advance, budget), advance)
 
     def loaded(
         self,
@@ -63,29 +67,47 @@ class Evaluator(msgspec.Struct, frozen=True):
             advance(len(loaded))
             return known
         results = evaluate_project(root, read(), self.catalogue, self.settings)
-        self.cache.put_many({key: msgspec.msgpack.encode(results)})
+        if not ran_out(results.files):
+            self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
 
 
-def facts_of(loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+def facts_of(
+    loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress, budget: Budget = _GENEROUS
+) -> list[FileFacts]:
     """The facts of loaded files, from the cache if there are many of them."""
     if cache.enabled and len(loaded) > _FEW:
-        return cached_facts(loaded, cache, advance)
+        return cached_facts(loaded, cache, advance, budget)
     files = []
     for item in loaded:
-        files.append(read(item))
+        files.append(read(item, budget=budget))
         advance(1)
     return files
 
 
 def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
-    """The raw results of a project. Code that recurses too deeply to be resolved becomes a problem of this project."""
+    """The raw results of a project. Code that recurses too deeply to be resolved, or that takes more time or memory
+    than allowed, becomes a problem of this project."""
     similar.renew()
+    limit = settings.limits().of_project(len(files), _BYTES * sum(map(_records, files)))
     try:
-        return _judged(root, files, catalogue, settings)
+        return within(limit, lambda: _judged(root, files, catalogue, settings))
     except RecursionError:
-        problems = [Problem(f.path, "too-deep") for f in files if f.code is not None]
-        return RawResults(files=[FileFacts(p.path, "python", problems=[p]) for p in problems])
+        return _unjudged(files, "too-deep")
+    except BudgetError as error:
+        return _unjudged(files, error.reason, error.detail)
+
+
+def _unjudged(files: Sequence[FileFacts], reason: str, detail: str = "") -> RawResults:
+    """The results of a project that could not be evaluated."""
+    problems = [Problem(f.path, reason, detail) for f in files if f.code is not None or f.graph is not None]
+    return RawResults(files=[FileFacts(p.path, "python", problems=[p]) for p in problems])
+
+
+def _records(file: FileFacts) -> int:
+    """The number of things that were read in a file."""
+    code = file.code
+    return len(file.facts) + (0 if code is None else len(code.calls) + len(code.assignments) + len(code.imports))
 
 
 def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint import __version__
+from npulint.budget import REASONS, Budget
 from npulint.cache import Cache, key
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
@@ -19,6 +20,8 @@ from npulint.settings import Settings
 
 if TYPE_CHECKING:
     from npulint.read.supported_ops import OperatorLists
+
+_GENEROUS = Budget()
 
 
 @cache
@@ -67,7 +70,9 @@ def configured_op_list(paths: tuple[str, ...]) -> OperatorLists:
     return listed(paths)
 
 
-def cached_facts(loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress) -> list[FileFacts]:
+def cached_facts(
+    loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress, budget: Budget = _GENEROUS
+) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; facts that are read are stored. Graphs are not cached: they
     are large, and loading them is reading them."""
     keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
@@ -77,13 +82,18 @@ def cached_facts(loaded: Sequence[LoadedFile], store: Cache, advance: Advance = 
     for item, name in zip(loaded, keys, strict=True):
         facts = _decoded(known.get(name))
         if facts is None:
-            facts = read(item)
-            if item.problem is None and item.graph is None and item.facts is None:
+            facts = read(item, budget=budget)
+            if item.problem is None and item.graph is None and item.facts is None and not ran_out([facts]):
                 fresh[name] = encode(facts)
         files.append(facts)
         advance(1)
     store.put_many(fresh)
     return files
+
+
+def ran_out(files: Iterable[FileFacts]) -> bool:
+    """Whether a limit on time or memory was exceeded: another run may have more of it."""
+    return any(problem.reason in REASONS for file in files for problem in file.problems)
 
 
 def _decoded(data: bytes | None) -> FileFacts | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from npulint.budget import Budget
+
 if TYPE_CHECKING:
     from npulint.discover.files import DiscoverOptions
 
@@ -18,16 +20,18 @@ DOCS_URL = "https://npulint.readthedocs.io"
 """The published documentation of the built-in checks; a team without internet access can set its own copy."""
 PORTS = ("explicit", "transfer")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
+LIMITED = ("time", "memory")
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
-    and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
-    default exclusions. `baseline` is the path of a baseline file and `reference` the project before its migration
-    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list. An
-    empty `docs_url` omits links to documentation. An empty `min_severity` means warning in formats for people and note
-    in others. `lang` is ``en`` or ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`."""
+    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that
+    `exclude` and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is
+    None for the default exclusions. `baseline` is the path of a baseline file and `reference` the project before
+    its migration (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the
+    built-in list. An empty `docs_url` omits links to documentation. `budget` limits seconds (``time``) and MB
+    (``memory``) of a project. An empty `min_severity` means warning in formats for people and note in others.
+    `lang` is ``en`` or ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`."""
 
     paths: tuple[str, ...] = (".",)
     select: tuple[str, ...] = ()
@@ -66,6 +70,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     consequences_since: str = ""
     show_files: bool = False
     jobs: int = 0
+    budget: dict[str, int] = {}
     cache: bool = True
     stdin_filename: str = ""
     stdin: bytes | None = None
@@ -88,6 +93,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         named = (posixpath.normpath(path.replace("\\", "/")) for path in self.paths)
         folders = ["" if path == "." else path for path in named]
         return max((one for one in folders if not one or f"{root}/".startswith(f"{one}/")), key=len, default=None)
+
+    def limits(self) -> Budget:
+        """The limits on the time and memory that a file or project may take."""
+        return Budget(**self.budget)
 
     def piped(self) -> dict[str, bytes]:
         """Standard input by file name; empty when nothing was piped in."""

@@ -5,16 +5,19 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 
 import msgspec
 
+from npulint import budget
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.kinds import SourceFile
+from npulint.facts.model import FileFacts, Problem
 from npulint.postprocess.record import RawResults
+from npulint.postprocess.sharing import Pool
 from npulint.progress import Advance, no_progress
 from npulint.project_runner import Evaluator, decoded
 from npulint.settings import Settings
@@ -50,10 +53,10 @@ def _in_turn(
     outcomes = []
     store = open_cache(settings.cache)
     evaluator = Evaluator(catalogue, settings, store)
-    waiting = 0
+    waiting, pool = 0, Pool()
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
-            outcomes.append(evaluator.project(root, sources, advance=advance))
+            outcomes.append(pool.shared(evaluator.project(root, sources, advance=advance)))
             waiting += len(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
@@ -77,16 +80,45 @@ def collector_at_rest() -> Iterator[None]:
 def _together(projects: Projects, settings: Settings, count: int, advance: Advance) -> list[RawResults]:
     """The raw results of all projects from `count` processes, which return msgpack bytes instead of pickled objects."""
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
     items = list(projects.items())
     size = max(1, -(-len(items) // (count * _CHUNKS)))
     chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
     outcomes: list[RawResults] = []
-    with ProcessPoolExecutor(count, initializer=_end_on_interrupt) as pool:
-        for chunk, answers in zip(chunks, pool.map(_chunk, chunks, [settings] * len(chunks)), strict=True):
-            outcomes += [outcome for outcome in map(decoded, answers) if outcome is not None]
-            advance(sum(map(len, chunk.values())))
+    known = Pool()
+    budget.rest()
+    done = 0
+    with suppress(BrokenProcessPool), ProcessPoolExecutor(count, initializer=_end_on_interrupt) as pool:
+        for answers in pool.map(_chunk, chunks, [settings] * len(chunks)):
+            outcomes += map(known.shared, _decoded(answers))
+            advance(sum(map(len, chunks[done].values())))
+            done += 1
+    for chunk in chunks[done:]:  # the system has ended a process
+        outcomes += map(known.shared, _apart(chunk, settings))
+        advance(sum(map(len, chunk.values())))
     return outcomes
+
+
+def _apart(projects: Projects, settings: Settings) -> list[RawResults]:
+    """The raw results of projects from a process of their own. If the system ends it, for want of memory or because of
+    a fault in an extension module, each project gets one, and what ends that one is named."""
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
+    try:
+        with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
+            return _decoded(pool.submit(_chunk, projects, settings).result())
+    except BrokenProcessPool:
+        if len(projects) > 1:
+            return [outcome for root in projects for outcome in _apart({root: projects[root]}, settings)]
+    problems = [Problem(source.path, "process-ended") for sources in projects.values() for source in sources]
+    return [RawResults(files=[FileFacts(one.path, "other", problems=[one]) for one in problems])]
+
+
+def _decoded(answers: list[bytes]) -> list[RawResults]:
+    """The raw results that a worker process returned."""
+    return [outcome for outcome in map(decoded, answers) if outcome is not None]
 
 
 def _end_on_interrupt() -> None:

@@ -116,7 +116,9 @@ def test_stdin_is_configured_by_its_name() -> None:
         pytest.param("min_severity = 'note'", "did you mean `min-severity`?", id="underscore for hyphen"),
         pytest.param("zzzzzz = 1", "npulint.toml:1: unknown key `zzzzzz`", id="a key like nothing"),
         pytest.param("extend-exclude = ['b', 'a/*a*a*a']", "npulint.toml:1: extend-exclude: `a/*a*a*a` has too many"),
-        pytest.param("exclude = ['a/**/b/**/c/**/d/**']", "npulint.toml:1: exclude: `a/**/b/**/c/**/d/**` has too many"),
+        pytest.param(
+            "exclude = ['a/**/b/**/c/**/d/**']", "npulint.toml:1: exclude: `a/**/b/**/c/**/d/**` has too many"
+        ),
         pytest.param("lang = 'de'", "npulint.toml:1: lang: `de` is not one of auto, en, zh", id="unknown value"),
         pytest.param("\njobs = 'two'", "npulint.toml:2: jobs: expected an integer", id="wrong type"),
         pytest.param("output = ['json=/etc/x']", "unknown key `output`", id="configuration cannot write files"),

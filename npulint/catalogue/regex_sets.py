@@ -61,7 +61,7 @@ def disjoint(one: list[Any] | None, other: list[Any] | None) -> bool:
 
 def _apart(left: Any, right: Any) -> bool:
     if END in (left, right):
-        return left != right
+        return left is not right
     members = _members(left), _members(right)
     return None not in members and not (members[0] & members[1])  # type: ignore[operator]
 

@@ -113,9 +113,7 @@ def _alternatives(branches: list[Nodes], after: Nodes) -> _Cost:
     ways = [cost.ways for cost in costs]
     firsts = [first_of(branch + after) for branch in branches]
     apart = all(disjoint(one, other) for place, one in enumerate(firsts) for other in firsts[:place])
-    return _Cost(
-        max(ways) if apart else sum(ways), max(cost.power for cost in costs), any(cost.runs for cost in costs)
-    )
+    return _Cost(max(ways) if apart else sum(ways), max(cost.power for cost in costs), any(cost.runs for cost in costs))
 
 
 def _repetition(node: Any, after: Nodes) -> _Cost:

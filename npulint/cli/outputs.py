@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from npulint.errors import NpulintError
 from npulint.texts import say
@@ -21,13 +21,13 @@ def is_summary(path: str, environ: Mapping[str, str]) -> bool:
     return bool(named) and os.path.realpath(path) == os.path.realpath(named)
 
 
-def save(path: str, render: Callable[[int], str], environ: Mapping[str, str], lang: str) -> str:
-    """Write a report to a file; `render` takes the size limit in bytes, 0 for none. Existing content of a job summary
-    stays. Returns a warning when the report does not fit; raises `NpulintError`."""
+def save(path: str, render: Callable[[int], Iterable[str]], environ: Mapping[str, str], lang: str) -> str:
+    """Write a report to a file; `render` takes the size limit in bytes, 0 for none, and gives the parts. Existing
+    content of a job summary stays. Returns a warning when the report does not fit; raises `NpulintError`."""
     try:
         if not is_summary(path, environ):
             with open(path, "wb") as stream:
-                stream.write(_bytes(render(0)))
+                stream.writelines(map(_bytes, render(0)))
             return ""
         return _add(path, render, lang)
     except (OSError, ValueError) as error:
@@ -35,14 +35,14 @@ def save(path: str, render: Callable[[int], str], environ: Mapping[str, str], la
         raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
 
 
-def _add(path: str, render: Callable[[int], str], lang: str) -> str:
+def _add(path: str, render: Callable[[int], Iterable[str]], lang: str) -> str:
     with open(path, "ab+") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 2))
         end = stream.read()
         gap = b"" if not size or end == b"\n\n" else b"\n" if end.endswith(b"\n") else b"\n\n"
         room = SUMMARY_LIMIT - size - len(gap)
-        report = _bytes(render(room)) if room > 0 else b""
+        report = b"".join(map(_bytes, render(room))) if room > 0 else b""
         if not report or len(report) > room:
             return say(lang, "output.full", path=path)
         stream.write(gap + report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +14,7 @@ from npulint.facts.model import Problem
 from npulint.findings import RunResult
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
-from npulint.report.view import ReportView, render
+from npulint.report.view import ReportView, render, render_parts
 from npulint.settings import PEOPLE_FORMATS, RANK, Settings
 from npulint.source_lines import FileLines, LineProvider
 from npulint.texts import say
@@ -45,7 +46,7 @@ def report(
     if applied is not None and settings.stdin is not None:  # standard output carries the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:
-        host.write(render(settings.format, result, views.screen(settings.format)))
+        _print(settings.format, result, views, host)
     for format_name, path in settings.output:
         _further(format_name, path, result, host, views)
     warn_of_nothing(result, settings, host)
@@ -88,16 +89,21 @@ def _further(format_name: str, path: str, result: RunResult, host: Host, views: 
     from npulint.cli.outputs import STANDARD_OUTPUT, save
 
     if path in STANDARD_OUTPUT:
-        host.write(render(format_name, result, views.screen(format_name)))
+        _print(format_name, result, views, host)
         return
     view = views.plain(format_name)
 
-    def within(limit: int) -> str:
-        return render(format_name, result, msgspec.structs.replace(view, limit=limit))
+    def within(limit: int) -> Iterator[str]:
+        return render_parts(format_name, result, msgspec.structs.replace(view, limit=limit))
 
     warning = save(path, within, host.environ, view.lang)
     if warning:
         host.warn(warning)
+
+
+def _print(format_name: str, result: RunResult, views: Views, host: Host) -> None:
+    for part in render_parts(format_name, result, views.screen(format_name)):
+        host.write(part)
 
 
 class Views(msgspec.Struct, frozen=True):

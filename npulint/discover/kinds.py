@@ -71,7 +71,7 @@ PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
 """Kinds whose file names are ambiguous: unreadable files are not reported."""
 
 
-class SourceFile(msgspec.Struct, frozen=True):
+class SourceFile(msgspec.Struct, frozen=True, gc=False):
     """A file to read. `path` is for display and results, `location` for opening it (they differ if the name is not
     UTF-8, and on Windows); `base` is the highest folder that may be its project's root."""
 

@@ -7,7 +7,7 @@ import os
 
 def shown(location: str) -> str:
     """A path as results spell it: POSIX slashes, bytes that are not UTF-8 as ``\\xNN``."""
-    path = location.replace(os.sep, "/")
+    path = location if os.sep == "/" else location.replace(os.sep, "/")
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

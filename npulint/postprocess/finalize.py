@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from npulint import similar
 from npulint.findings import RunResult, Summary
 from npulint.postprocess import passes
@@ -45,7 +47,9 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
     """The result of a run: raw results after all passes. Raises `ConfigError` when the settings select an unknown check
     or an unreadable baseline."""
     similar.renew()
-    data = RunData(raw=raw, findings=list(raw.findings), programs=list(raw.programs))
+    findings = list(raw.findings)
+    raw = msgspec.structs.replace(raw, findings=())  # or the memory would hold each twice
+    data = RunData(raw=raw, findings=findings, programs=list(raw.programs))
     for step in order:
         data = step(data, context)
     return RunResult(

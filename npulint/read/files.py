@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from npulint.budget import Budget, BudgetError, within
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
@@ -13,6 +14,7 @@ from npulint.read.chip_names import chip_names
 from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
+_GENEROUS = Budget()
 
 
 class LoadedFile(msgspec.Struct, frozen=True):
@@ -26,20 +28,31 @@ class LoadedFile(msgspec.Struct, frozen=True):
     facts: list[Fact] | None = None
 
 
-def load(file: SourceFile, content: bytes | None = None) -> LoadedFile:
+def load(file: SourceFile, content: bytes | None = None, budget: Budget = _GENEROUS) -> LoadedFile:
     """Load a file, or use `content` instead (standard input, unsaved editor text)."""
-    if file.kind == "graph":
-        return _graph(file, content)
-    if file.kind == "artifact":
-        return _artifact(file, content)
+    if file.kind in ("graph", "artifact"):
+        structure = _graph if file.kind == "graph" else _artifact
+        try:
+            return within(budget.of_file(file.size), lambda: structure(file, content))
+        except BudgetError as error:
+            return LoadedFile(file, problem=Problem(file.path, error.reason, error.detail))
     if content is not None:
         return LoadedFile(file, content)
     data = read_bytes(file.location, file.path, LIMIT)
     return LoadedFile(file, problem=data) if isinstance(data, Problem) else LoadedFile(file, data)
 
 
-def read(loaded: LoadedFile, whole: bool = False) -> FileFacts:
-    """The facts of a loaded file; never raises for its content. `whole`: include functions that use no framework."""
+def read(loaded: LoadedFile, whole: bool = False, budget: Budget = _GENEROUS) -> FileFacts:
+    """The facts of a loaded file, or why there are none: its content raises nothing, and reading it ends within the
+    budget. `whole`: include functions that use no framework."""
+    try:
+        return within(budget.of_file(len(loaded.data)), lambda: _read(loaded, whole))
+    except BudgetError as error:
+        file = loaded.file
+        return FileFacts(file.path, file.kind, problems=[Problem(file.path, error.reason, error.detail)])
+
+
+def _read(loaded: LoadedFile, whole: bool) -> FileFacts:
     file = loaded.file
     if loaded.problem is not None:
         return FileFacts(file.path, file.kind, problems=[loaded.problem])

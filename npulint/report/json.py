@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,21 +21,46 @@ VERSION = 1
 
 def render(result: RunResult, view: ReportView) -> str:
     """The whole result. It contains no timestamp, so equal input gives equal bytes."""
+    return "".join(parts(result, view))
+
+
+def parts(result: RunResult, view: ReportView) -> Iterator[str]:
+    """The report in parts, since that of thousands of projects is several hundred megabytes."""
     findings = visible(result, view)
-    document = {
+    members: dict[str, Any] = {
         "version": VERSION,
         "tool": {"name": "npulint", "version": __version__},
         "target": result.target,
         "summary": summary_record(result, findings, view),
-        "programs": [program_record(program) for program in result.programs],
-        "findings": [finding_record(finding) for finding in findings],
+        "programs": map(program_record, result.programs),
+        "findings": map(finding_record, findings),
         "unread": unread_records(result),
         **graphs_record(result),
         **runs_record(result),
         **fix_records(view),
         **compared_record(result),
     }
-    return msgspec.json.format(msgspec.json.encode(encodable(document)), indent=2).decode() + "\n"
+    sign = "{"
+    for name, value in members.items():
+        yield f'{sign}\n  "{name}": '
+        yield from _items(value) if isinstance(value, map) else [_text(value, 2)]
+        sign = ","
+    yield "\n}\n"
+
+
+def _items(records: Iterable[Any]) -> Iterator[str]:
+    """An array of many records."""
+    sign = "["
+    for record in records:
+        yield f"{sign}\n    {_text(record, 4)}"
+        sign = ","
+    yield "[]" if sign == "[" else "\n  ]"
+
+
+def _text(value: Any, depth: int) -> str:
+    """A value of the document, its further lines indented by `depth` columns."""
+    text = msgspec.json.format(msgspec.json.encode(encodable(value)), indent=2).decode()
+    return text.replace("\n", "\n" + " " * depth)  # no text of JSON contains a line feed
 
 
 def encodable(value: Any) -> Any:

@@ -9,7 +9,8 @@ it the report is incomplete. Lines end in one line feed; no text contains one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -32,18 +33,23 @@ from npulint.report.view import ReportView, visible
 
 def render(result: RunResult, view: ReportView) -> str:
     """The whole result, one line per record, without timestamps."""
+    return "".join(parts(result, view))
+
+
+def parts(result: RunResult, view: ReportView) -> Iterator[str]:
+    """The lines of the report."""
     findings = visible(result, view)
-    rows: list[Any] = [
-        *_of_kind("finding", map(finding_record, findings)),
-        *_of_kind("program", map(program_record, result.programs)),
-        *_of_kind("graph", graphs_record(result).get("graphs", ())),
-        *_of_kind("run", runs_record(result).get("runs", ())),
-        *_of_kind("unread", unread_records(result)),
-        *(row for kind, records in fix_records(view).items() for row in _of_kind(kind, records)),
-        *_compared(result),
-        *_of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
-    ]
-    return b"".join(msgspec.json.encode(encodable(row)) + b"\n" for row in rows).decode()
+    rows = chain(
+        _of_kind("finding", map(finding_record, findings)),
+        _of_kind("program", map(program_record, result.programs)),
+        _of_kind("graph", graphs_record(result).get("graphs", ())),
+        _of_kind("run", runs_record(result).get("runs", ())),
+        _of_kind("unread", unread_records(result)),
+        (row for kind, records in fix_records(view).items() for row in _of_kind(kind, records)),
+        _compared(result),
+        _of_kind("summary", [_closing(result, summary_record(result, findings, view))]),
+    )
+    return (msgspec.json.encode(encodable(row)).decode() + "\n" for row in rows)
 
 
 def _of_kind(kind: str, records: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:

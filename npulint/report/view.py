@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,6 +15,8 @@ from npulint.source_lines import LineProvider
 
 if TYPE_CHECKING:
     from npulint.fix.model import FixResult
+
+_AT_ONCE = 500  # parts of a report that are written together
 
 
 class RulePage(msgspec.Struct, frozen=True):
@@ -71,19 +73,33 @@ class ReportView(msgspec.Struct, frozen=True):
     sources: str = ""
 
 
-class _Format(Protocol):
-    def render(self, result: RunResult, view: ReportView) -> str: ...
-
-
 def render(format_name: str, result: RunResult, view: ReportView) -> str:
     """The report in one of `npulint.settings.FORMATS`, ending in a newline if not empty."""
-    module = cast(_Format, import_module(f"npulint.report.{format_name}"))
-    text = module.render(result, view)
+    return "".join(render_parts(format_name, result, view))
+
+
+def render_parts(format_name: str, result: RunResult, view: ReportView) -> Iterator[str]:
+    """The report in parts, so that a large one is never in memory as a whole, where the format allows that."""
+    module = import_module(f"npulint.report.{format_name}")
+    texts = module.parts(result, view) if hasattr(module, "parts") else [module.render(result, view)]
     if format_name not in MACHINE_FORMATS:
-        return text
+        yield from texts
+        return
     from npulint.report.ci_escape import ci_escape
 
-    return ci_escape(text, format_name)
+    for some in _joined(texts):
+        yield ci_escape(some, format_name)
+
+
+def _joined(texts: Iterable[str]) -> Iterator[str]:
+    """The texts in fewer parts."""
+    held: list[str] = []
+    for number, text in enumerate(texts, 1):
+        held.append(text)
+        if number % _AT_ONCE == 0:
+            yield "".join(held)
+            held.clear()
+    yield "".join(held)
 
 
 def fields_of(record: msgspec.Struct, names: str) -> dict[str, Any]:

@@ -1,0 +1,193 @@
+"""Limits on the time and memory that a file or project may take, enforced by a thread.
+
+What runs out is stopped between two instructions of Python; what is written in C is not stopped, and is bounded by the
+limits on sizes. Time is that of the processor, where the system tells it by thread (Linux), else elapsed time. Memory
+is what the process has more than at the beginning, where the system tells it (Linux)."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+_T = TypeVar("_T")
+
+REASONS = ("out-of-time", "out-of-memory")
+"""Why work is stopped."""
+_TICK = 0.2  # seconds between two looks
+_IDLE = 5  # seconds without anything to watch, after which the thread ends
+_MEGABYTE = 1 << 20
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """How much one piece of work may take: seconds, and bytes of memory."""
+
+    seconds: float
+    memory: int
+
+
+class Budget(msgspec.Struct, frozen=True):
+    """What a project may take: `time` in seconds and `memory` in MB; 0 is a generous limit that grows with its size."""
+
+    time: int = 0
+    memory: int = 0
+
+    def of_file(self, size: int) -> Limit:
+        """The limit for reading a file of `size` bytes."""
+        return self._limit(5 + 30 * size / _MEGABYTE, 500 + 100 * size / _MEGABYTE)
+
+    def of_project(self, files: int, size: int) -> Limit:
+        """The limit for judging `files` files with `size` bytes together."""
+        return self._limit(8 + files / 5 + 30 * size / _MEGABYTE, 600 + 2 * files + 100 * size / _MEGABYTE)
+
+    def _limit(self, seconds: float, megabytes: float) -> Limit:
+        return Limit(float(self.time or seconds), int((self.memory or megabytes) * _MEGABYTE))
+
+
+class BudgetError(Exception):
+    """A limit was exceeded; `reason` is one of `REASONS`, `detail` the limit."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+class _Stop(BaseException):
+    """Raised in the watched thread; not an `Exception`, so that no handler of errors takes it for one."""
+
+
+class _Watched:
+    """Work under way in a thread: its limit and what there was at its beginning."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.thread = threading.get_ident()
+        self.begun = _own_time()
+        self.memory = -1  # at the first look: asking for it takes longer than a small file
+        self.reason = ""
+
+    def look(self, memory: int) -> None:
+        """Stop the work if it is over a limit; again at every look, since an exception may be lost in a destructor."""
+        if self.memory < 0:
+            self.memory = memory
+        if not self.reason and _time_of(self.thread) - self.begun > self.limit.seconds:
+            self.reason = "out-of-time"
+        elif not self.reason and memory - self.memory > self.limit.memory:
+            self.reason = "out-of-memory"
+        if self.reason:
+            _raise_in(self.thread, _Stop)
+
+    def error(self) -> BudgetError:
+        limit = self.limit
+        detail = f"> {limit.seconds:.0f} s" if self.reason == "out-of-time" else f"> {limit.memory // _MEGABYTE} MB"
+        return BudgetError(self.reason, detail)
+
+
+class Watchdog:
+    """The thread that looks at all work under way, started when there is some."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as in a new process, which has no copy of the thread."""
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._work: list[_Watched] = []
+        self._thread: threading.Thread | None = None
+
+    def begin(self, limit: Limit) -> _Watched:
+        watched = _Watched(limit)
+        with self._lock:
+            self._work.append(watched)
+            if self._thread is None:
+                self._ended.clear()
+                self._thread = threading.Thread(target=self._watch, name="npulint budget", daemon=True)
+                self._thread.start()
+        return watched
+
+    def end(self, watched: _Watched) -> None:
+        with self._lock:
+            self._work.remove(watched)
+            if watched.reason:
+                _raise_in(watched.thread, None)
+
+    def rest(self) -> None:
+        """End the thread, if nothing is under way: a process with one thread can be forked safely."""
+        with self._lock:
+            thread = None if self._work else self._thread
+        if thread is not None:
+            self._ended.set()
+            thread.join()
+
+    def _watch(self) -> None:
+        last = time.monotonic()
+        while True:
+            ended = self._ended.wait(_TICK)
+            with self._lock:
+                now = time.monotonic()
+                last = now if self._work else last
+                if not self._work and (ended or now - last > _IDLE):
+                    self._thread = None
+                    return
+                memory = _memory() if self._work else 0
+                for watched in self._work:
+                    watched.look(memory)
+
+
+_WATCHDOG = Watchdog()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_WATCHDOG.reset)
+
+
+def rest() -> None:
+    """End the thread that watches until there is work again; call it before processes are forked."""
+    _WATCHDOG.rest()
+
+
+def within(limit: Limit, work: Callable[[], _T]) -> _T:
+    """The result of `work`. Raises `BudgetError` if it takes more than the limit."""
+    watched = _WATCHDOG.begin(limit)
+    try:
+        try:
+            return work()
+        finally:
+            _WATCHDOG.end(watched)
+    except _Stop:
+        if not watched.reason:  # a limit around this one
+            raise
+        raise watched.error() from None
+
+
+_BY_THREAD = hasattr(time, "pthread_getcpuclockid")
+
+
+def _own_time() -> float:
+    return time.thread_time() if _BY_THREAD else time.monotonic()
+
+
+def _time_of(thread: int) -> float:
+    """The seconds that a thread has used the processor, else those of the system's clock: as `_own_time` there."""
+    return time.clock_gettime(time.pthread_getcpuclockid(thread)) if _BY_THREAD else time.monotonic()
+
+
+def _memory() -> int:
+    """The bytes of memory of this process; 0 where that is not known."""
+    try:
+        with open("/proc/self/statm", "rb") as stream:
+            return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Have a thread raise an exception at its next instruction; None takes back what it has not raised yet."""
+    import ctypes  # only here: it takes longer than a small file
+
+    wanted: Any = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)
