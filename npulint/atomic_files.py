@@ -1,4 +1,4 @@
-"""Writes a file beside its place and moves it there in one step; removes what killed runs left behind.
+"""Writes a file next to its place and moves it there in one step; removes what killed runs left behind.
 
 A temporary file is locked while it is used. One that nobody has locked belongs to a run that was killed.
 """

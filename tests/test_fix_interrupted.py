@@ -3,6 +3,7 @@ next run, and reports are true."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="n
 MINE = ("--checks", "mine", "--select", ",".join(CODES), "--no-cache", "--unsafe-fixes")
 FILES = tuple(f"{folder}file{number}.py" for folder in ("", "sub/") for number in range(3))
 LINKED = "linked.py"
+ENVIRON = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
 KILLS = int(os.environ.get("NPULINT_TEST_KILLS", "12"))
 
 # Each call of the system that writing needs is counted; the run ends before the one whose number is given.
@@ -87,7 +89,7 @@ def fill(project: Project) -> Project:
 def spawned(project: Project, code: str, *words: str) -> Answer:
     done = subprocess.run(
         [sys.executable, "-c", code, *words],
-        cwd=project.folder, env={**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}, capture_output=True, check=False
+        cwd=project.folder, env=ENVIRON, capture_output=True, check=False
     )  # fmt: skip
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -178,9 +180,8 @@ def test_two_runs_at_once(mine: Project) -> None:
     names = [f"many/file{number}.py" for number in range(40)]
     mine.write(dict.fromkeys(names, MODEL.encode()))
     command = [sys.executable, "-m", "npulint", "check", "--fix", "--format=json", *MINE, "many"]
-    environ = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
     running = [
-        subprocess.Popen(command, cwd=mine.folder, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(command, cwd=mine.folder, env=ENVIRON, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(3)
     ]
     answers = []
@@ -196,3 +197,18 @@ def test_two_runs_at_once(mine: Project) -> None:
         assert answer.code == (2 if refused else 0)
         assert answer.findings == []
         assert len(answer.err.splitlines()) == len(refused)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [(), ("--fix",), ("--fix", "-")])
+def test_standard_output_on_a_full_disk(mine: Project, words: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "npulint", "check", *words, *MINE],
+            input=MODEL.encode(), stdout=full, stderr=subprocess.PIPE, cwd=mine.folder, env=ENVIRON, check=False
+        )  # fmt: skip
+    assert (done.returncode, done.stderr.decode()) == (
+        2,
+        f"error: <stdout>: cannot be written: {os.strerror(errno.ENOSPC)}\n",
+    )
+    assert set(texts(mine).values()) == {WHOLE if words == ("--fix",) else MODEL}

@@ -348,6 +348,18 @@ def test_a_file_of_one_fix_that_is_written_already_is_left_when_the_other_fails(
     assert contents(tmp_path) == {"train.py": b"old", "other.py": b"new", "ops_info.json": b"{}"}
 
 
+def test_hundreds_of_files_of_one_fix_need_no_descriptors_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # 1500 times
+    names = [f"file{number}.py" for number in range(1500)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"old")
+    files = [FileChange(name, b"old", b"new", False, str(tmp_path / name)) for name in names]
+    assert write_all(FixResult(files, [Fixed("NPU1", "x", names[0], 1, "safe", tuple(names))], [], RunResult())) == {}
+    assert set(contents(tmp_path).values()) == {b"new"}
+
+
 # What killed runs left
 
 

@@ -65,7 +65,7 @@ def write_together(changes: Sequence[FileChange]) -> dict[str, OSError]:
 
 
 def _staged(change: FileChange, staged: ExitStack) -> Move | None:
-    """Write the new content beside the file and return what moves it there; None if the file has it already."""
+    """Write the new content next to the file and return what moves it there; None if the file has it already."""
     location = change.location or change.path
     folder, name = staged.enter_context(_folder(change, location)), os.path.basename(location)
     if change.new:
@@ -145,7 +145,7 @@ def _create(change: FileChange, folder: Folder, name: str, made: str) -> None:
 
 
 def _in_place(change: FileChange, folder: Folder, name: str, made: str, status: os.stat_result) -> None:
-    """Overwrite a file with several hard links; its copy stays beside it until it is complete."""
+    """Overwrite a file with several hard links; its copy stays next to it until it is complete."""
     _same(folder, name, status)
     copy = name_of_copy(name, change.after)
     folder.replace(made, copy)

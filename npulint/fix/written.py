@@ -12,13 +12,16 @@ from npulint.findings import RunResult
 from npulint.fix.model import FileChange, Fixed, FixResult, Refusal
 from npulint.fix.write import UnwrittenError, write_together
 
+_TOGETHER = 200  # files; each needs two descriptors, and systems permit about a thousand
+
 
 def write_all(fixes: FixResult) -> dict[str, Refusal]:
-    """Write the files; those that one fix changes all or none. Returns the refusals of the files that stay as they
-    were, by path."""
+    """Write the files; those that one fix changes all or none, unless there are hundreds. Returns the refusals of the
+    files that stay as they were, by path."""
     failed: dict[str, OSError] = {}
     for group in _groups(fixes.files, fixes.fixed):
-        failed |= write_together(group)
+        for some in [group] if len(group) <= _TOGETHER else [[one] for one in group]:
+            failed |= write_together(some)
     return {path: _refusal(path, failed[path]) for path in sorted(failed)}
 
 
@@ -66,6 +69,6 @@ def _groups(files: Sequence[FileChange], fixed: Sequence[Fixed]) -> list[list[Fi
         for one, other in pairwise(path for path in fix.paths if path in leader):
             leader[find(other)] = find(one)
     groups: dict[str, list[FileChange]] = {}
-    for file in files:
+    for file in sorted(files, key=lambda file: not file.new):
         groups.setdefault(find(file.path), []).append(file)
     return list(groups.values())
