@@ -7,12 +7,13 @@ that they do not depend on the working directory.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 
+from npulint.atomic_files import Folder, sweep, temporary
 from npulint.discover.safe_open import read_regular
 from npulint.errors import ConfigError
 from npulint.findings import BaselineEntry
@@ -68,30 +69,34 @@ def save_baseline(path: str, entries: Sequence[BaselineEntry], lang: str) -> Non
 
 
 def write_whole(path: str, data: bytes, lang: str) -> None:
-    """Write a file atomically (temporary file, then rename); raises `ConfigError`."""
-    real = os.path.realpath(path)
+    """Write a file atomically (temporary file, then rename). A symbolic link is followed to an existing file, which has
+    been read as a baseline before, but creates none. Raises `ConfigError`."""
+    folder, name = os.path.split(os.path.realpath(path))
+    sweep(folder)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".npulint-", dir=os.path.dirname(real))
-        try:
-            with open(handle, "wb") as stream:
-                stream.write(data)
-            os.chmod(temporary, _mode(real))
-            os.replace(temporary, real)
-        except OSError:
-            os.unlink(temporary)
-            raise
+        if os.path.islink(path):
+            os.stat(path)
+        with Folder(folder) as opened:
+            mode = _mode(opened, name)
+            prepare = partial(_set_mode, mode) if mode else None
+            with temporary(opened, name, data, 0o666, prepare) as made:
+                opened.replace(made, name)
+                opened.sync()
     except OSError as error:
         raise ConfigError([say(lang, "output.failed", path=path, detail=error.strerror or str(error))]) from error
 
 
-def _mode(path: str) -> int:
-    """The permission bits of the file to be replaced; for a new file, what the umask permits."""
+def _mode(folder: Folder, name: str) -> int:
+    """The permission bits of the file to be replaced; 0 for a new file."""
     try:
-        return os.stat(path).st_mode & 0o777
+        return folder.status(name).st_mode & 0o777
     except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return 0
+
+
+def _set_mode(mode: int, descriptor: int) -> None:
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, mode)
 
 
 def _order(entry: BaselineEntry) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ writes the files."""
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable, Collection
 
@@ -64,7 +65,9 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 waiting = 0
     after = {one.path: one.after for some in found for one in some.files}
     last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
-    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**piped, **after})))
+    checked = (file.location for file in first.found.files if file.path not in piped)
+    folders = tuple(sorted({os.path.dirname(location) for location in checked}))
+    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**piped, **after})), folders)
 
 
 def fix_texts(
@@ -206,13 +209,15 @@ class _Guard:
                 self._commented.setdefault(file.path, []).append(file)
 
     def objection(self, one: Finding, path: str, place: Span, plan: Plan) -> str:
-        """Why a fix at a place is refused, empty if it is not: it does not converge, changes a file that was not named,
-        or a comment suppresses the check there."""
+        """Why a fix at a place is refused, empty if it is not: it does not converge, changes a file that was not named
+        or a link, or a comment suppresses the check there."""
         if (one.code, path) in self._blamed:
             return _RESTLESS
         paths = {edit.path for edit in plan.edits} | {request.path for request in plan.imports}
         if not all(map(self._workspace.may_change, paths)):
             return "not-named"
+        if any(map(self._workspace.is_link, paths)):
+            return "link"
         if self._ignored(one, path, place) or any(self._ignored(one, other, None) for other in sorted(paths)):
             return "suppressed"
         if self._of_other_adapter(plan):
@@ -249,7 +254,8 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
 
 def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
     finding = one.finding
-    return Fixed(finding.code, finding.name, one.path, workspace.line(one.path, one.place.line), one.applicability)
+    line = workspace.line(one.path, one.place.line)
+    return Fixed(finding.code, finding.name, one.path, line, one.applicability, tuple(sorted(one.paths)))
 
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
@@ -262,11 +268,12 @@ def _idle(done: PassResult) -> list[RefusedFix]:
     return [RefusedFix(one.finding, one.path, one.place, one.change, _RESTLESS) for one in done.made]
 
 
-def _together(found: list[_ProjectFixes], result: RunResult) -> FixResult:
+def _together(found: list[_ProjectFixes], result: RunResult, folders: tuple[str, ...] = ()) -> FixResult:
     files = sorted((one for some in found for one in some.files), key=lambda one: one.path)
     fixed = sorted((one for some in found for one in some.fixed), key=lambda one: (one.path, one.line, one.code))
     refused = {one: None for some in found for one in some.refused}
-    return FixResult(files, fixed, sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason)), result)
+    ordered = sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason))
+    return FixResult(files, fixed, ordered, result, folders)
 
 
 __all__ = ["FileChange", "FixResult", "Fixed", "Refusal", "apply_fixes", "fix_texts", "fixed_example"]

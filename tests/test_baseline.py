@@ -283,7 +283,21 @@ def test_the_file_keeps_its_mode_and_a_link_stays_a_link(accepted: Project, tmp_
     accepted.write({"train.py": TRAIN.replace("x, 0.5", "x, 0.9")})
     assert accepted.run("check", "--write-baseline").code == 0
     assert (accepted.folder / FILE).is_symlink() and shared.stat().st_mode & 0o777 == 0o640
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".npulint")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["shared.json"]
+
+
+def test_a_link_to_nothing_is_not_followed(project: Project, tmp_path: Path) -> None:
+    project.write({"train.py": TRAIN})
+    (project.folder / FILE).symlink_to(tmp_path / "new.json")
+    assert project.run("check", "--write-baseline").code == 2
+    assert not (tmp_path / "new.json").exists()
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_that_writes(project: Project) -> None:
+    left = f".{FILE}.0123456789abcdef.npulint"
+    project.write({"train.py": TRAIN, left: b"half"})
+    assert project.run("check", "--write-baseline").code == 0
+    assert not (project.folder / left).exists()
 
 
 def test_a_baseline_that_cannot_be_written_is_an_error(project: Project) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
 
 import pytest
 
-from npulint.fix import write as writing
-from npulint.fix.model import FileChange
 from tests.fix_checks import CHECKS, CODES, MODEL, SAFE, WHOLE
 from tests.project_support import ROOT, Project
 from tests.tools import needed
+from tests.write_failures import refuse
 
 MINE = ("--checks", "mine", "--select", ",".join(CODES), "--no-cache")
 
@@ -68,18 +68,16 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_written(
     mine: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine.write({"locked.py": MODEL.encode()})
-    write = writing.write
-
-    def guarded(change: FileChange) -> None:
-        if change.path == "locked.py":
-            raise PermissionError(13, "Permission denied")
-        write(change)
-
-    monkeypatch.setattr(writing, "write", guarded)
+    refuse(monkeypatch, "locked.py", errno.EACCES)
     answer = mine.run("check", "--fix", *MINE)
     assert answer.code == 2
-    assert answer.err == "error: locked.py: not fixed, because it cannot be written: Permission denied\n"
+    assert answer.err == "error: locked.py: not fixed: the file cannot be written: Permission denied\n"
     assert (text_of(mine), text_of(mine, "locked.py")) == (SAFE, MODEL)
+    assert answer.out.endswith(
+        "\nFixed 1 place in 1 file; 2 more with --unsafe-fixes\n1 could not be fixed:\n"
+        "  locked.py:3  safe-call  the file cannot be written: Permission denied\n"
+        "3 findings remaining (1 error, 2 warnings) in 2 of 2 files\nLearn more: npulint explain safe-call\n"
+    )
 
 
 def test_what_cannot_be_fixed_is_told_with_the_reason(mine: Project) -> None:

@@ -433,6 +433,7 @@ def test_new_files_come_below_the_project_alone(
     else:
         assert texts(mended) == {"new.py": "x = 1\n", "train.py": SOURCE.replace("old", "new")}
         assert [(one.path, one.new) for one in mended.files] == [("new.py", True), ("train.py", False)]
+        assert [one.paths for one in mended.fixed] == [("new.py", "train.py")]
         assert mended.result.summary.files == 2
 
 

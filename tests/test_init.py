@@ -243,18 +243,25 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / ".a.txt.0123456789abcdef.npulint").write_bytes(b"half")
+    create(str(tmp_path), "a.txt", "whole")
+    assert set(files(tmp_path)) == {"a.txt"}
+
+
 def test_a_file_that_appears_in_between_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.open
+    real = os.link
 
-    def late(path: Any, flags: int, *more: Any) -> int:
-        Path(path).write_text("mine")
-        return real(path, flags, *more)
+    def late(*given: Any, **named: Any) -> None:
+        (tmp_path / "a.txt").write_text("mine")
+        real(*given, **named)
 
-    monkeypatch.setattr(os, "open", late)
+    monkeypatch.setattr(os, "link", late)
     with pytest.raises(FileExistsError):
         create(str(tmp_path), "a.txt", "theirs")
     monkeypatch.undo()
     assert (tmp_path / "a.txt").read_text() == "mine"
+    assert set(files(tmp_path)) == {"a.txt"}
 
 
 def test_one_file_that_cannot_be_written_does_not_keep_the_others_away(

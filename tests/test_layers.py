@@ -13,7 +13,19 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "integrations", "budget", "digest", "errors", "lazy_regex", "similar", "suggest", "progress", "texts"),
+    (
+        "npulint",
+        "integrations",
+        "atomic_files",
+        "budget",
+        "digest",
+        "errors",
+        "lazy_regex",
+        "similar",
+        "suggest",
+        "progress",
+        "texts",
+    ),
     ("facts", "data", "run_summary"),
     ("findings",),
     ("discover", "read", "cache", "source_lines", "settings", "baseline"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -12,8 +12,8 @@ from npulint.cli.reference import with_comparison
 from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.findings import Finding, RunResult
-from npulint.fix.model import FileChange, FixResult
-from npulint.report.fix_summary import summary_lines
+from npulint.fix.model import FixResult, Refusal
+from npulint.report.fix_summary import summary_lines, why
 from npulint.report.summary import fixable
 from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
 from npulint.report.view import ReportView
@@ -25,17 +25,24 @@ _COLORS = {"+": "green", "-": "red", "@": "cyan"}
 
 def fix(settings: Settings, host: Host, lang: str) -> int:
     """Apply or show fixes and return the exit code. Each file is written completely or not at all: 2 when one cannot be
-    written, else as for a check of the fixed files. ``--diff`` alone returns 1 when the patch is not empty."""
+    written, else as for a check of the fixed files. ``--diff`` alone returns 1 when the patch is not empty. When a file
+    was not written, the files are checked again, so that the report is about what they contain."""
     _only_one(settings)
     fixed = host.watched(host.fix, settings, lang)
     if settings.diff:
         return _show(fixed, settings, host)
     if settings.stdin is not None:
         return _pass_on(fixed, settings.stdin, settings, host)
-    failed = _write(fixed.files, host, settings.language())
-    kept = [one for one in fixed.files if one.path not in failed]
+    from npulint.fix.written import as_written, remove_left_over, write_all
+
+    for file, copy in remove_left_over(fixed.folders):
+        host.warn(say(lang, "fixes.interrupted", path=file, copy=copy))
+    failed = write_all(fixed)
+    if failed:
+        fixed = as_written(fixed, failed, host.watched(host.run, settings, lang))
+    _tell_refused(fixed, failed, settings, host)
     result = with_comparison(fixed.result, settings, host)
-    code = report(result, settings, host, msgspec.structs.replace(fixed, files=kept))
+    code = report(result, settings, host, fixed)
     return 2 if failed else code
 
 
@@ -48,19 +55,15 @@ def _only_one(settings: Settings) -> None:
         raise ConfigError([say(settings.language(), "bad.combination", one="--fix -", other=f"--output {twice[0]}")])
 
 
-def _write(changes: Sequence[FileChange], host: Host, lang: str) -> set[str]:
-    """Write the files; returns the paths of those that failed, which stay unchanged."""
-    from npulint.fix.write import why, write
-
-    failed = set()
-    for change in changes:
-        try:
-            write(change)
-        except OSError as error:
-            text = say(lang, "fixes.not-written", path=change.path, detail=why(error, lang))
-            host.warn(say(lang, "error", text=text))
-            failed.add(change.path)
-    return failed
+def _tell_refused(fixed: FixResult, failed: Mapping[str, Refusal], settings: Settings, host: Host) -> None:
+    """Name on standard error each file that was not written, and each link with fixes."""
+    lang = settings.language()
+    for one in failed.values():
+        text = say(lang, "fixes.not-written", path=one.path, detail=why(one, lang))
+        host.warn(say(lang, "error", text=text))
+    links = {one.path: one for one in fixed.refused if one.reason == "link" and one.path not in failed}
+    for one in links.values():
+        host.warn(say(lang, "fixes.not-written", path=one.path, detail=why(one, lang)))
 
 
 def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) -> int:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _Done = TypeVar("_Done")
 
 
+class OutputError(OSError):
+    """Standard output cannot be written, for example because its disk is full."""
+
+
 def _fix(settings: Settings, progress: Progress | None) -> FixResult:
     from npulint.fix_command import apply_fixes
 
@@ -69,15 +73,15 @@ class Host(msgspec.Struct, frozen=True):
         return self.stdin.buffer.read()
 
     def write(self, text: str) -> None:
-        """Print to standard output; a closed pipe (``| head``) ends the output, not the run."""
+        """Print to standard output; a closed pipe (``| head``) ends the output, not the run. Raises `OutputError`."""
         try:
             _put(self.stdout, text)
             self.stdout.flush()
-        except BrokenPipeError:
-            _silence(self.stdout)
+        except OSError as error:
+            _failed(self.stdout, error)
 
     def put(self, data: bytes) -> None:
-        """Write bytes to standard output."""
+        """Write bytes to standard output. Raises `OutputError`."""
         stream = getattr(self.stdout, "buffer", None)
         if stream is None:
             self.write(data.decode("utf-8", "replace"))
@@ -86,8 +90,8 @@ class Host(msgspec.Struct, frozen=True):
             self.stdout.flush()
             stream.write(data)
             stream.flush()
-        except BrokenPipeError:
-            _silence(self.stdout)
+        except OSError as error:
+            _failed(self.stdout, error)
 
     def warn(self, text: str) -> None:
         """Print lines to standard error, control characters escaped."""
@@ -105,6 +109,13 @@ def _put(stream: TextIO, text: str) -> None:
         stream.write(text)
     except UnicodeEncodeError:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _failed(stream: TextIO, error: OSError) -> None:
+    """End the output; raise `OutputError` unless its reader has left."""
+    _silence(stream)
+    if not isinstance(error, BrokenPipeError):
+        raise OutputError(error.errno, error.strerror) from error
 
 
 def _silence(stream: TextIO) -> None:

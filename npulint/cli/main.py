@@ -11,7 +11,7 @@ from typing import Protocol, cast
 from npulint import __version__
 from npulint.catalogue.problems import CatalogueError
 from npulint.cli.commands import COMMANDS
-from npulint.cli.host import Host, system
+from npulint.cli.host import Host, OutputError, system
 from npulint.config import language
 from npulint.errors import ConfigError, NpulintError
 from npulint.suggest import closest_match, did_you_mean
@@ -34,6 +34,10 @@ def main(argv: Sequence[str] | None = None, host: Host | None = None) -> int:
         return _dispatch(words, host, lang)
     except (NpulintError, CatalogueError) as error:
         host.warn("\n".join(say(lang, "error", text=line) for line in str(error).split("\n")))
+        return CANNOT
+    except OutputError as error:
+        text = say(lang, "output.failed", path="<stdout>", detail=error.strerror or str(error))
+        host.warn(say(lang, "error", text=text))
         return CANNOT
     except KeyboardInterrupt:
         host.warn(say(lang, "interrupted"))

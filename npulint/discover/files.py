@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from npulint.atomic_files import is_temporary
 from npulint.discover.file_filter import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
 from npulint.discover.graphs import SAVED_MODEL, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
@@ -188,6 +189,9 @@ class _Finder:
 
     def _named_file(self, location: str, status: os.stat_result) -> None:
         kinds = kinds_of(os.path.basename(location))
+        if is_temporary(os.path.basename(location)):
+            self._problem(location, "unsupported")
+            return
         if not kinds and stat.S_ISREG(status.st_mode):
             kinds = kinds_by_content(read_head(location, 200)) or self._of_run(location)
             if not kinds:
@@ -248,7 +252,7 @@ class _Finder:
                 self._walked_content(prefix, name, absolute, base, chain)
             for entry in entries:
                 name = entry.name
-                if name in contents:
+                if name in contents or is_temporary(name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     location, below = prefix + name, os.path.join(absolute, name)

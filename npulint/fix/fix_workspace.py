@@ -21,7 +21,7 @@ _FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "depen
 class FixWorkspace:
     """The files of the project at `root` (as in results). Relative paths are opened relative to `folder` (empty:
     working directory). Only the `named` paths may change, and new files be created if `growing`. `content` replaces
-    files on disk. The paths in `explicit` may be links to anywhere."""
+    files on disk. The folders of the paths in `explicit` may lie anywhere."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class FixWorkspace:
         self._named = named
         self._growing = growing
         self._explicit = explicit
+        self._on_disk = {source.path: source.location for source in sources if source.path not in content}
         self._loaded = [load(source, content.get(source.path)) for source in sources]
         self._before = {item.file.path: item.data for item in self._loaded if item.problem is None}
         self._known: dict[str, list[SourceFile]] = {}
@@ -63,6 +64,10 @@ class FixWorkspace:
     def may_change(self, path: str) -> bool:
         """Whether a file was named or is new."""
         return path in self._named or (self._growing and path not in self._known)
+
+    def is_link(self, path: str) -> bool:
+        """Whether a file is a symbolic link, which is never changed."""
+        return path in self._on_disk and os.path.islink(self._on_disk[path])
 
     def put(self, data: Mapping[str, bytes], edits: Mapping[str, Sequence[Edit]]) -> None:
         """Store new bytes of files and the edits that produced them."""

@@ -43,24 +43,27 @@ class FixRefused(Exception):
 
 
 class Fixed(msgspec.Struct, frozen=True):
-    """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe."""
+    """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe. `paths` are the
+    files that it changes."""
 
     code: str
     name: str
     path: str
     line: int
     applicability: str
+    paths: tuple[str, ...] = ()
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A refused fix. `reason` is a text key below ``fix.refused.``. A refusal of a whole project or file has no code,
-    name and line (0)."""
+    """A refused fix. `reason` is a text key below ``fix.refused.``, `detail` what the text names, such as the message
+    of the system. A refusal of a whole project or file has no code, name and line (0)."""
 
     code: str
     name: str
     path: str
     line: int
     reason: str
+    detail: str = ""
 
 
 class FileChange(msgspec.Struct, frozen=True):
@@ -76,9 +79,12 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class FixResult(msgspec.Struct, frozen=True):
-    """The result of fixing, by path; nothing is written yet. `result` is that of a run over the fixed files."""
+    """The result of fixing, by path. `result` is that of a run over the fixed files. `apply_fixes` writes nothing;
+    after `npulint.fix.written` it is about the files that were really written. `folders` are those of the checked
+    files."""
 
     files: list[FileChange]
     fixed: list[Fixed]
     refused: list[Refusal]
     result: RunResult
+    folders: tuple[str, ...] = ()

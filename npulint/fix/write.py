@@ -1,72 +1,116 @@
-"""Writes changed files atomically: at any time a file has its old or its new content."""
+"""Writes changed files atomically: at any time a file has its old or its new content. Symbolic links are never
+followed."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import os
-import secrets
 import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
 
-from npulint.discover.safe_open import read_regular
+from npulint.atomic_files import Folder, name_of_copy, put, temporary
 from npulint.fix.model import FileChange
-from npulint.texts import say
 
-_EXCLUSIVE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _LIMIT = 40_000_000  # bytes; files of twice that size are never evaluated
+
+Move = Callable[[], None]
+"""Moves a staged file to its place. Raises `OSError`; then the file is unchanged."""
 
 
 class UnwrittenError(OSError):
-    """A file that was not written. `reason` is a text key below ``fix.refused.``: ``changed-meanwhile`` or ``link`` (it
-    leads out of the project)."""
+    """A file that was not written. `reason` is a text key below ``fix.refused.``: ``changed-meanwhile``, ``link`` (it
+    is a symbolic link), ``folder-link`` (its folder leads out of the project), ``incomplete`` (it could not be
+    restored from the copy named `detail`) or ``not-together`` (another file of the same fix was not written)."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-def why(error: OSError, lang: str) -> str:
-    """The message for a file that could not be written."""
-    if isinstance(error, UnwrittenError):
-        return say(lang, f"fix.refused.{error.reason}")
-    return error.strerror or str(error)
+        self.detail = detail
 
 
 def write(change: FileChange) -> None:
     """Write one file if its content is still that of `change`, or it is new. Raises `OSError`; then the file is
     unchanged."""
+    for error in write_together([change]).values():
+        raise error
+
+
+def write_together(changes: Sequence[FileChange]) -> dict[str, OSError]:
+    """Write the files of one fix, all or none: new ones first, because others may name them. Returns the errors by
+    path, empty on success."""
+    ordered = sorted(changes, key=lambda one: not one.new)
+    path = ""
+    written: list[FileChange] = []
+    try:
+        with ExitStack() as staged:
+            moves: list[Move | None] = []
+            for change in ordered:
+                path = change.path
+                moves.append(_staged(change, staged))
+            for change, move in zip(ordered, moves, strict=True):
+                path = change.path
+                if move is not None:
+                    move()
+                    written.append(change)
+    except BaseException as error:
+        for change in reversed(written):
+            _undo(change)
+        if not isinstance(error, OSError):
+            raise
+        return {path: error, **{one.path: UnwrittenError("not-together") for one in changes if one.path != path}}
+    return {}
+
+
+def _staged(change: FileChange, staged: ExitStack) -> Move | None:
+    """Write the new content next to the file and return what moves it there; None if the file has it already."""
     location = change.location or change.path
-    place = os.path.realpath(location)
-    outside = change.root and not _below(os.path.realpath(change.root), place)
-    if outside and (change.new or os.path.islink(location)):
-        raise UnwrittenError("link")
+    folder, name = staged.enter_context(_folder(change, location)), os.path.basename(location)
     if change.new:
-        _create(change, location)
-        return
-    status = _unchanged(change, place)
+        made = staged.enter_context(temporary(folder, name, change.after, 0o666))
+        return partial(_create, change, folder, name, made)
+    status = _unchanged(change, folder, name)
     if status is None:
-        return
-    if not os.access(place, os.W_OK):
+        return None
+    if not folder.writable(name):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), change.path)
+    liken = partial(_liken, folder, name, status)
     if status.st_nlink > 1:
-        _in_place(change, place, status)
-    else:
-        _replace(change, place, status)
+        made = staged.enter_context(temporary(folder, name, change.before, prepare=liken))
+        return partial(_in_place, change, folder, name, made, status)
+    made = staged.enter_context(temporary(folder, name, change.after, prepare=liken))
+    return partial(_replace, folder, name, made, status)
 
 
-def _below(root: str, place: str) -> bool:
-    return place.startswith(os.path.join(root, ""))
+@contextlib.contextmanager
+def _folder(change: FileChange, location: str) -> Iterator[Folder]:
+    """The folder of a file. Raises `UnwrittenError` if it leads out of the root."""
+    path = os.path.dirname(location) or "."
+    try:
+        folder = Folder(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UnwrittenError("changed-meanwhile") from error
+    with folder:
+        if change.root:
+            place, root = os.path.realpath(path), os.path.realpath(change.root)
+            if (place != root and not place.startswith(os.path.join(root, ""))) or not folder.is_at(place):
+                raise UnwrittenError("folder-link")
+        yield folder
 
 
-def _unchanged(change: FileChange, place: str) -> os.stat_result | None:
+def _unchanged(change: FileChange, folder: Folder, name: str) -> os.stat_result | None:
     """The file status if the content is still the old one; None if it is the new one already. Raises
     `UnwrittenError`."""
     try:
-        status = os.stat(place)
-        data = read_regular(place, _LIMIT)
+        if stat.S_ISLNK(folder.status(name).st_mode):
+            raise UnwrittenError("link")
+        data, status = folder.read(name, _LIMIT)
     except FileNotFoundError as error:
         raise UnwrittenError("changed-meanwhile") from error
+    except OSError as error:
+        raise UnwrittenError("link") if error.errno == errno.ELOOP else error from None
     if data == change.after:
         return None
     if data != change.before:
@@ -74,89 +118,73 @@ def _unchanged(change: FileChange, place: str) -> os.stat_result | None:
     return status
 
 
-def _replace(change: FileChange, place: str, status: os.stat_result) -> None:
-    """Replace the file by a complete temporary one."""
-    temporary = _temporary(place, change.after, 0o600, status)
-    try:
-        if _identity(os.stat(place)) != _identity(status):
-            raise UnwrittenError("changed-meanwhile")
-        os.replace(temporary, place)
-    finally:
-        _remove(temporary)
-    _settle_folder(place)
+def _replace(folder: Folder, name: str, made: str, status: os.stat_result) -> None:
+    """Replace the file by the staged one."""
+    _same(folder, name, status)
+    folder.replace(made, name)
+    folder.sync()
 
 
-def _create(change: FileChange, place: str) -> None:
-    """Create a new file; never overwrites one created meanwhile."""
-    temporary = _temporary(place, change.after, 0o666, None)
+def _same(folder: Folder, name: str, status: os.stat_result) -> None:
+    """Raise `UnwrittenError` if the file is not the one that was read."""
     try:
+        now = folder.status(name)
+    except FileNotFoundError as error:
+        raise UnwrittenError("changed-meanwhile") from error
+    if _identity(now) != _identity(status):
+        raise UnwrittenError("changed-meanwhile")
+
+
+def _create(change: FileChange, folder: Folder, name: str, made: str) -> None:
+    """Give the staged file the name of the new one; never overwrites one created meanwhile."""
+    try:
+        folder.create(made, name)
+    except FileExistsError as error:
+        if stat.S_ISLNK(folder.status(name).st_mode) or folder.read(name, _LIMIT)[0] != change.after:
+            raise UnwrittenError("changed-meanwhile") from error
+
+
+def _in_place(change: FileChange, folder: Folder, name: str, made: str, status: os.stat_result) -> None:
+    """Overwrite a file with several hard links; its copy stays next to it until it is complete."""
+    _same(folder, name, status)
+    copy = name_of_copy(name, change.after)
+    folder.replace(made, copy)
+    folder.sync()
+    try:
+        _overwrite(folder, name, change.after)
+    except BaseException:
         try:
-            os.link(temporary, place)
-        except FileExistsError as error:
-            if read_regular(place, _LIMIT) != change.after:
-                raise UnwrittenError("changed-meanwhile") from error
-        except OSError:  # no hard links on this file system
-            if os.path.lexists(place):
-                raise UnwrittenError("changed-meanwhile") from None
-            os.replace(temporary, place)
-    finally:
-        _remove(temporary)
-    _settle_folder(place)
+            _overwrite(folder, name, change.before)
+        except OSError as error:
+            raise UnwrittenError("incomplete", copy) from error
+        folder.remove(copy)
+        raise
+    folder.remove(copy)
 
 
-def _in_place(change: FileChange, place: str, status: os.stat_result) -> None:
-    """Overwrite a file with several hard links, keeping a copy next to it until done."""
-    copy = _temporary(place, change.before, 0o600, status)
-    _settle_folder(place)
-    with contextlib.ExitStack() as undo:
-        undo.callback(_restore, place, change.before, copy)
-        _overwrite(place, change.after)
-        undo.pop_all()
-    _remove(copy)
-
-
-def _restore(place: str, data: bytes, copy: str) -> None:
-    """Restore the old bytes; delete the copy only on success."""
-    _overwrite(place, data)
-    _remove(copy)
-
-
-def _overwrite(place: str, data: bytes) -> None:
-    descriptor = os.open(place, os.O_RDWR | _FLAGS)
+def _overwrite(folder: Folder, name: str, data: bytes) -> None:
+    descriptor = folder.open(name, os.O_RDWR)
     try:
-        _put(descriptor, data)
+        put(descriptor, data)
         os.ftruncate(descriptor, len(data))
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _temporary(place: str, data: bytes, mode: int, like: os.stat_result | None) -> str:
-    """The path of a synced temporary file with these bytes next to `place`, with owner, mode and attributes of `like`
-    if not None."""
-    folder, name = os.path.split(place)
-    path = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(8)}.npulint")
-    descriptor = os.open(path, _EXCLUSIVE | _FLAGS, mode)
-    with contextlib.ExitStack() as undo:
-        undo.callback(_remove, path)
-        try:
-            _put(descriptor, data)
-            if like is not None:
-                _liken(descriptor, place, like)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        undo.pop_all()
-    return path
+def _undo(change: FileChange) -> None:
+    """Restore a written file as far as possible; one that somebody else has changed since stays."""
+    if not change.new:
+        write_together([FileChange(change.path, change.after, change.before, False, change.location, change.root)])
+        return
+    location = change.location or change.path
+    with contextlib.suppress(OSError), _folder(change, location) as folder:
+        name = os.path.basename(location)
+        if folder.read(name, _LIMIT)[0] == change.after:
+            folder.remove(name)
 
 
-def _put(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-def _liken(descriptor: int, place: str, status: os.stat_result) -> None:
+def _liken(folder: Folder, name: str, status: os.stat_result, descriptor: int) -> None:
     """Copy owner, group and attributes as far as permitted, then the mode, which changing the owner may reset."""
     if hasattr(os, "fchown"):
         for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
@@ -164,27 +192,20 @@ def _liken(descriptor: int, place: str, status: os.stat_result) -> None:
                 os.fchown(descriptor, owner, group)
     if hasattr(os, "listxattr"):
         with contextlib.suppress(OSError):
-            for name in os.listxattr(place):
-                with contextlib.suppress(OSError):
-                    os.setxattr(descriptor, name, os.getxattr(place, name))
+            _copy_attributes(folder, name, descriptor)
     if hasattr(os, "fchmod"):
         os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
 
 
+def _copy_attributes(folder: Folder, name: str, descriptor: int) -> None:
+    source = folder.open(name, os.O_RDONLY)
+    try:
+        for attribute in os.listxattr(source):
+            with contextlib.suppress(OSError):
+                os.setxattr(descriptor, attribute, os.getxattr(source, attribute))
+    finally:
+        os.close(source)
+
+
 def _identity(status: os.stat_result) -> tuple[int, ...]:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
-
-
-def _settle_folder(place: str) -> None:
-    """Sync the folder of a file to disk, where supported."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(os.path.dirname(place) or ".", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

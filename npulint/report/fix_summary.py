@@ -13,7 +13,7 @@ from npulint.report.view import ReportView
 from npulint.texts import count, say
 
 if TYPE_CHECKING:
-    from npulint.fix.model import FixResult
+    from npulint.fix.model import FixResult, Refusal
 
 _REFUSED = 5  # listed
 _LOOK = "git diff"  # the command that shows the changes
@@ -94,12 +94,12 @@ def _refused(applied: FixResult, view: ReportView) -> list[str]:
     lines = [Paint(view.color)("yellow", count(view.lang, "fixes.refused", len(applied.refused)))]
     for one in shown:
         place = f"{escape_control_chars(leading(one.path))}{f':{one.line}' if one.line else ''}"
-        lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one.reason, view.lang)))))
+        lines.append("  ".join(filter(None, (f"  {place}", one.name, why(one, view.lang)))))
     if len(applied.refused) > len(shown):
         lines.append(f"  {count(view.lang, 'fixes.refused.more', len(applied.refused) - len(shown))}")
     return lines
 
 
-def why(reason: str, lang: str) -> str:
+def why(refusal: Refusal, lang: str) -> str:
     """The reason why a fix was refused."""
-    return say(lang, f"fix.refused.{reason}")
+    return say(lang, f"fix.refused.{refusal.reason}", detail=escape_control_chars(refusal.detail))

@@ -100,7 +100,7 @@ def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:
     fixed = [{**_named(one), "applicability": one.applicability} for one in view.applied.fixed]
     return {
         "fixed": fixed,
-        "refused": [{**_named(one), "reason": why(one.reason, view.lang)} for one in view.applied.refused],
+        "refused": [{**_named(one), "reason": why(one, view.lang)} for one in view.applied.refused],
     }
 
 

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import ExitStack
+
+from npulint.atomic_files import Folder, sweep, temporary
 
 
 def create(folder: str, path: str, text: str) -> None:
     """Write the new file `path` (with slashes) below `folder`, with its parent folders. Raises `FileExistsError` when
-    the name exists, `OSError` when writing fails; then nothing is left behind."""
+    the name exists, `OSError` when writing fails; then nothing is left behind. What a killed run left is removed."""
     place = os.path.join(folder, *path.split("/"))
-    parent = os.path.dirname(place)
+    parent, name = os.path.split(place)
     if os.path.lexists(place):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
+    data = text.encode("utf-8")
     if not _inside(parent, folder):
-        raise OSError(errno.ELOOP, f"{os.path.dirname(path)} -> {os.path.realpath(parent)}", place)
+        raise _outside(path, parent)
     os.makedirs(parent, exist_ok=True)
-    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
-    with ExitStack() as undo:
-        undo.callback(os.unlink, place)
-        with open(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        undo.pop_all()
+    sweep(parent)
+    with Folder(parent) as opened:
+        if not _inside(parent, folder) or not opened.is_at(os.path.realpath(parent)):
+            raise _outside(path, parent)
+        with temporary(opened, name, data, 0o666) as made:
+            opened.create(made, name)
+
+
+def _outside(path: str, parent: str) -> OSError:
+    return OSError(errno.ELOOP, f"{os.path.dirname(path)} -> {os.path.realpath(parent)}", path)
 
 
 def _inside(place: str, folder: str) -> bool:

@@ -36,7 +36,7 @@ def fixed(page: Page) -> str:
             PlaceCell(one.path, Span(one.line)),
             CodeCell(one.name),
             say(lang, "html.fixed.refused"),
-            why(one.reason, lang),
+            why(one, lang),
         ]
         for one in done.refused
     ]

@@ -1,0 +1,214 @@
+"""Runs of --fix that are killed, run into a full disk or each other: nothing is lost, nothing stays behind after the
+next run, and reports are true."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from npulint.atomic_files import is_temporary
+from tests.fix_checks import CHECKS, CODES, MODEL, WHOLE
+from tests.project_support import ROOT, Answer, Project
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs POSIX")]
+MINE = ("--checks", "mine", "--select", ",".join(CODES), "--no-cache", "--unsafe-fixes")
+FILES = tuple(f"{folder}file{number}.py" for folder in ("", "sub/") for number in range(3))
+LINKED = "linked.py"
+ENVIRON = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
+KILLS = int(os.environ.get("NPULINT_TEST_KILLS", "12"))
+
+# Each call of the system that writing needs is counted; the run ends before the one whose number is given.
+DYING = """
+import os, signal, sys
+from npulint.cli.main import main
+from npulint.fix import written
+
+left = int(sys.argv[1])
+FUNCTIONS = "open write fsync close replace link unlink fchmod fchown ftruncate stat listdir".split()
+
+def counted(function):
+    def call(*given, **named):
+        global left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if function.__name__ == "write":  # in pieces, so that one may end in the middle
+            return function(given[0], given[1][:13])
+        return function(*given, **named)
+    return call
+
+write_all = written.write_all
+
+def watched(fixes):
+    for name in FUNCTIONS:
+        setattr(os, name, counted(getattr(os, name)))
+    failed = write_all(fixes)
+    sys.stderr.write(f"{left}")
+    return failed
+
+written.write_all = watched
+sys.exit(main(sys.argv[2:]))
+"""
+FULL = """
+import resource, signal, sys
+from npulint.cli.main import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+sys.exit(main(sys.argv[2:]))
+"""
+UNPRIVILEGED = """
+import os, sys
+from npulint.cli.main import main
+main([*sys.argv[2:], "--diff"])  # imports what the other user may not read
+import npulint.cli.fix, npulint.fix.written, npulint.report.json, npulint.report.fix_summary
+os.setgid(65534)
+os.setuid(65534)
+os.chdir(sys.argv[1])
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.fixture
+def mine(project: Project) -> Project:
+    return fill(project)
+
+
+def fill(project: Project) -> Project:
+    files = {**{f"mine/{name}": text for name, text in CHECKS.items()}, **dict.fromkeys((*FILES, LINKED), MODEL)}
+    project.write({name: text.encode() for name, text in files.items()})
+    (project.folder / "other.txt").unlink(missing_ok=True)
+    os.link(project.folder / LINKED, project.folder / "other.txt")
+    return project
+
+
+def spawned(project: Project, code: str, *words: str) -> Answer:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=project.folder, env=ENVIRON, capture_output=True, check=False
+    )  # fmt: skip
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def texts(project: Project) -> dict[str, str]:
+    return {name: (project.folder / name).read_bytes().decode() for name in (*FILES, LINKED)}
+
+
+def litter(project: Project) -> list[str]:
+    return [name for _, _, names in os.walk(project.folder) for name in names if is_temporary(name)]
+
+
+def test_killed_runs(project: Project) -> None:
+    """At moments spread over all calls of a whole run. A file with several names is written where it is: until it is
+    whole, its copy lies beside it and is named."""
+    many = 1_000_000
+    calls = many - int(spawned(fill(project), DYING, str(many), "check", "--fix", *MINE).err)
+    left_over = incomplete = 0
+    for number in range(KILLS):
+        fill(project)
+        assert spawned(project, DYING, str(calls * number // KILLS), "check", "--fix", *MINE).code == -9
+        left_over += bool(litter(project))
+        assert {text for name, text in texts(project).items() if name != LINKED} <= {MODEL, WHOLE}
+        torn = texts(project)[LINKED] not in (MODEL, WHOLE)
+        answer = project.run("check", "--fix", "--format=json", *MINE)
+        if torn:
+            incomplete += 1
+            (copy,) = litter(project)
+            assert (project.folder / copy).read_bytes().decode() == MODEL
+            assert f"{LINKED} may be incomplete" in answer.err and copy in answer.err
+            (project.folder / copy).rename(project.folder / LINKED)
+            answer = project.run("check", "--fix", "--format=json", *MINE)
+        assert (answer.code, answer.findings, answer.err) == (0, [], "")
+        assert set(texts(project).values()) == {WHOLE}
+        assert litter(project) == []
+    print(f"{KILLS} killed, {left_over} left temporary files, {incomplete} an incomplete file with several names")
+    assert left_over
+
+
+@pytest.mark.parametrize("room", [0, 20, len(MODEL.encode()), len(WHOLE.encode()) - 1])
+def test_a_full_disk(mine: Project, room: int) -> None:
+    """A limit on the size of files stands for it. The report goes through a pipe, which has none."""
+    answer = spawned(mine, FULL, str(room), "check", "--fix", "--format=json", *MINE)
+    assert answer.code == 2
+    assert set(texts(mine).values()) == {MODEL}
+    assert litter(mine) == []
+    assert answer.findings == mine.check(*MINE).findings
+    assert (answer.document["fixed"], len(answer.document["refused"])) == ([], 2 * len(texts(mine)))
+    assert len(answer.err.splitlines()) == len(texts(mine))
+
+
+def test_a_disk_with_room_for_some(mine: Project) -> None:
+    mine.write({name: f"{MODEL}{'# long' * 99}\n".encode() for name in FILES[::2]})
+    answer = spawned(mine, FULL, str(len(WHOLE.encode())), "check", "--fix", "--format=json", *MINE)
+    assert answer.code == 2
+    written = {name for name, text in texts(mine).items() if text == WHOLE}
+    assert written == {*FILES[1::2], LINKED}
+    assert {one["path"] for one in answer.document["fixed"]} == written
+    assert {one["path"] for one in answer.document["refused"]} == set(FILES[::2])
+    assert answer.findings == mine.check(*MINE).findings
+    assert litter(mine) == []
+
+
+def test_a_read_only_folder(mine: Project) -> None:
+    """Of another user, because root may write everywhere."""
+    if os.geteuid():
+        pytest.skip("only root may become another user")
+    for folder in (mine.folder, *mine.folder.parents):
+        if str(folder) != folder.root and folder.stat().st_mode & 0o005 != 0o005:
+            folder.chmod(folder.stat().st_mode | 0o005)
+    for name in texts(mine):
+        (mine.folder / name).chmod(0o666)
+    (mine.folder / "sub").chmod(0o777)
+    answer = spawned(mine, UNPRIVILEGED, str(mine.folder), "check", "--fix", "--format=json", *MINE)
+    if "ModuleNotFoundError" in answer.err or "FileNotFoundError" in answer.err:
+        pytest.skip("nobody else may read this checkout")
+    assert answer.code == 2
+    written = {name for name, text in texts(mine).items() if text == WHOLE}
+    assert written == {name for name in FILES if name.startswith("sub/")}
+    document = json.loads(answer.out[answer.out.index("{\n") :])
+    assert {one["path"] for one in document["fixed"]} == written
+    assert document["findings"] == mine.check(*MINE).findings
+    assert {one["reason"] for one in document["refused"]} == {"the file cannot be written: Permission denied"}
+
+
+def test_two_runs_at_once(mine: Project) -> None:
+    """Each file is written by one of them; the other finds it done, or says that it was changed meanwhile."""
+    names = [f"many/file{number}.py" for number in range(40)]
+    mine.write(dict.fromkeys(names, MODEL.encode()))
+    command = [sys.executable, "-m", "npulint", "check", "--fix", "--format=json", *MINE, "many"]
+    running = [
+        subprocess.Popen(command, cwd=mine.folder, env=ENVIRON, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    answers = []
+    for process in running:
+        out, err = process.communicate()
+        answers.append(Answer(process.returncode, out.decode(), err.decode()))
+    assert {(mine.folder / name).read_bytes().decode() for name in names} == {WHOLE}
+    assert litter(mine) == []
+    assert {one["path"] for answer in answers for one in answer.document["fixed"]} == set(names)
+    for answer in answers:
+        refused = {one["path"] for one in answer.document["refused"]}
+        assert {one["reason"] for one in answer.document["refused"]} <= {"the file was modified during the check"}
+        assert answer.code == (2 if refused else 0)
+        assert answer.findings == []
+        assert len(answer.err.splitlines()) == len(refused)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [(), ("--fix",), ("--fix", "-")])
+def test_standard_output_on_a_full_disk(mine: Project, words: tuple[str, ...]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "npulint", "check", *words, *MINE],
+            input=MODEL.encode(), stdout=full, stderr=subprocess.PIPE, cwd=mine.folder, env=ENVIRON, check=False
+        )  # fmt: skip
+    assert (done.returncode, done.stderr.decode()) == (
+        2,
+        f"error: <stdout>: cannot be written: {os.strerror(errno.ENOSPC)}\n",
+    )
+    assert set(texts(mine).values()) == {WHOLE if words == ("--fix",) else MODEL}
