@@ -37,6 +37,7 @@ def names(folder: Path) -> list[str]:
         (".npulint", False),
         (".npulint.toml", False),
     ],
+    ids=range(13),
 )
 def test_the_names_of_temporary_files(name: str, ours: bool) -> None:
     assert is_temporary(name) == ours

@@ -137,7 +137,7 @@ def test_an_entry_of_messages_alone_is_no_check() -> None:
         ("  messages:\n", "  massages:\n", "2:3: port-is-taken: the key 'messages' is missing"),
         ("      kind: warning", "      kind: warn", "20:13: PT-TAKEN.kind: 'warn' is not one of"),
         ("(\\d+)", "(\\d+", "21:14: PT-TAKEN.regex: not a regular expression: missing )"),
-        ("(\\d+)", ".*.*.*(\\d+)x", "21:14: PT-TAKEN.regex: a text can be divided"),
+        ("(\\d+)", ".*.*.*(\\d+)x", "21:14: PT-TAKEN.regex: a string can be divided"),
         ("29500", "x", "21:14: PT-TAKEN: its regex does not find its example"),
         ("[' is taken ']", "'xyz'", "21:14: PT-TAKEN: its example has none of its literals"),
         ("      source: logs\n    PT", "    PT", "15:7: EI0099: the key 'source' is missing"),

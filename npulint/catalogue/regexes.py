@@ -67,7 +67,7 @@ def regex_problem(pattern: str) -> str:
     if sum(cost.ways * _TEXT**cost.power for cost in costs) <= _MOST_STEPS:
         return ""
     return (
-        "a text can be divided among its repetitions and alternatives in too many ways, the search for the start "
+        "a string can be divided among its repetitions and alternatives in too many ways, the search for the start "
         "included: begin with '^', or repeat characters other than the one that follows"
     )
 
