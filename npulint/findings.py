@@ -179,7 +179,7 @@ class ChecklistItem(msgspec.Struct, frozen=True, gc=False):
 class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     """Facts of a run about one entry script. `state` is not_started, partial or migrated; `roles` are train, evaluate,
     export, data, library. `file_role` is what the script is for if it is not there for training
-    (`npulint.assemble.file_role.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the
+    (`npulint.facts.roles.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the
     number of launchers that start it."""
 
     entry: str

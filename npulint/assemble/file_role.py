@@ -6,35 +6,14 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Literal
 
 from npulint.assemble.programs import Program
 from npulint.facts.model import FileFacts
+from npulint.facts.roles import Role
 from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import NamedChip, NamedToolkit
 from npulint.read.launcher_facts import BaseImage
 from npulint.read.packages import PackageIndex
-
-Role = Literal[
-    "test",
-    "documentation",
-    "ci",
-    "benchmark",
-    "demo",
-    "serving",
-    "evaluation",
-    "export",
-    "data",
-    "gpu",
-    "other_device",
-    "mindspore",
-    "unused",
-]
-"""What a file is for. ``evaluation``: a script of another framework than the training, or a
-project of its own in a folder for evaluation; ``gpu``: for another
-accelerator (image, requirements, launcher, code in a folder of that name); ``other_device``: code for TPUs, or what
-serves on GPUs; ``mindspore``: code on top of MindSpore, whose ``torch`` is a layer of MindSpore;
-``unused``: code in any file that nothing in the project uses."""
 
 APART = frozenset(("test", "documentation", "ci", "mindspore"))
 """Roles that no training of a user with TensorFlow or PyTorch has, whatever the code does."""

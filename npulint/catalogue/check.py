@@ -18,21 +18,6 @@ ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a compariso
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
-ROLES = (
-    "test",
-    "documentation",
-    "ci",
-    "benchmark",
-    "demo",
-    "serving",
-    "evaluation",
-    "export",
-    "data",
-    "gpu",
-    "other_device",
-    "mindspore",
-    "unused",
-)
 SIDES: tuple[Side, Side] = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder

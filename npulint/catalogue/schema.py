@@ -14,7 +14,6 @@ from npulint.catalogue.check import (
     FAMILIES,
     GRAPH,
     MIGRATIONS,
-    ROLES,
     RUN,
     STATES,
     TOPICS,
@@ -30,6 +29,7 @@ from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.texts import read_texts
 from npulint.catalogue.yaml_tree import TreeError, YamlNode, YamlScalar, load_tree
+from npulint.facts.roles import ROLES
 from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")

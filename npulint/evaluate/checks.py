@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from npulint.assemble.file_role import APART, NOT_JUDGED, Role
+from npulint.assemble.file_role import APART, NOT_JUDGED
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill, with_open_places
@@ -18,6 +18,7 @@ from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.readiness import CompiledItem, ReportedCheck, checklist
 from npulint.evaluate.versions import within
 from npulint.facts.model import Fact, Span
+from npulint.facts.roles import Role
 from npulint.findings import ChecklistItem, Finding, Fix, FixEdit, Related
 
 _RELATED = 24  # facts of `related` listed; covered places are always listed

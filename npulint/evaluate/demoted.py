@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from npulint.assemble.file_role import Role
 from npulint.catalogue.check import Check
 from npulint.evaluate.places import covering
 from npulint.facts.model import Fact
+from npulint.facts.roles import Role
 from npulint.findings import Finding, Fix, Related
 
 

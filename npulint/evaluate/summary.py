@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.assemble.file_role import Role
 from npulint.assemble.programs import Program
+from npulint.facts.roles import Role
 from npulint.findings import ChecklistItem, ProgramSummary
 
 _MODES = ("session", "estimator", "keras", "function")
