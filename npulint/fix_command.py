@@ -64,7 +64,8 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
                 waiting = 0
     after = {one.path: one.after for some in found for one in some.files}
     last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
-    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**piped, **after})))
+    lines = FileLines({**piped, **after}, settings.boundary())
+    return _together(found, build_result(last, settings, catalogue, begun, lines))
 
 
 def fix_texts(
@@ -169,7 +170,8 @@ class _Fixer:
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
-            findings = self.result(outcome, FileLines(workspace.bytes_of())).findings
+            lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
+            findings = self.result(outcome, lines).findings
             guard = _Guard(workspace, outcome, blamed)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planned, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 if TYPE_CHECKING:
+    from npulint.discover.boundary import Boundary
     from npulint.discover.files import DiscoverOptions
 
 PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
@@ -92,6 +93,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def piped(self) -> dict[str, bytes]:
         """Standard input by file name; empty when nothing was piped in."""
         return {} if self.stdin is None else {self.stdin_filename: self.stdin}
+
+    def boundary(self) -> Boundary:
+        """The folders whose files may be read and shown: around the checked paths and the reference."""
+        from npulint.discover.boundary import Boundary
+
+        return Boundary((*self.paths, self.reference) if self.reference else self.paths)
 
     def shown_from(self, format_name: str) -> str:
         """The lowest severity shown in this format. Formats for people hide notes, unless notes fail the run."""

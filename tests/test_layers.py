@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent / "npulint"
 
 # From the bottom up. What stands in one line may know each other, but not in a circle.
 LAYERS = (
-    ("npulint", "integrations", "digest", "errors", "lazy_regex", "similar", "suggest", "progress", "texts"),
+    ("npulint", "integrations", "digest", "errors", "lazy_regex", "links", "similar", "suggest", "progress", "texts"),
     ("facts", "data", "run_summary"),
     ("findings",),
     ("discover", "read", "cache", "source_lines", "settings", "baseline"),
@@ -32,7 +32,7 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "suggest", "texts", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"}
 
 
 def package_of(module: str) -> str:
