@@ -26,7 +26,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
     and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
     default exclusions. `baseline` is the path of a baseline file and `reference` the project before its migration
-    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list. An
+    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list.
+    `supported_ops_within` is the folder that links in them must not leave (empty: the user named them). An
     empty `docs_url` omits links to documentation. An empty `min_severity` means warning in formats for people and note
     in others. `lang` is ``en`` or ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`."""
 
@@ -37,6 +38,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     target: dict[str, str] = {}
     supported_ops: tuple[str, ...] = ()
+    supported_ops_within: str = ""
     preview: bool = True
     min_severity: str = ""
     min_confidence: str = "low"

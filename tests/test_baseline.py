@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -275,15 +274,15 @@ def test_isolated_uses_none(accepted: Project) -> None:
     assert fresh(accepted, "--isolated") != []
 
 
-def test_the_file_keeps_its_mode_and_a_link_stays_a_link(accepted: Project, tmp_path: Path) -> None:
-    shared = tmp_path / "shared.json"
+def test_the_file_keeps_its_mode_and_a_link_stays_a_link(accepted: Project) -> None:
+    shared = accepted.folder / "shared.json"
     os.rename(accepted.folder / FILE, shared)
     shared.chmod(0o640)
     (accepted.folder / FILE).symlink_to(shared)
     accepted.write({"train.py": TRAIN.replace("x, 0.5", "x, 0.9")})
     assert accepted.run("check", "--write-baseline").code == 0
     assert (accepted.folder / FILE).is_symlink() and shared.stat().st_mode & 0o777 == 0o640
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".npulint")] == []
+    assert [p.name for p in accepted.folder.iterdir() if p.name.startswith(".npulint")] == []
 
 
 def test_a_baseline_that_cannot_be_written_is_an_error(project: Project) -> None:

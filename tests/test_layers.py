@@ -27,7 +27,7 @@ LAYERS = (
     ("project_runner", "temp_project", "compare_inputs"),
     ("workers",),
     ("change_impact", "compare_command"),
-    ("pipeline", "session", "option_parsing", "options", "config", "fix_command"),
+    ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command"),
     ("cli", "live", "server"),
     ("__main__",),
 )
