@@ -248,6 +248,7 @@ class _Finder:
                         self._excluded += 1
                     else:
                         self._entry(entry, prefix + name, base, kinds)
+        self._has_room(top)
         self._left_behind(candidates, base, begun)
 
     def _rules_in(self, folder: str, names: Collection[str], chain: Chain | None) -> Chain | None:
@@ -278,11 +279,10 @@ class _Finder:
 
     def _has_room(self, top: str) -> bool:
         """Whether the walk below `top` may go on. The limits end checks of a whole disk, which would take hours."""
-        beyond = "> " if self._listed > MAX_ENTRIES or len(self._found) > MAX_FILES else ""
-        if beyond:
-            beyond += str(MAX_ENTRIES if self._listed > MAX_ENTRIES else MAX_FILES)
-            self._problems.setdefault(shown(top), Problem(shown(top), "too-many-files", beyond, fatal=False))
-        return not beyond
+        limit = MAX_ENTRIES if self._listed > MAX_ENTRIES else MAX_FILES if len(self._found) > MAX_FILES else 0
+        if limit:
+            self._problems.setdefault(shown(top), Problem(shown(top), "too-many-files", f"> {limit}", fatal=False))
+        return not limit
 
     def _leads_out(self, entry: os.DirEntry[str], location: str) -> bool:
         """Whether an entry is a symbolic link to something that the user did not name."""

@@ -6,6 +6,8 @@ import errno
 import os
 from contextlib import ExitStack
 
+from npulint.links import below
+
 
 def create(folder: str, path: str, text: str) -> None:
     """Write the new file `path` (with slashes) below `folder`, with its parent folders. Raises `FileExistsError` when
@@ -14,7 +16,7 @@ def create(folder: str, path: str, text: str) -> None:
     parent = os.path.dirname(place)
     if os.path.lexists(place):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
-    if not _inside(parent, folder):
+    if not below(parent, folder):
         raise OSError(errno.ELOOP, f"{os.path.dirname(path)} -> {os.path.realpath(parent)}", place)
     os.makedirs(parent, exist_ok=True)
     handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o666)
@@ -23,9 +25,3 @@ def create(folder: str, path: str, text: str) -> None:
         with open(handle, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
         undo.pop_all()
-
-
-def _inside(place: str, folder: str) -> bool:
-    """Whether `place` lies in `folder` after resolving links."""
-    root = os.path.realpath(folder)
-    return os.path.commonpath([os.path.realpath(place), root]) == root
