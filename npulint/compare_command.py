@@ -123,7 +123,7 @@ class ProjectComparer:
             files=[file for side in self._sides for file in side.files],
             problems=[problem for side in self._sides for problem in (*side.problems, *side.configs.problems)],
         )
-        lines = FileLines(settings.piped())
+        lines = FileLines(settings.piped(), settings.boundary())
         return finalize(raw, RunContext(settings, self._catalogue, lines, comparing=True, started=begun))
 
     def pairs(self) -> ProgramPairs:

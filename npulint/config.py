@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from npulint.configured_paths import complaints, enclosed, joined, refuse_foreign, usual_baseline
 from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, from_table, from_words
 from npulint.options import OPTIONS, Option
@@ -19,7 +20,6 @@ from npulint.texts import say
 
 CONFIG_NAME = "npulint.toml"
 LANGUAGE_VARIABLES = ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-BASELINE_NAME = "npulint-baseline.json"
 _LIMIT = 1_000_000  # bytes
 
 
@@ -52,7 +52,7 @@ def load(
     values: dict[str, Any] = {}
     if not isolated:
         path, table = _chosen(file, lang) if file else _closest(start, environ, lang)
-        values = _configured(path, table, lang, problems) if path else {}
+        values = _configured(path, table, args, lang, problems) if path else {}
     if problems:
         raise ConfigError(problems)
     _relative_to(values.get("base", ""), args)
@@ -63,7 +63,7 @@ def load(
     _settle_language(values, environ)
     _settle_revision(values, environ)
     if not isolated:
-        _settle_baseline(values)
+        _settle_baseline(values, lang)
     return Settings(paths=tuple(paths) or (".",), stdin=stdin, **values)
 
 
@@ -114,10 +114,12 @@ def _settle_revision(values: dict[str, Any], environ: Mapping[str, str]) -> None
         values["consequences_since"] = environ.get("PRE_COMMIT_FROM_REF") or "auto"
 
 
-def _settle_baseline(values: dict[str, Any]) -> None:
+def _settle_baseline(values: dict[str, Any], lang: str) -> None:
     """Default the baseline to the file next to the configuration or in the working directory."""
-    usual = os.path.join(values.get("base", ""), BASELINE_NAME)
-    if "baseline" not in values and (values.get("write_baseline") or os.path.exists(usual)):
+    usual = (
+        "" if "baseline" in values else usual_baseline(values.get("base", ""), lang, bool(values.get("write_baseline")))
+    )
+    if usual:
         values["baseline"] = usual
 
 
@@ -134,7 +136,10 @@ def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems
     return args
 
 
-def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[str]) -> dict[str, Any]:
+def _configured(
+    path: str, table: Mapping[str, Any], args: Mapping[str, Any], lang: str, problems: list[str]
+) -> dict[str, Any]:
+    """The settings in a configuration file. Paths that the command line overrides (`args`) may be anything."""
     keys: dict[str, Option] = {option.key: option for option in OPTIONS if option.config}
     folder = os.path.dirname(path)
     values: dict[str, Any] = {"config": path, "base": folder}
@@ -149,13 +154,12 @@ def _configured(path: str, table: Mapping[str, Any], lang: str, problems: list[s
             values[option.name] = from_table(option, value, lang)
         except InvalidOption as refused:
             problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
-    for name in ("checks", "supported_ops"):
-        if name in values:
-            values[name] = tuple(os.path.join(folder, place) for place in values[name])
-    if "baseline" in values:
-        values["baseline"] = os.path.join(folder, values["baseline"])
-    if "reference" in values:
-        values["reference"] = os.path.join(folder, values["reference"])
+    for option in (option for option in keys.values() if option.is_path and option.name in values):
+        if option.name not in args:
+            wrong = complaints(option, values[option.name], folder, lang)
+            problems += [f"{_place_of(option.key, path, lang)}: {option.key}: {text}" for text in wrong]
+        values[option.name] = joined(values[option.name], folder)
+    values["supported_ops_within"] = enclosed(values.keys() - args.keys(), folder)
     return values
 
 
@@ -211,6 +215,7 @@ def _closest(start: str, environ: Mapping[str, str], lang: str) -> tuple[str, Ma
             path = os.path.join(folder, name)
             if os.path.isfile(path):
                 shown = _shown(path)
+                refuse_foreign(path, shown, lang)
                 data = _bytes(path, lang)
                 if name == CONFIG_NAME or b"npulint" in data:  # parsing TOML costs more than this search
                     table = _section(path, _parsed(shown, data, lang))
@@ -240,6 +245,7 @@ def has_section(path: str) -> bool:
     """Whether the pyproject.toml at `path` configures npulint. Raises `ConfigError` for broken TOML."""
     if not os.path.isfile(path):
         return False
+    refuse_foreign(path, _shown(path), "en")
     return _section(path, _parsed(_shown(path), _bytes(path, "en"), "en")) is not None
 
 

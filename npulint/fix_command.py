@@ -67,7 +67,8 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
     last = CheckedProjects(first.found, first.context_only, first.projects, [some.outcome for some in found])
     checked = (file.location for file in first.found.files if file.path not in piped)
     folders = tuple(sorted({os.path.dirname(location) for location in checked}))
-    return _together(found, build_result(last, settings, catalogue, begun, FileLines({**piped, **after})), folders)
+    lines = FileLines({**piped, **after}, settings.boundary())
+    return _together(found, build_result(last, settings, catalogue, begun, lines), folders)
 
 
 def fix_texts(
@@ -172,7 +173,8 @@ class _Fixer:
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
-            findings = self.result(outcome, FileLines(workspace.bytes_of())).findings
+            lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
+            findings = self.result(outcome, lines).findings
             guard = _Guard(workspace, outcome, blamed)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planned, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}

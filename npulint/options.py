@@ -16,7 +16,8 @@ class Option(msgspec.Struct, frozen=True):
     (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``list`` (comma-separated or repeated),
     ``folders`` (repeated; relative to the configuration file that sets it), ``map`` (KEY=VALUE with the keys
     `choices`), ``pairs`` (CHOICE=TEXT, repeated). `default_on` is a flag's default. `config` says whether a
-    configuration file may set it. `text` is the key of its help among those of options, if not the name."""
+    configuration file may set it. `is_path`: a configuration file may only name paths below its folder. `text` is the
+    key of its help among those of options, if not the name."""
 
     name: str
     kind: str
@@ -25,6 +26,7 @@ class Option(msgspec.Struct, frozen=True):
     metavar: str = ""
     default_on: bool = False
     config: bool = True
+    is_path: bool = False
     text: str = ""
 
     @property
@@ -44,9 +46,9 @@ class Option(msgspec.Struct, frozen=True):
 
 SELECT = Option("select", "list", "rules", metavar="CHECKS")
 PREVIEW = Option("preview", "flag", "rules", default_on=True)
-CHECKS = Option("checks", "folders", "rules", metavar="DIR")
+CHECKS = Option("checks", "folders", "rules", metavar="DIR", is_path=True)
 LANG = Option("lang", "choice", "output", choices=("auto", "en", "zh"))
-REFERENCE = Option("reference", "text", "rules", metavar="DIR")
+REFERENCE = Option("reference", "text", "rules", metavar="DIR", is_path=True)
 FORMAT = Option("format", "choice", "output", choices=FORMATS)
 LIST_FORMAT = Option("format", "choice", "output", choices=("text", "json"), config=False, text="format.list")
 
@@ -59,7 +61,7 @@ OPTIONS: tuple[Option, ...] = (
     PREVIEW,
     CHECKS,
     Option("target", "map", "rules", choices=TARGET_KEYS, metavar="KEY=VALUE"),
-    Option("supported_ops", "folders", "rules", metavar="PATH"),
+    Option("supported_ops", "folders", "rules", metavar="PATH", is_path=True),
     Option("fix", "flag", "fixes"),
     Option("unsafe_fixes", "flag", "fixes"),
     Option("diff", "flag", "fixes", config=False),
@@ -83,7 +85,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("stdin_filename", "text", "files", metavar="FILE", config=False),
     Option("show_files", "flag", "files", config=False),
     Option("fail_on", "choice", "run", choices=("error", "warning", "note", "never")),
-    Option("baseline", "text", "run", metavar="FILE"),
+    Option("baseline", "text", "run", metavar="FILE", is_path=True),
     Option("write_baseline", "flag", "run", config=False),
     Option("prune_baseline", "flag", "run", config=False),
     Option("exit_zero", "flag", "run"),

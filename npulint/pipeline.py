@@ -62,7 +62,7 @@ def build_result(
 ) -> RunResult:
     """The postprocessed result of all projects. `begun` is the start of the run on the performance counter."""
     scope = ReportScope(judged.context_only, _caused(judged, catalogue, settings))
-    lines = lines or FileLines(settings.piped())
+    lines = lines or FileLines(settings.piped(), settings.boundary())
     context = RunContext(settings, catalogue, lines, scope, started=begun)
     raw = merged(judged.outcomes, judged.found.problems)
     del judged  # of thousands of projects, the files take as much memory as the findings

@@ -116,7 +116,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
     related_files: frozenset[str] | None = None
-    own = configured_op_list(settings.supported_ops) if listed_ops(files) else None
+    own = configured_op_list(settings) if listed_ops(files) else None
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)

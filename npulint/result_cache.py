@@ -52,7 +52,7 @@ def fingerprint(loaded: Sequence[LoadedFile], root: str, catalogue: str, setting
         str(settings.tree_around(root)),
     ]
     if listed_ops(loaded):
-        parts.append(configured_op_list(settings.supported_ops).digest)
+        parts.append(configured_op_list(settings).digest)
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
@@ -63,11 +63,11 @@ def listed_ops(files: Iterable[LoadedFile | FileFacts]) -> bool:
     return any(file.graph is not None and file.graph.framework == "tensorflow" for file in files)
 
 
-def configured_op_list(paths: tuple[str, ...]) -> OperatorLists:
-    """The supported operators from the lists or operator packages at `paths`."""
+def configured_op_list(settings: Settings) -> OperatorLists:
+    """The supported operators from the lists or operator packages that the settings name."""
     from npulint.read.supported_ops import listed  # most projects have no graph
 
-    return listed(paths)
+    return listed(settings.supported_ops, settings.supported_ops_within)
 
 
 def cached_facts(

@@ -10,6 +10,7 @@ import msgspec
 from npulint.budget import Budget
 
 if TYPE_CHECKING:
+    from npulint.discover.boundary import Boundary
     from npulint.discover.files import DiscoverOptions
 
 PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
@@ -25,13 +26,14 @@ TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that
-    `exclude` and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is
-    None for the default exclusions. `baseline` is the path of a baseline file and `reference` the project before
-    its migration (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the
-    built-in list. An empty `docs_url` omits links to documentation. `budget` limits seconds (``time``) and MB
-    (``memory``) of a project. An empty `min_severity` means warning in formats for people and note in others.
-    `lang` is ``en`` or ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`."""
+    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
+    and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
+    default exclusions. `baseline` is the path of a baseline file and `reference` the project before its migration
+    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list.
+    `supported_ops_within` is the folder that links in them must not leave (empty: the user named them). `budget` limits
+    seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation. An empty
+    `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``. `stdin` holds
+    standard input, checked under the name `stdin_filename`."""
 
     paths: tuple[str, ...] = (".",)
     select: tuple[str, ...] = ()
@@ -40,6 +42,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     target: dict[str, str] = {}
     supported_ops: tuple[str, ...] = ()
+    supported_ops_within: str = ""
     preview: bool = True
     min_severity: str = ""
     min_confidence: str = "low"
@@ -101,6 +104,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def piped(self) -> dict[str, bytes]:
         """Standard input by file name; empty when nothing was piped in."""
         return {} if self.stdin is None else {self.stdin_filename: self.stdin}
+
+    def boundary(self) -> Boundary:
+        """The folders whose files may be read and shown: around the checked paths and the reference."""
+        from npulint.discover.boundary import Boundary
+
+        return Boundary((*self.paths, self.reference) if self.reference else self.paths)
 
     def shown_from(self, format_name: str) -> str:
         """The lowest severity shown in this format. Formats for people hide notes, unless notes fail the run."""

@@ -6,6 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
+from npulint.discover.boundary import Boundary
 from npulint.discover.graphs import HEAD, form_of_text
 from npulint.discover.kinds import kinds_of
 from npulint.discover.safe_open import read_regular
@@ -23,10 +24,12 @@ _BINARY = (  # graphs and archives; .ts is TorchScript
 
 class FileLines:
     """Reads the lines of files on demand and caches the last few. `content` replaces files by path, such as standard
-    input. Binary files and graphs have no lines."""
+    input. Binary files and graphs have no lines, and neither has a file outside of the `boundary`, if there is one: a
+    finding may be about a link that leads there."""
 
-    def __init__(self, content: dict[str, bytes] | None = None) -> None:
+    def __init__(self, content: dict[str, bytes] | None = None, boundary: Boundary | None = None) -> None:
         self._content = content or {}
+        self._boundary = boundary
         self._kept: OrderedDict[str, Sequence[str]] = OrderedDict()
         self._sizes: dict[str, int] = {}
 
@@ -44,7 +47,7 @@ class FileLines:
     def _bytes(self, path: str) -> bytes:
         if path in self._content:
             return self._content[path]
-        if path.endswith(_BINARY):
+        if path.endswith(_BINARY) or (self._boundary is not None and not self._boundary.holds(path)):
             return b""
         try:
             data = read_regular(path, _LIMIT)

@@ -275,15 +275,15 @@ def test_isolated_uses_none(accepted: Project) -> None:
     assert fresh(accepted, "--isolated") != []
 
 
-def test_the_file_keeps_its_mode_and_a_link_stays_a_link(accepted: Project, tmp_path: Path) -> None:
-    shared = tmp_path / "shared.json"
+def test_the_file_keeps_its_mode_and_a_link_stays_a_link(accepted: Project) -> None:
+    shared = accepted.folder / "shared.json"
     os.rename(accepted.folder / FILE, shared)
     shared.chmod(0o640)
     (accepted.folder / FILE).symlink_to(shared)
     accepted.write({"train.py": TRAIN.replace("x, 0.5", "x, 0.9")})
     assert accepted.run("check", "--write-baseline").code == 0
     assert (accepted.folder / FILE).is_symlink() and shared.stat().st_mode & 0o777 == 0o640
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["shared.json"]
+    assert [path.name for path in accepted.folder.iterdir() if path.name.endswith(".npulint")] == []
 
 
 def test_a_link_to_nothing_is_not_followed(project: Project, tmp_path: Path) -> None:

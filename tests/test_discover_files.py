@@ -252,7 +252,7 @@ def test_a_file_reached_twice_is_listed_once_under_its_own_name(tree: Path) -> N
     assert found.aliases == {"a_link.py": "z_common/utils.py"}
 
 
-def test_a_link_to_a_file_outside_the_tree_is_read(tree: Path) -> None:
+def test_a_link_to_a_file_of_the_same_repository_is_read(tree: Path) -> None:
     put(tree, "outside/utils.py")
     (tree / "proj").mkdir()
     (tree / "proj/utils.py").symlink_to("../outside/utils.py")

@@ -21,6 +21,7 @@ LAYERS = (
         "digest",
         "errors",
         "lazy_regex",
+        "links",
         "similar",
         "suggest",
         "progress",
@@ -39,12 +40,12 @@ LAYERS = (
     ("project_runner", "temp_project", "compare_inputs"),
     ("workers",),
     ("change_impact", "compare_command"),
-    ("pipeline", "session", "option_parsing", "options", "config", "fix_command"),
+    ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command"),
     ("cli", "live", "server"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "suggest", "texts", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"}
 
 
 def package_of(module: str) -> str:

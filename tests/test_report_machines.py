@@ -177,9 +177,12 @@ def test_texts_come_back_from_xml(attribute: str, content: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        pytest.param("a\tb\nc\rd 模型🚀\x7f\x85\ufffd", "a\tb\nc\rd 模型🚀\x7f\x85\ufffd", id="legal"),
+        pytest.param("a\tb\nc\rd 模型🚀\ufffd", "a\tb\nc\rd 模型🚀\ufffd", id="legal"),
         pytest.param("\x00\x08\x0b\x0c\x1b\x1f", "\\x00\\x08\\x0b\\x0c\\x1b\\x1f", id="controls"),
-        pytest.param("\ud800\udcff\ufffe\uffff", "\\ud800\\udcff\\ufffe\\uffff", id="no characters"),
+        pytest.param("\ud800\udcff\ufffe\uffff", "\\ud800\\xff\\ufffe\\uffff", id="no characters"),
+        pytest.param("\x7f\x85\x9b31m", "\\x7f\\x85\\x9b31m", id="C1"),
+        pytest.param("a\u202eb\u2066c\u200f\u2028", "a\\u202eb\\u2066c\\u200f\\u2028", id="bidi"),
+        pytest.param("a\u200bb\ufeff\U000e0041", "a\\u200bb\\ufeff\\ue0041", id="no glyph"),
     ],
 )
 def test_what_xml_cannot_hold_is_told(text: str, kept: str) -> None:

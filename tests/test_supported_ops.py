@@ -186,6 +186,6 @@ def test_the_environment_names_the_installation_unless_the_user_does() -> None:
 
 
 def test_places_in_a_configuration_are_relative_to_it(tmp_path: Path) -> None:
-    (tmp_path / "npulint.toml").write_text('supported-ops = ["opp", "/abs"]\n', encoding="utf-8")
+    (tmp_path / "npulint.toml").write_text('supported-ops = ["opp", "lists/own.json"]\n', encoding="utf-8")
     settings = load([str(tmp_path)], {}, {})
-    assert settings.supported_ops == (str(tmp_path / "opp"), "/abs")
+    assert settings.supported_ops == (str(tmp_path / "opp"), str(tmp_path / "lists/own.json"))

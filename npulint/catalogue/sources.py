@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
 from npulint.catalogue.problems import CatalogueError, CatalogueProblem
+from npulint.links import leads_out
 
 RETIRED = "retired.txt"
 MAX_BYTES = 64 * 1024  # of a check file
+MAX_ENTRIES = 100_000  # below a folder of checks
 PRECOMPILED = "catalogue.msgpack"
 
 
@@ -46,12 +49,15 @@ def builtin_directory() -> str:
 
 def list_files(directories: Sequence[str]) -> list[CheckFile]:
     """All check files and lists of retired codes below the directories, sorted; a path may also be a file. Links to
-    directories are not followed. Raises `CatalogueError` for a missing path."""
+    directories are not followed. Raises `CatalogueError` for a missing path, an unreadable or far too large directory,
+    and a link to a file outside of the directory and its repository; the built-in checks may be links to anywhere,
+    because some installers link all files of a package."""
+    builtin = builtin_directory()
     found: dict[str, CheckFile] = {}
     for directory in directories:
         real = os.path.realpath(directory)
         if os.path.isdir(real):
-            for entry in _walk(directory, ""):
+            for entry in _walk(directory, directory != builtin):
                 found.setdefault(f"{real.replace(os.sep, '/')}/{entry.relative}", entry)
         else:
             found.setdefault(real.replace(os.sep, "/"), _single(directory))
@@ -77,18 +83,44 @@ def _single(path: str) -> CheckFile:
     return CheckFile(path, os.path.basename(path), status.st_size, status.st_mtime_ns)
 
 
-def _walk(directory: str, prefix: str) -> Iterator[CheckFile]:
-    with os.scandir(directory) as listing:
-        entries = sorted(listing, key=lambda entry: entry.name)
-    for entry in entries:
+def _walk(directory: str, enclosed: bool) -> Iterator[CheckFile]:
+    """The check files below a directory in order. `enclosed`: links must not lead out of it."""
+    rest = list(reversed(_listing(directory, 0)))
+    seen = len(rest)
+    while rest:
+        entry = rest.pop()
         if entry.name.startswith("."):
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _walk(entry.path, f"{prefix}{entry.name}/")
+            below = _listing(entry.path, seen)
+            seen += len(below)
+            rest += reversed(below)
         elif entry.name.endswith((".yaml", ".yml")) or entry.name == RETIRED:
-            status = entry.stat()
+            if enclosed and leads_out(entry.path, directory):
+                raise _error(entry.path, "this symbolic link leads out of the folder of the checks")
+            status = _status(entry)
             if stat.S_ISREG(status.st_mode):
-                yield CheckFile(entry.path, prefix + entry.name, status.st_size, status.st_mtime_ns)
+                relative = os.path.relpath(entry.path, directory).replace(os.sep, "/")
+                yield CheckFile(entry.path, relative, status.st_size, status.st_mtime_ns)
+
+
+def _listing(directory: str, seen: int) -> list[os.DirEntry[str]]:
+    """The entries of a directory by name; `seen` were listed before."""
+    try:
+        with os.scandir(directory) as listing:
+            entries = sorted(islice(listing, MAX_ENTRIES - seen + 1), key=lambda entry: entry.name)
+    except OSError as error:
+        raise _error(directory, f"cannot be read: {error.strerror}") from None
+    if seen + len(entries) > MAX_ENTRIES:
+        raise _error(directory, f"more than {MAX_ENTRIES} files and folders; name the folder that holds the checks")
+    return entries
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result:
+    try:
+        return entry.stat()
+    except OSError as error:
+        raise _error(entry.path, f"cannot be read: {error.strerror}") from None
 
 
 def _error(path: str, message: str) -> CatalogueError:

@@ -36,7 +36,7 @@ def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
 
 def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -> None:
     lang = settings.language()
-    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped()))
+    place = EntryBuilder(os.path.dirname(known.path), FileLines(settings.piped(), settings.boundary()))
     added = [place.entry(one) for one in result.findings]
     entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)

@@ -17,7 +17,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     """Compare, report, and return the exit code of `npulint.cli.reporting.exit_code`. Uses the configuration of the
     migrated side. Raises `ConfigError`, or `NpulintError` for a side that does not exist."""
     reference, migrated = words
-    settings = _settings(load([migrated], options, host.environ), reference)
+    settings = _settings(load([migrated], {**options, "reference": [reference]}, host.environ), reference)
     if "select" not in options:  # configured selections are for checks of one project
         settings = msgspec.structs.replace(settings, select=())
     for path in words:

@@ -42,7 +42,7 @@ def report(
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
         result = msgspec.structs.replace(result, suppressed=[])
-    views = Views(settings, host, FileLines(settings.piped()), applied, comparing)
+    views = Views(settings, host, FileLines(settings.piped(), settings.boundary()), applied, comparing)
     if applied is not None and settings.stdin is not None:  # standard output carries the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:

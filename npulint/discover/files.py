@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
 from npulint.atomic_files import is_temporary
+from npulint.discover.boundary import Boundary
+from npulint.discover.candidates import Candidates
 from npulint.discover.file_filter import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
 from npulint.discover.graphs import SAVED_MODEL, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
     ARTIFACT,
+    CODE,
     CONFIGURATION,
     GRAPH,
     JSON_LIMIT,
@@ -35,8 +39,12 @@ EXCLUDED = (
 )
 """Names excluded by default."""
 
-_CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
-_CANDIDATE_LIMIT = 20_000  # files of a folder without code that are examined
+MAX_ENTRIES = 5_000_000
+"""Maximum files and folders below a named path that are looked at; a run stops there and says so."""
+
+MAX_FILES = 200_000
+"""Maximum files below a named path that are read."""
+
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 
@@ -78,7 +86,7 @@ def discover(
 
     `contents` maps absolute locations to contents that override the disk; the files need not exist. With `only`, an
     absolute folder, only that folder, its parents and its subfolders are entered."""
-    finder = _Finder(options or DiscoverOptions(), contents, only)
+    finder = _Finder(options or DiscoverOptions(), contents, only, Boundary(paths))
     for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders see the whole project
         finder.named_path(path)
     return finder.result()
@@ -89,34 +97,10 @@ def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
     return () if of_run and not is_read(folder) else (of_run or may_be_run(folder),)
 
 
-class _Candidates:
-    """The files of a named folder whose names match no kind. If the folder holds no code, the user means its run
-    artifacts, even if a ``.gitignore`` excludes such files."""
-
-    def __init__(self, excludes: Excludes) -> None:
-        self._excludes = excludes
-        self._seen: list[tuple[os.DirEntry[str], str]] | None = []
-
-    def see(self, entry: os.DirEntry[str], location: str, kinds: tuple[str, ...]) -> None:
-        """Add a file; code discards them all, except JSON, which may be either."""
-        if self._seen is None or (kinds != ("mixlist",) and not _CODE.isdisjoint(kinds)):
-            self._seen = None
-        elif (not kinds or kinds == ("mixlist",)) and len(self._seen) < _CANDIDATE_LIMIT:
-            self._seen.append((entry, location))
-
-    def files(self) -> list[tuple[os.DirEntry[str], str]]:
-        """The files; none if there is code."""
-        excludes = self._excludes
-        return [
-            (entry, location)
-            for entry, location in self._seen or ()
-            if not excludes.name(entry.name) and not excludes.path(location, False)
-        ]
-
-
 class _Finder:
-    def __init__(self, options: DiscoverOptions, contents: Mapping[str, bytes], only: str) -> None:
+    def __init__(self, options: DiscoverOptions, contents: Mapping[str, bytes], only: str, boundary: Boundary) -> None:
         self._options = options
+        self._boundary = boundary
         self._contents = contents
         self._contents_in: dict[str, list[str]] = {}
         for location in contents:
@@ -134,6 +118,7 @@ class _Finder:
         self._bases: dict[str, str] = {}
         self._git = Git()
         self._excluded = 0
+        self._listed = 0
 
     def result(self) -> Discovery:
         files: dict[tuple[str, str], SourceFile] = {}
@@ -174,7 +159,10 @@ class _Finder:
         for name in SAVED_MODEL if not self._options.force_exclude else ():
             location = os.path.join("" if folder == "." else folder, name)
             if os.path.isfile(location):
-                self._named_file(location, os.stat(location))
+                if os.path.islink(location) and not self._boundary.holds(location):
+                    self._outside(location)
+                else:
+                    self._named_file(location, os.stat(location))
 
     def _listed_content(self, location: str, absolute: str) -> bool:
         """List a named file whose content is provided by the caller."""
@@ -232,19 +220,15 @@ class _Finder:
         top_absolute = os.path.abspath(top)
         whole = may_be_run(top_absolute)  # artifacts are rarely under version control
         chain = chain_above(top_absolute) if self._options.respect_gitignore and not whole else None
-        candidates, begun = _Candidates(self._excludes), len(self._found)
+        candidates, begun = Candidates(self._excludes), len(self._found)
         # The prefix is the folder with a trailing separator, or empty for the working directory.
         start = "" if top == "." else os.path.join(top, "")
         stack: list[tuple[str, str, Chain | None, bool]] = [(start, top_absolute, chain, whole)]
-        while stack:
+        while stack and self._has_room(top):
             prefix, absolute, chain, of_run = stack.pop()
             entries = self._entries(prefix, top=absolute == top_absolute)
             names = {entry.name for entry in entries}
-            if self._options.respect_gitignore:
-                if ".git" in names:
-                    chain = chain_above(absolute)
-                if chain is not None and ".gitignore" in names:
-                    chain = enter(chain, absolute)
+            chain = self._rules_in(absolute, names, chain)
             packaged = "setup.py" in names or "pyproject.toml" in names
             contents = self._contents_in.get(absolute, ())
             old = superseded(names)
@@ -252,7 +236,7 @@ class _Finder:
                 self._walked_content(prefix, name, absolute, base, chain)
             for entry in entries:
                 name = entry.name
-                if name in contents or is_temporary(name):
+                if name in contents or is_temporary(name) or len(self._found) > MAX_FILES:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     location, below = prefix + name, os.path.join(absolute, name)
@@ -261,23 +245,55 @@ class _Finder:
                     else:
                         stack += [(location + os.sep, below, chain, run) for run in _entered(below, of_run)]
                     continue
-                kinds = kinds_of(name) or (self._options.configurations and may_configure(name) and CONFIGURATION)
-                kinds = (of_run and self._of_run(prefix + name)) or kinds
-                candidates.see(entry, prefix + name, kinds or ())
+                kinds = self._kinds(entry, prefix + name, of_run)
+                candidates.see(entry, prefix + name, kinds)
                 if kinds:
                     if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
                     else:
                         self._entry(entry, prefix + name, base, kinds)
+        self._has_room(top)
         self._left_behind(candidates, base, begun)
 
-    def _left_behind(self, candidates: _Candidates, base: str, begun: int) -> None:
+    def _rules_in(self, folder: str, names: Collection[str], chain: Chain | None) -> Chain | None:
+        """The rules inside an absolute folder that contains `names`; `chain` are those above it."""
+        if self._options.respect_gitignore:
+            if ".git" in names:
+                chain = chain_above(folder)
+            if chain is not None and ".gitignore" in names:
+                chain = enter(chain, folder)
+        return chain
+
+    def _kinds(self, entry: os.DirEntry[str], location: str, of_run: bool) -> tuple[str, ...]:
+        """The kinds of a file by its name, or by its content in a folder of run artifacts."""
+        if of_run and not self._leads_out(entry, location):
+            found = self._of_run(location)
+            if found:
+                return found
+        configures = self._options.configurations and may_configure(entry.name)
+        return kinds_of(entry.name) or (CONFIGURATION if configures else ())
+
+    def _left_behind(self, candidates: Candidates, base: str, begun: int) -> None:
         """List run artifacts among files of no other kind, unless the walk has found code."""
-        alone = _CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
+        alone = CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
         for entry, location in candidates.files() if alone else ():
-            kinds = self._of_run(location)
+            kinds = () if self._leads_out(entry, location) else self._of_run(location)
             if kinds:
                 self._entry(entry, location, base, kinds)
+
+    def _has_room(self, top: str) -> bool:
+        """Whether the walk below `top` may go on. The limits end checks of a whole disk, which would take hours."""
+        limit = MAX_ENTRIES if self._listed > MAX_ENTRIES else MAX_FILES if len(self._found) > MAX_FILES else 0
+        if limit:
+            self._problems.setdefault(shown(top), Problem(shown(top), "too-many-files", f"> {limit}", fatal=False))
+        return not limit
+
+    def _leads_out(self, entry: os.DirEntry[str], location: str) -> bool:
+        """Whether an entry is a symbolic link to something that the user did not name."""
+        return entry.is_symlink() and not self._boundary.holds(location)
+
+    def _outside(self, location: str) -> None:
+        self._problem(location, "link-outside", shown(os.readlink(location)))
 
     def _on_the_way(self, folder: str) -> bool:
         """Whether a folder (with a trailing separator) is the requested one, or above or below it."""
@@ -319,7 +335,8 @@ class _Finder:
             self._folders.add(identity)
             self._times[location] = status.st_mtime_ns
             with os.scandir(location) as scan:
-                entries = list(scan)
+                entries = list(islice(scan, MAX_ENTRIES + 1))
+            self._listed += len(entries)
         except OSError as error:
             self._problem(location.rstrip(os.sep), "unreadable", error.strerror or "")
             return []
@@ -337,6 +354,10 @@ class _Finder:
 
     def _entry(self, entry: os.DirEntry[str], location: str, base: str, kinds: tuple[str, ...]) -> None:
         link = entry.is_symlink()
+        if self._leads_out(entry, location):
+            if kinds not in PASSING and not os.path.isdir(location):
+                self._outside(location)
+            return
         try:
             status = entry.stat()
         except OSError as error:

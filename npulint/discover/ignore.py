@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
+from npulint.links import below
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -154,7 +155,7 @@ def chain_above(folder: str) -> Chain | None:
         if parent == root:
             return None
         root = parent
-    chain = _file_rules(os.path.join(root, ".git", "info", "exclude"), root)
+    chain = _excludes(root)
     between = folder[len(root) :].strip(os.sep)
     here = root
     for part in between.split(os.sep) if between else ():
@@ -166,8 +167,9 @@ def chain_above(folder: str) -> Chain | None:
 
 
 def enter(chain: Chain, folder: str) -> Chain:
-    """The rules inside the absolute `folder`, which may hold a .gitignore."""
-    return _file_rules(os.path.join(folder, ".gitignore"), folder) + chain
+    """The rules inside the absolute `folder`, which may hold a .gitignore. Like git, do not follow a link there."""
+    location = os.path.join(folder, ".gitignore")
+    return chain if os.path.islink(location) else _file_rules(location, folder) + chain
 
 
 class Git:
@@ -192,12 +194,18 @@ class Git:
     def _found(self, folder: str) -> Chain | None:
         parent, name = os.path.split(folder)
         if os.path.lexists(os.path.join(folder, ".git")):
-            return enter(_file_rules(os.path.join(folder, ".git", "info", "exclude"), folder), folder)
+            return enter(_excludes(folder), folder)
         above = self._rules(parent) if name else ()
         if not name or parent in self._outside:
             self._outside.add(folder)
             return ()
         return None if above is None or ignored(above, parent, name, True) else enter(above, folder)
+
+
+def _excludes(root: str) -> Chain:
+    """The rules of the repository at `root` that are not part of it, unless links lead out of it."""
+    location = os.path.join(root, ".git", "info", "exclude")
+    return _file_rules(location, root) if below(location, root) else ()
 
 
 def _file_rules(location: str, folder: str) -> Chain:

@@ -67,6 +67,9 @@ GRAPH = ("graph",)
 ARTIFACT = ("artifact",)
 """The kinds of a file that may be a run artifact: `npulint.discover.artifacts` decides."""
 
+CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
+"""The kinds of files that belong to a program, not to its runs."""
+
 PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))
 """Kinds whose file names are ambiguous: unreadable files are not reported."""
 

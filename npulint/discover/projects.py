@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from npulint.discover.kinds import REQUIREMENTS
+from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
+from npulint.links import leads_out
 
 if TYPE_CHECKING:
     from npulint.discover.kinds import SourceFile
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _DECISIVE = frozenset(("npulint.toml", ".npulint.toml", "modelzoo_level.txt"))
 _CERTAIN = frozenset((".git", "pyproject.toml", *_DECISIVE))
 _README = lazy_compile(r"readme(?:[._-].*)?", re.IGNORECASE)
-_PACKAGING = lazy_compile(r"setuptools|distutils|skbuild|\bsetup\(")
+_PACKAGING = lazy_compile(rb"setuptools|distutils|skbuild|\bsetup\(")
 _BEGINNING = 1 << 16  # bytes of a setup.py that are examined
 _START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = lazy_compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
@@ -95,23 +97,25 @@ def _look(folder: str) -> _Marks:
     starts = (
         leads
         or _starts(names)
-        or any(_starts(_names(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
+        or any(_starts(_names_inside(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
     )
     return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads, listed)
 
 
 def _packs(folder: str) -> bool:
     """Whether the ``setup.py`` of a folder installs a package; others configure a training. An empty one counts."""
-    try:
-        with open(posixpath.join(folder, "setup.py"), encoding="utf-8", errors="replace") as file:
-            text = file.read(_BEGINNING)
-    except OSError:
-        return True
+    location = posixpath.join(folder, "setup.py")
+    text = b"" if leads_out(location, folder) else read_head(location, _BEGINNING)
     return not text.strip() or bool(_PACKAGING.search(text))
 
 
 def _starts(names: list[str], ending: str = "") -> bool:
     return any(_START.fullmatch(name) and not _HELPER.search(name) for name in names if name.endswith(ending))
+
+
+def _names_inside(folder: str) -> list[str]:
+    """The names in a folder; none for a link, because a check does not enter it."""
+    return [] if os.path.islink(folder) else _names(folder)
 
 
 def _names(folder: str) -> list[str]:

@@ -123,8 +123,8 @@ class FileFact(Fact, eq=False):
 
 class Problem(msgspec.Struct, frozen=True):
     """Why a file, or a part of it, could not be read. `reason` is a key of the engine's texts (``syntax-error``,
-    ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``unreadable``, ``too-deep``, ``json``); `detail`
-    completes the message. `fatal`: nothing of the file was read."""
+    ``python2``, ``encoding``, ``too-large``, ``not-a-file``, ``link-outside``, ``unreadable``, ``too-deep``,
+    ``json``); `detail` completes the message. `fatal`: nothing of the file was read."""
 
     path: str
     reason: str

@@ -104,7 +104,7 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
 
 def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
     """The graph as a program of the project."""
-    own = configured_op_list(settings.supported_ops) if graph.framework == "tensorflow" else None
+    own = configured_op_list(settings) if graph.framework == "tensorflow" else None
     files = [FileFacts(name, "graph", graph=graph)]
     adapter, _, cann, soc = settings.declared()
     supported = None if own is None else own.ops

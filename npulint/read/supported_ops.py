@@ -16,6 +16,7 @@ from npulint.digest import blake2b
 from npulint.discover.safe_open import NotRegularError, TooLargeError, read_head, read_regular
 from npulint.facts.model import Problem
 from npulint.lazy_regex import lazy_compile
+from npulint.links import below
 
 NAME = "npu_supported_ops.json"
 _OWN = ("built-in/framework/tensorflow", "framework/built-in/tensorflow")  # newer layout first
@@ -44,9 +45,10 @@ class OperatorLists(msgspec.Struct, frozen=True):
         return blake2b("\0\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def listed(places: Sequence[str]) -> OperatorLists:
+def listed(places: Sequence[str], within: str = "") -> OperatorLists:
     """The operators in the merged lists of `places`. The first is the folder of an installation's operator package or a
-    list itself, the others are merged over it. Never raises for their contents."""
+    list itself, the others are merged over it. Files that lie outside of the folder `within`, if set, after links are
+    resolved are not read. Never raises for their contents."""
     if not places:
         return OperatorLists()
     own, *further = places
@@ -54,18 +56,18 @@ def listed(places: Sequence[str]) -> OperatorLists:
     if not base:
         return OperatorLists(problems=(Problem(_named(own), "missing"),))
     try:
-        known = _entries(base)
+        known = _entries(base, within)
     except _BrokenError as error:
         return OperatorLists(problems=(error.problem,))
     problems = []
-    for path in [*_lists_of(further), *([] if base == own else _vendor_lists(own))]:
+    for path in [*_lists_of(further), *([] if base == own else _vendor_lists(own, within))]:
         try:
-            known |= _entries(path)
+            known |= _entries(path, within)
         except _BrokenError as error:
             problems.append(error.problem)
     ops = frozenset(name for name, gray in known.items() if gray is not None)
     gray = frozenset(name for name, gray in known.items() if gray)
-    release = "" if base == own else _release(own)
+    release = "" if base == own else _release(own, within)
     return OperatorLists(SupportedOps(ops=ops, gray=gray, source=_named(base), release=release), tuple(problems))
 
 
@@ -92,9 +94,9 @@ def _lists_of(places: Sequence[str]) -> Iterator[str]:
             yield path
 
 
-def _vendor_lists(place: str) -> Iterator[str]:
+def _vendor_lists(place: str, within: str) -> Iterator[str]:
     for folder in _packages(place):
-        head = read_head(os.path.join(folder, "vendors", "config.ini"), _HEAD)
+        head = _head(os.path.join(folder, "vendors", "config.ini"), within)
         match = _VENDORS.match(head.decode("utf-8", "replace").lstrip())
         for name in match[1].split(",")[:_MOST_VENDORS] if match else ():
             vendor = name.strip()
@@ -103,8 +105,14 @@ def _vendor_lists(place: str) -> Iterator[str]:
         yield from filter(None, [_first([folder], _ADDED[1:])])
 
 
-def _entries(path: str) -> dict[str, bool | None]:
+def _head(path: str, within: str) -> bytes:
+    return b"" if within and not below(path, within) else read_head(path, _HEAD)
+
+
+def _entries(path: str, within: str) -> dict[str, bool | None]:
     """Whether an operator is gray, by type; None removes it from the list, as does any entry but an object."""
+    if within and not below(path, within):
+        raise _BrokenError(path, "link-outside")
     try:
         table = msgspec.json.decode(read_regular(path, _LIMIT), type=dict[str, object])
     except TooLargeError as error:
@@ -126,12 +134,12 @@ def _gray(entry: object) -> bool | None:
     return value is True or value == "true"
 
 
-def _release(place: str) -> str:
+def _release(place: str, within: str) -> str:
     """The release of CANN in the installation; empty if it is not recorded."""
     home = place if os.path.isdir(os.path.join(place, "opp")) else os.path.dirname(os.path.abspath(place))
     info: dict[str, str] = {}
     for path in [*_install_files(home), *(os.path.join(one, "version.info") for one in reversed(_packages(place)))]:
-        for key, value in _RELEASE.findall(read_head(path, _HEAD).decode("utf-8", "replace")):
+        for key, value in _RELEASE.findall(_head(path, within).decode("utf-8", "replace")):
             info.setdefault(key.lower(), value)
         if info:
             break

@@ -17,7 +17,7 @@ from npulint.digest import blake2b
 from npulint.findings import CONFIDENCES, SEVERITIES, Finding, RunResult
 from npulint.lazy_regex import lazy_compile
 from npulint.report import text
-from npulint.report.terminal import escape_control_chars
+from npulint.report.terminal import UNSEEN, escape_control_chars, escaped_character
 from npulint.report.view import ReportView, in_repository, visible
 from npulint.texts import count, say
 
@@ -25,7 +25,7 @@ COMMAND = {"error": "error", "warning": "warning", "note": "notice"}
 PER_SEVERITY = 10  # annotations kept per step
 LONGEST = 4096  # UTF-16 units of a message; the runner cuts the rest
 _CATEGORIES = ("functional", "precision", "performance", "hygiene")
-_CONTROL = lazy_compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = lazy_compile(f"[\x00-\x1f{UNSEEN}]")
 
 
 def render(result: RunResult, view: ReportView) -> str:
@@ -98,7 +98,7 @@ def _weight(finding: Finding) -> tuple[int, int]:
 
 
 def _annotation(finding: Finding, view: ReportView) -> str:
-    title = f"{finding.name} ({finding.code})"
+    title = escape_control_chars(f"{finding.name} ({finding.code})")
     return command(
         COMMAND[finding.severity],
         _message(finding, view.lang),
@@ -121,7 +121,7 @@ def _place(finding: Finding) -> dict[str, int]:
 
 def _file(path: str, folder: str) -> str:
     """The path from the repository root. The runner drops a leading equals sign; control characters are escaped."""
-    path = _CONTROL.sub(lambda match: escape_control_chars(match.group()), path)
+    path = _CONTROL.sub(escaped_character, path)
     path = in_repository(path, folder)
     return f"./{path}" if path.startswith("=") else path
 

@@ -36,7 +36,7 @@ def render(result: RunResult, view: ReportView) -> str:
 
 def _issue(finding: Finding, fingerprint: str, view: ReportView) -> dict[str, Any]:
     first = max(1, finding.span.line)
-    advice = "\n\n".join(filter(None, (finding.why, finding.fix.text, finding.url)))
+    advice = "\n\n".join(map(escape_control_chars, filter(None, (finding.why, finding.fix.text, finding.url))))
     return {
         "type": "issue",
         "description": f"{finding.name}: {escape_control_chars(finding.message)}",

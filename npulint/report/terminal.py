@@ -13,12 +13,14 @@ from npulint.lazy_regex import lazy_compile
 # The first character of ``##[``, ``##vso[`` etc., which CI runners execute anywhere in a line. They
 # compare by culture, so marks that .NET passes over may lie between.
 COMMAND_SIGN = r"#(?=[^ -~]*#(?:[^ -~]*[A-Za-z])*[^ -~]*\[)"
-# C0, DEL and C1; line separators; marks without a glyph; bidi controls, which reorder what is read; surrogates.
-_HOSTILE = lazy_compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
-    "\U000e0000-\U000e007f]"
-    "|" + COMMAND_SIGN
+UNSEEN = (
+    "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f"
 )
+"""Ranges of a character class, apart from C0: DEL and C1; line separators; marks without a glyph; bidi controls, which
+reorder what is read; surrogates. No report contains them."""
+
+_HOSTILE = lazy_compile(f"[\x00-\x1f{UNSEEN}]|{COMMAND_SIGN}")
 _COMMAND = lazy_compile(
     r"[^!-9;-~]*:"
 )  # CI runners obey lines that begin with two colons, whatever is unseen before them
@@ -29,10 +31,11 @@ _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "3
 
 def escape_control_chars(text: str) -> str:
     """`text` on one line with control characters as escapes."""
-    return _HOSTILE.sub(_escape, text)
+    return _HOSTILE.sub(escaped_character, text)
 
 
-def _escape(match: re.Match[str]) -> str:
+def escaped_character(match: re.Match[str]) -> str:
+    """The visible escape of a character that a pattern has found, such as ``\\x1b`` or ``\\u202e``."""
     char = match.group()
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:  # an undecodable byte of a file name

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from npulint.lazy_regex import lazy_compile
+from npulint.report.terminal import UNSEEN, escaped_character
 
-# Everything that is not a Char of XML 1.0.
-_ILLEGAL = lazy_compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Everything that is not a Char of XML 1.0, and what other reports escape too; line ends stay.
+_ILLEGAL = lazy_compile(f"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[{UNSEEN}]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 _IN_TEXT = str.maketrans({char: _ENTITIES[char] for char in "&<>\r"})
 _IN_ATTRIBUTE = str.maketrans(_ENTITIES)
@@ -17,13 +17,8 @@ DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def legal(text: str) -> str:
-    r"""`text` with characters that XML does not allow as visible escapes, such as ``\x1b``."""
-    return _ILLEGAL.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    r"""`text` with characters that XML does not allow, or that nobody sees, as visible escapes, such as ``\x1b``."""
+    return _ILLEGAL.sub(escaped_character, text)
 
 
 def escaped(text: str) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from npulint.catalogue.problems import CatalogueError
-from npulint.config import BASELINE_NAME, CONFIG_NAME, load
+from npulint.config import CONFIG_NAME, load
+from npulint.configured_paths import usual_baseline
 from npulint.errors import NpulintError
 from npulint.option_parsing import InvalidOption, choice, from_words
 from npulint.options import OPTIONS, Option
@@ -129,9 +130,8 @@ def settings_for(
     settings = load([place], words, {**({"NPULINT_LANG": locale} if locale else {}), **environ})
     base = os.path.abspath(settings.base) if settings.config else ""
     root = base if base and (base + os.sep).startswith(os.path.join(folder, "")) else folder
-    usual = os.path.join(root, BASELINE_NAME)
     if not settings.config and "baseline" not in words:
-        settings = msgspec.structs.replace(settings, baseline=usual if os.path.exists(usual) else "")
+        settings = msgspec.structs.replace(settings, baseline=usual_baseline(root, settings.language()))
     return root, msgspec.structs.replace(settings, paths=(root,), base=base or root, jobs=1)
 
 

@@ -18,6 +18,7 @@ from lsprotocol.types import (
 
 from npulint.facts.model import Span
 from npulint.findings import Finding
+from npulint.report.terminal import escape_control_chars
 from npulint.server.positions import TextPositions
 
 SOURCE = "npulint"
@@ -47,12 +48,14 @@ def diagnostic(finding: Finding, sight: Sight, can: Abilities) -> Diagnostic:
     related = None
     if can.related and finding.related:
         related = [
-            DiagnosticRelatedInformation(Location(sight(r.path)[0], place(r.path, r.span, "", sight)), r.message)
+            DiagnosticRelatedInformation(
+                Location(sight(r.path)[0], place(r.path, r.span, "", sight)), escape_control_chars(r.message)
+            )
             for r in finding.related[:_RELATED]
         ]
     return Diagnostic(
         range=place(finding.path, finding.span, finding.name, sight),
-        message=finding.message,
+        message=escape_control_chars(finding.message),
         severity=DiagnosticSeverity.Hint if finding.name == _FADED else _SEVERITY[finding.severity],
         code=finding.name,
         code_description=CodeDescription(finding.url) if can.links and finding.url else None,

@@ -206,4 +206,4 @@ def _counts(path: str) -> bool:
     kinds = kinds_of(os.path.basename(path))
     if kinds != ("mixlist",):
         return bool(kinds)
-    return is_mixlist(read_head(path, JSON_LIMIT))
+    return os.path.islink(path) or is_mixlist(read_head(path, JSON_LIMIT))

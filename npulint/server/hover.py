@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from npulint.findings import Finding
+from npulint.report.terminal import escape_control_chars
 from npulint.report.view import RulePage
 from npulint.texts import say
 
@@ -33,10 +34,10 @@ def _section(finding: Finding, lang: str, page: RulePage | None) -> str:
     facts = say(lang, "list.and").join(
         [finding.code, say(lang, f"severity.{finding.severity}"), say(lang, f"category.{finding.category}")]
     )
-    parts = [f"**{finding.name}** ({facts})", page.title if page else "", finding.message]
-    parts.append(f"**{say(lang, 'server.why')}** {finding.why}" if finding.why else "")
+    parts = [f"**{finding.name}** ({facts})", page.title if page else "", escape_control_chars(finding.message)]
+    parts.append(f"**{say(lang, 'server.why')}** {escape_control_chars(finding.why)}" if finding.why else "")
     if finding.fix.text:
-        parts.append(f"**{say(lang, 'server.todo')}** {finding.fix.text}")
+        parts.append(f"**{say(lang, 'server.todo')}** {escape_control_chars(finding.fix.text)}")
     if finding.url:
         parts.append(f"[{say(lang, 'server.page')}](<{finding.url}>)")
     return "\n\n".join(part for part in parts if part)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from lsprotocol.types import Diagnostic, DiagnosticSeverity
 
+from npulint.discover.boundary import Boundary
 from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.server.configuration import ConfigProblem
@@ -34,7 +35,8 @@ class Screen:
         self._store = store
         self._encoding = encoding
         self._can = can
-        self._lines = FileLines()
+        near = [*store.folders, *(os.path.dirname(document.path) for document in store.documents.values())]
+        self._lines = FileLines(boundary=Boundary(near))
         self._open: dict[str, StoredResult] = {result.seen.path: result for result in store.results.values()}
 
     def opened(self) -> Iterator[PublishedDiagnostics]:

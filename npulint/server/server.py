@@ -57,6 +57,16 @@ class _Protocol(LanguageServerProtocol):
         """Whether the client requested the shutdown before exiting."""
         return bool(self._shutdown)
 
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message that is already in the form of JSON-RPC."""
+        self._send_data(message)
+
+    def give_up(self, request: str | int | None, error: Exception) -> None:
+        """End the wait for the answer to a request to the client, whose answer was malformed."""
+        future = self._request_futures.pop(request, None) if request is not None else None
+        if future is not None:
+            future.set_exception(error)
+
 
 class Server(LanguageServer):
     """The server of one client. `environ` are environment variables, `pages` returns documentation of checks."""

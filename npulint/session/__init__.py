@@ -10,6 +10,7 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
+from npulint.discover.boundary import Boundary
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.facts.model import FileFacts, Problem
@@ -120,6 +121,7 @@ class Session:
 
     def _judged(self, project: SessionProject, known: FactsSnapshot) -> Checked:
         buffers = {shown(local(place)): data for place, data in self._sources.buffers.items()}
+        lines = FileLines(buffers, Boundary(filter(None, (*self._settings.paths, project.alone))))
         outcome = self._outcome(project, known)
         broken = {path for path, _ in known.broken}
         raw = RawResults(
@@ -128,9 +130,7 @@ class Session:
             files=[known.broken.get((file.path, file.kind), file) for file in outcome.files],
             problems=project.problems,
         )
-        result = finalize(
-            raw, RunContext(self._settings, self._catalogue, FileLines(buffers), ReportScope(project.context_only))
-        )
+        result = finalize(raw, RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only)))
         reported = {file.path for file in project.files if file.path not in project.context_only}
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(reported | {project.alone} - {""})}
         for one in result.findings:

@@ -6,6 +6,7 @@ import errno
 import os
 
 from npulint.atomic_files import Folder, sweep, temporary
+from npulint.links import below
 
 
 def create(folder: str, path: str, text: str) -> None:
@@ -16,12 +17,12 @@ def create(folder: str, path: str, text: str) -> None:
     if os.path.lexists(place):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), place)
     data = text.encode("utf-8")
-    if not _inside(parent, folder):
+    if not below(parent, folder):
         raise _outside(path, parent)
     os.makedirs(parent, exist_ok=True)
     sweep(parent)
     with Folder(parent) as opened:
-        if not _inside(parent, folder) or not opened.is_at(os.path.realpath(parent)):
+        if not below(parent, folder) or not opened.is_at(os.path.realpath(parent)):
             raise _outside(path, parent)
         with temporary(opened, name, data, 0o666) as made:
             opened.create(made, name)
@@ -29,9 +30,3 @@ def create(folder: str, path: str, text: str) -> None:
 
 def _outside(path: str, parent: str) -> OSError:
     return OSError(errno.ELOOP, f"{os.path.dirname(path)} -> {os.path.realpath(parent)}", path)
-
-
-def _inside(place: str, folder: str) -> bool:
-    """Whether `place` lies in `folder` after resolving links."""
-    root = os.path.realpath(folder)
-    return os.path.commonpath([os.path.realpath(place), root]) == root

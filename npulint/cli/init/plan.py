@@ -12,6 +12,7 @@ from npulint.cli.commands import PARTS
 from npulint.cli.init.settings import Pinned, configuration, look
 from npulint.config import CONFIG_NAME, has_section
 from npulint.integrations import template
+from npulint.links import leads_out
 
 __all__ = ["PARTS", "PlannedFile", "plan"]
 
@@ -81,7 +82,7 @@ def _settled(folder: str, piece: PlannedFile) -> PlannedFile:
     place = os.path.join(folder, *piece.path.split("/"))
     if not os.path.lexists(place):
         return piece
-    if "npulint" in _beginning(place):
+    if not leads_out(place, folder) and "npulint" in _beginning(place):
         return piece.kept("exists.has")
     return piece.kept("exists.add" if piece.snippet else "exists")
 
