@@ -274,6 +274,10 @@ def _parsed(path: str, data: bytes, lang: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         place, detail = _place(str(error), data)
         raise ConfigError([say(lang, "config.broken", path=path, place=place, detail=detail)]) from error
+    except ValueError as error:  # an integer of thousands of digits
+        raise ConfigError(
+            [say(lang, "config.broken", path=path, place=1, detail=str(error).partition(";")[0])]
+        ) from error
     except RecursionError as error:
         detail = say(lang, "short.too-deep")
         raise ConfigError([say(lang, "config.broken", path=path, place=1, detail=detail)]) from error
