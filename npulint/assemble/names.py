@@ -52,7 +52,7 @@ class Names:
             self._asked.leave(key)
             if len(known) > _LONGEST:
                 known = "?"
-            if not self._asked.active or not known.startswith("?"):
+            if not known.startswith("?") or self._asked.final:
                 module.callees[index] = known
         return known
 
@@ -60,12 +60,12 @@ class Names:
         """The canonical names of what all calls of `module` call, in text order."""
         names = self._all.get(module.path)
         if names is None:
-            plain = module.plain
-            names = []
-            for index, call in enumerate(module.code.calls):
-                callee = call.callee
+            plain, calls = module.plain, module.code.calls
+            names = [""] * len(calls)
+            for index in sorted(range(len(calls)), key=[call.line for call in calls].__getitem__):
+                callee = calls[index].callee  # what a name was before is known when it is asked for what it is made
                 known = plain.get(callee.name) if isinstance(callee, Ref) else None
-                names.append(known or self.of_call(module, index))
+                names[index] = known or self.of_call(module, index)
             self._all[module.path] = names
         return names
 
@@ -181,7 +181,7 @@ class Names:
                 return "?" + root
             known = self._look_up(module, root, block, line)
             self._asked.leave(key)
-            if not self._asked.active or not known.startswith("?"):
+            if not known.startswith("?") or self._asked.final:
                 self._roots[key] = known
         return known
 

@@ -24,6 +24,12 @@ class Recursion:
         active.add(question)
         return True
 
+    @property
+    def final(self) -> bool:
+        """Whether an answer holds for other askers, too: it was the outermost question, or there were no steps left, and
+        then each of thousands of similar questions would use them up again."""
+        return not self.active or self.count > self._steps
+
     def leave(self, question: object) -> None:
         """End a question that was begun."""
         self.active.discard(question)
