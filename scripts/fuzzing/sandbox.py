@@ -72,8 +72,8 @@ class Sandbox:
             found: Failure | None = link.recv()
         except (EOFError, ConnectionResetError, BrokenPipeError):
             return self._ended()
-        if found is not None:
-            self._end()
+        if found is not None and (found.sort == "memory" or "MemoryError" in found.place):
+            self._end()  # it does not give the memory back
         return found
 
     def _begin(self) -> Connection:
