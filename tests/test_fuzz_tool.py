@@ -112,7 +112,7 @@ def test_nothing_is_left_that_is_not_needed(needed: set[int]) -> None:
     [
         ("json", "{}", ""),
         ("json", "{", "format"),
-        ("jsonl", "{}\n{}\n", ""),
+        ("jsonl", '{"a": "\u2028"}\n{}\n', ""),
         ("jsonl", "{}\n{\n", "format"),
         ("sarif", "[]]", "format"),
         ("junit", "<a/>", ""),
@@ -148,6 +148,7 @@ def test_the_same_seed_gives_the_same_examples(kind: str) -> None:
     assert all(example.words for example in first)
 
 
+@pytest.mark.slow
 def test_failures_are_kept_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,7 +111,7 @@ def _report(form: str, text: str) -> Failure | None:
         return _control(form, text, _CONTROL_IN_MARKUP)
     parse: Callable[[str], object] = ElementTree.fromstring if form in ("junit", "checkstyle") else json.loads
     try:
-        for part in text.splitlines() if form == "jsonl" else [text]:
+        for part in text.rstrip("\n").split("\n") if form == "jsonl" else [text]:
             parse(part)
     except (ValueError, ElementTree.ParseError) as error:
         return Failure("format", f"{form} {type(error).__name__}", f"{error}\n{text[:5000]}")

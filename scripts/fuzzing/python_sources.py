@@ -55,7 +55,7 @@ _CONSTANTS = (
         "1.5",
         "1e999",
         "10**400",
-        "9" * 5000,
+        "9" * 4000,
         "0x" + "f" * 300,
         "1j",
         "None",
@@ -93,8 +93,9 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
     def call() -> str:
         callee = draw(st.sampled_from((draw(st.sampled_from(dotted)), draw(st.sampled_from(_NAMES)), f"({part()})")))
         given = [part() for _ in range(draw(st.integers(0, 2)))]
-        named = [f"{draw(st.sampled_from(words))}={part()}" for _ in range(draw(st.integers(0, 2)))]
-        return f"{callee}({', '.join([*given, *dict.fromkeys(named), *draw(st.sampled_from(([], ['*x'], ['**y'])))])})"
+        named = {draw(st.sampled_from(words)): part() for _ in range(draw(st.integers(0, 2)))}
+        keywords = [f"{word}={value}" for word, value in named.items()]
+        return f"{callee}({', '.join([*given, *keywords, *draw(st.sampled_from(([], ['*x'], ['**y'])))])})"
 
     name = draw(st.sampled_from(_NAMES))
     return _drawn(
@@ -157,7 +158,7 @@ def _statements(draw: st.DrawFn, depth: int) -> list[str]:
     if depth == 0 or draw(st.booleans()):
         return _drawn(draw, plain).split("\n")
     lines = [*_drawn(draw, heads).split("\n"), *_inside(draw(blocks(depth - 1)))]
-    tails = ("", "", f"elif {name}:", "else:", "finally:", "except* E as e:")
+    tails = ("", "", f"elif {name}:", "else:") if lines[0].startswith("if") else ("", "", "else:")
     if lines[0].startswith(("if", "while", "for")) and (tail := draw(st.sampled_from(tails))):
         lines += [tail, *_inside(draw(blocks(depth - 1)))]
     if draw(st.integers(0, 9)) == 0:
