@@ -7,7 +7,8 @@ import pytest
 
 from scripts.fuzzing.kinds import KINDS
 from scripts.fuzzing.run import fuzz
-from scripts.fuzzing.sandbox import Sandbox
+from scripts.fuzzing.sandbox import Limits, Sandbox
+from tests.growth import slowness
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +21,7 @@ EXAMPLES = {"checks": 12, "editor": 20, "yaml": 40}
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_of_any_kind_does_harm(kind: str) -> None:
     count = EXAMPLES.get(kind, USUAL)
-    with Sandbox() as sandbox:
+    with Sandbox(Limits(seconds=round(10 * slowness()))) as sandbox:
         tally = fuzz(kind, KINDS[kind], sandbox, SEED, lambda tally: tally.examples < count)
     assert tally.examples == count
     assert [(str(one.failure), one.example) for one in tally.found] == []

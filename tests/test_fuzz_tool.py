@@ -19,9 +19,10 @@ from scripts.fuzzing.run import Found, Tally, generated, save
 from scripts.fuzzing.sandbox import Judge, Limits, Sandbox
 from scripts.fuzzing.shrink import minimal, shrink
 from tests.fuzz_planted import judge_hover, judge_planted
+from tests.growth import slowness
 
 TRAIN = b"import torch\nx = torch.ones(1).cuda()\n"
-LIMITS = Limits(seconds=1, resident=400_000_000)
+LIMITS = Limits(seconds=round(2 * slowness()), resident=400_000_000)
 
 
 def planted(*words: str) -> Example:
