@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scripts import fuzz
 from scripts.fuzzing.conversation import NONSENSE
 from scripts.fuzzing.editor import ROOT_URI, closing, message, opening
-from scripts.fuzzing.example import Example, Failure
-from scripts.fuzzing.judge import _report, traced
+from scripts.fuzzing.example import Example, Failure, traced
+from scripts.fuzzing.judge import report_problem
 from scripts.fuzzing.kinds import KINDS
 from scripts.fuzzing.run import Found, Tally, generated, save
 from scripts.fuzzing.sandbox import Judge, Limits, Sandbox
@@ -127,7 +127,7 @@ def test_nothing_is_left_that_is_not_needed(needed: set[int]) -> None:
     ],
 )
 def test_reports_must_be_of_their_format(form: str, text: str, sort: str) -> None:
-    found = _report(form, text)
+    found = report_problem(form, text)
     assert (found.sort if found else "") == sort
 
 

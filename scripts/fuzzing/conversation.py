@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from scripts.fuzzing.example import OUT, Example, Failure
+from scripts.fuzzing.example import OUT, Example, Failure, traced
 
 _SECONDS = 8.0
 """After which a request counts as unanswered."""
@@ -50,8 +50,6 @@ def _measured(before: bytes, after: bytes) -> bytes:
 
 
 def _judged(told: _Told, heard: _Heard, logged: _Logged) -> Failure | None:
-    from scripts.fuzzing.judge import traced
-
     for text in (
         *logged.texts,
         *(json.dumps(one).replace("\\n", "\n").replace('\\"', '"') for one in heard.messages()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -35,6 +36,18 @@ class Failure(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.sort}: {self.place}"
+
+
+_FRAME = re.compile(r'File "[^"]*?/((?:npulint|scripts|tests)/[^"]+)", line (\d+), in (\S+)')
+_ERROR = re.compile(r"[\w.]+(?:Error|Exception|Warning)\b")
+
+
+def traced(text: str) -> Failure:
+    """The failure that a traceback in `text` tells of: its place is the innermost function of npulint and the error."""
+    frames = _FRAME.findall(text)
+    error = next((line for line in reversed(text.split("\n")) if _ERROR.match(line)), "")
+    place = "{}:{} {}".format(*frames[-1]) if frames else "?"
+    return Failure("traceback", f"{place} {error.partition(':')[0]}", text)
 
 
 @functools.cache

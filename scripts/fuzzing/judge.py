@@ -20,14 +20,13 @@ from npulint.cli.main import main
 from npulint.texts import say
 from scripts.fuzzing import watch
 from scripts.fuzzing.conversation import converse
-from scripts.fuzzing.example import OUT, Example, Failure, Files
+from scripts.fuzzing.example import OUT, Example, Failure, Files, traced
 
 CODES = (0, 1, 2)
 """Exit codes that the documentation lists, without that of an interruption."""
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL_IN_MARKUP = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_FRAME = re.compile(r'File "[^"]*?/((?:npulint|scripts|tests)/[^"]+)", line (\d+), in (\S+)')
 
 
 def judge(example: Example, scratch: Path) -> Failure | None:
@@ -60,16 +59,6 @@ def fresh(scratch: Path, example: Example) -> Path:
     return project
 
 
-def traced(text: str) -> Failure:
-    """The failure that a traceback in `text` tells of: its place is the innermost function of npulint and the error."""
-    frames = _FRAME.findall(text)
-    error = next(
-        (line for line in reversed(text.split("\n")) if re.match(r"[\w.]+(?:Error|Exception|Warning)\b", line)), ""
-    )
-    place = "{}:{} {}".format(*frames[-1]) if frames else "?"
-    return Failure("traceback", f"{place} {error.partition(':')[0]}", text)
-
-
 def _command(example: Example, scratch: Path) -> Failure | None:
     out, err = io.BytesIO(), io.BytesIO()
     host = msgspec.structs.replace(
@@ -98,13 +87,14 @@ def _formats(example: Example, printed: str, report: Path) -> Failure | None:
     """What is wrong with the reports in all formats that were asked for."""
     asked = [word.removeprefix("--format=") for word in example.words if word.startswith("--format=")]
     more = [word.split("=")[1] for word in example.words if word.startswith("--output=")]
-    found = _report(asked[0], printed) if asked and printed and example.words[0] != "facts" else None
+    found = report_problem(asked[0], printed) if asked and printed and example.words[0] != "facts" else None
     if found is None and more and report.exists():
-        found = _report(more[0], report.read_text("utf-8", "strict"))
+        found = report_problem(more[0], report.read_text("utf-8", "strict"))
     return found
 
 
-def _report(form: str, text: str) -> Failure | None:
+def report_problem(form: str, text: str) -> Failure | None:
+    """What is wrong with a report of a format, if anything."""
     if form in ("text", "concise", "github"):
         return _control(form, text)
     if form in ("html", "markdown"):

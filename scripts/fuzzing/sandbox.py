@@ -21,8 +21,8 @@ from types import TracebackType
 import msgspec
 
 from scripts.fuzzing import watch
-from scripts.fuzzing.example import Example, Failure
-from scripts.fuzzing.judge import judge, traced
+from scripts.fuzzing.example import Example, Failure, traced
+from scripts.fuzzing.judge import judge
 
 Judge = Callable[[Example, Path], "Failure | None"]
 _FRAME = re.compile(r'File "[^"]*?/((?:npulint|scripts|tests)/[^"]+)", line (\d+) in (\S+)')

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from npulint.data.run_columns import columns
 from scripts.fuzzing.lines import NUMBERS
-from scripts.fuzzing.mutation import encoded, mutated, nasty
+from scripts.fuzzing.mutation import MOST, encoded, mutated, nasty
 
 _MORE = (
     ("step", "loss", "lr", "time"),
@@ -71,14 +71,15 @@ def tables(draw: st.DrawFn) -> dict[str, bytes]:
     for _ in range(draw(st.integers(0, 2))):
         heading[draw(st.integers(0, len(heading) - 1))] = draw(st.one_of(nasty, st.sampled_from(heading)))
     separator = draw(st.sampled_from([",", ",", ",", "\t", ";"]))
-    rows = [heading]
+    rows = [separator.join(heading)]
     for _ in range(draw(st.integers(0, 6))):
         row = [draw(_CELLS) for _ in heading]
         if draw(st.integers(0, 9)) == 0:
             row = row[: draw(st.integers(0, len(row)))] + row * draw(st.sampled_from([0, 1, 300]))
-        rows += [row] * draw(st.sampled_from([1, 1, 1, 40, 1500]))
+        line = separator.join(row)[:MOST]
+        rows += [line] * min(draw(st.sampled_from([1, 1, 1, 40, 1500])), MOST // (len(line) + 1))
     end = draw(st.sampled_from(["\n", "\r\n", "\r", "\n\n"]))
-    data = encoded(end.join(separator.join(row) for row in rows) + end)[:400_000]
+    data = encoded(end.join(rows) + end)[:MOST]
     if draw(st.integers(0, 3)) == 0:
         data = draw(mutated(data, data))
     name = draw(st.sampled_from(_NAMES))
