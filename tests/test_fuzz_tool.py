@@ -16,6 +16,7 @@ from scripts.fuzzing.example import Example, Failure, traced
 from scripts.fuzzing.judge import report_problem
 from scripts.fuzzing.kinds import KINDS
 from scripts.fuzzing.run import Found, Tally, generated, save
+from scripts.fuzzing.run import fuzz as fuzz_kind
 from scripts.fuzzing.sandbox import Judge, Limits, Sandbox
 from scripts.fuzzing.shrink import minimal, shrink
 from tests.fuzz_planted import judge_hover, judge_planted
@@ -164,6 +165,25 @@ def test_failures_are_kept_and_told(
     assert "IndexError" in told
     monkeypatch.setattr(fuzz, "KINDS", {"shell": st.just(planted())})
     assert fuzz.main(["--minutes=0.005"]) == 0
+
+
+class Busy(Sandbox):
+    """A process that takes too long the first time, or each time."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def judge(self, example: Example) -> Failure | None:
+        self.times -= 1
+        return Failure("hang", "here", "") if self.times >= 0 else None
+
+
+@pytest.mark.parametrize(("times", "failures"), [(1, 0), (2, 1)])
+def test_a_hang_counts_when_it_comes_again(times: int, failures: int) -> None:
+    with Busy(times) as busy:
+        tally = fuzz_kind("shell", st.just(planted()), busy, 1, lambda tally: tally.examples < 1, shrinking=False)
+    assert (tally.examples, len(tally.found)) == (1, failures)
 
 
 def test_what_an_example_consists_of_is_kept(tmp_path: Path) -> None:

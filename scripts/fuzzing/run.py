@@ -85,6 +85,8 @@ def _judge(example: Example, sandbox: Sandbox, tally: Tally, shrinking: bool) ->
     failure = sandbox.judge(example)
     tally.longest = max(tally.longest, time.monotonic() - before)
     tally.examples += 1
+    if failure is not None and failure.sort == "hang":  # by itself, or only because the machine was busy?
+        failure = sandbox.judge(example)
     if failure is None or any(str(one.failure) == str(failure) for one in tally.found):
         return
     if shrinking:
