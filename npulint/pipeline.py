@@ -12,11 +12,11 @@ from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context_files import context_files
+from npulint.discover.file_filter import of_named_json, of_run
 from npulint.discover.files import Discovery, discover
-from npulint.discover.graphs import HEAD
-from npulint.discover.kinds import ARTIFACT, SourceFile, kinds_of
+from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import base_of, group, with_runs
-from npulint.facts.model import Fact
+from npulint.facts.model import Fact, Problem
 from npulint.findings import Finding, RunResult
 from npulint.postprocess.finalize import FOR_EXAMPLES, finalize
 from npulint.postprocess.record import RawResults, RunContext, merged
@@ -79,17 +79,14 @@ def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -
 
 def piped(settings: Settings) -> Discovery:
     """Standard input as a discovery of one file, named ``settings.stdin_filename``."""
-    name = settings.stdin_filename
-    kinds = kinds_of(os.path.basename(name)) or _of_run(name, settings.stdin or b"") or ("python",)
-    sources = [SourceFile(name, kind, name, base_of(name, False), len(settings.stdin or b"")) for kind in kinds]
+    name, data = settings.stdin_filename, settings.stdin or b""
+    kinds = kinds_of(os.path.basename(name)) or of_run(name, data) or ("python",)
+    if kinds == ("mixlist",):  # any JSON
+        kinds = of_named_json(name, data)
+    if not kinds:
+        return Discovery([], [Problem(name, "unsupported")], {}, frozenset((name,)), 0)
+    sources = [SourceFile(name, kind, name, base_of(name, False), len(data)) for kind in kinds]
     return Discovery(sources, [], {}, frozenset((name,)), 0)
-
-
-def _of_run(name: str, data: bytes) -> tuple[str, ...]:
-    """The kind of a piped run artifact, as a tuple; empty for anything else."""
-    from npulint.discover.artifacts import form_of_text
-
-    return ARTIFACT if form_of_text(name, data[:HEAD]) else ()
 
 
 def judge(files: dict[str, str], target: dict[str, str], catalogue: Catalogue, lang: str = "en") -> list[Finding]:

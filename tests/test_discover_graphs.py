@@ -171,3 +171,23 @@ def test_a_graph_by_standard_input(name: str, data: bytes, problems: list[str]) 
     loaded = [load(source, data) for source in sources]
     assert [one.problem.reason for one in loaded if one.problem] == problems
     assert [one.graph is None for one in loaded] == [bool(problems)]
+
+
+@pytest.mark.parametrize(
+    ("data", "kinds", "reasons"),
+    [
+        (b'{"black-list": {"to-add": ["Cast"]}}', ["mixlist"], []),
+        (b'{"blacklist": {"to-add": ["Cast"]}}', ["mixlist"], []),
+        (b'[{"name": "aten::add", "ph": "X", "ts": 1}]', ["artifact"], []),
+        (b'{"graph_module": {}}', ["graph"], []),
+        (b'{"learning_rate": 1}', [], ["unsupported"]),
+    ],
+)
+def test_json_by_standard_input_is_what_a_named_file_is(
+    data: bytes, kinds: list[str], reasons: list[str], tmp_path: Path
+) -> None:
+    given = piped(Settings(stdin=data, stdin_filename="x.json"))
+    (tmp_path / "x.json").write_bytes(data)
+    for discovered in (given, found(tmp_path / "x.json")):
+        assert [file.kind for file in discovered.files] == kinds
+        assert [problem.reason for problem in discovered.problems] == reasons

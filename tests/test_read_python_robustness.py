@@ -294,3 +294,14 @@ def test_any_program_is_assembled(train: list[str], helper: list[str]) -> None:
 
 def test_unknown_stays_one_object() -> None:
     assert read_python("import torch\nx = a < b < c\n", "m.py")[0].assignments[0].value is UNKNOWN
+
+
+@pytest.mark.parametrize("operator", ["and", "or"])
+def test_what_is_recorded_of_many_operands_is_in_proportion(operator: str) -> None:
+    """Each operand is evaluated where those before let it; that is not written down for all of them with each."""
+    sizes = []
+    for count in (300, 1200):
+        code, reason = _check(f"{_HEAD}if {f' {operator} '.join(['f()'] * count)}:\n    x\n")
+        assert reason == "" and len(code.calls) == count
+        sizes.append(len(msgspec.msgpack.encode(code)))
+    assert sizes[1] < 5 * sizes[0]

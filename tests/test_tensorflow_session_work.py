@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.growth import assert_linear
 from tests.support import programs
 
 _TF = "import tensorflow as tf\n"
@@ -62,6 +63,20 @@ def test_what_a_session_runs_tells_what_it_is_for(text: str, purpose: str) -> No
 def test_names_count_where_what_it_runs_does_not_train() -> None:
     assert purposes(session("sess.run(tf.ones([2]))"), "evaluate.py") == ["evaluate"]
     assert purposes(session("sess.run(step)"), "evaluate.py") == ["train"]
+
+
+_MANY = {
+    "in with": "with tf.Session() as s:\n    s.run(x)\n",
+    "kept": "s = tf.Session()\ns.run(x)\n",
+    "in a function": "def f():\n    s = tf.Session()\n    s.run(x)\n    return y\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", _MANY.values(), ids=_MANY.keys())
+def test_many_sessions_of_a_script_take_time_in_proportion(text: str) -> None:
+    assert purposes(_TF + text * 3) == ["unknown"] * 3
+    assert_linear(lambda count: _TF + text * count, purposes, 1600)
 
 
 _ESTIMATORS = {

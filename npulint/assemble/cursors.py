@@ -280,9 +280,17 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def assignments(self) -> list[AssignmentSite]:
         """The assignments of its module that keep its very result."""
-        code = self.module.code
-        found = [one for one in code.assignments if isinstance(one.value, CallResult) and one.value.call == self.index]
+        found = self.module.derive(_kept_results).get(self.index, ())
         return [assignment_at(self.context, self.module, one) for one in found]
+
+
+def _kept_results(module: Module) -> dict[int, list[Assignment]]:
+    """The assignments that keep the very result of a call, by the call."""
+    found: dict[int, list[Assignment]] = {}
+    for one in module.code.assignments:
+        if isinstance(one.value, CallResult):
+            found.setdefault(one.value.call, []).append(one)
+    return found
 
 
 class Expr(Expression, frozen=True):

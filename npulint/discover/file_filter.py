@@ -55,6 +55,22 @@ def special(mode: int) -> str:
     return next((word for test, word in tests if test(mode)), "special file")
 
 
+def of_named_json(name: str, data: bytes) -> tuple[str, ...]:
+    """The kinds of a JSON file with content `data` that the user names, empty if none; it may be an artifact."""
+    if counts(name, "graph", len(data), 0, data):
+        return GRAPH
+    if counts(name, "mixlist", len(data), 0, data):
+        return ("mixlist",)
+    return of_run(name, data) or (("mixlist",) if may_be_mixlist(os.path.basename(name), data[:JSON_LIMIT]) else ())
+
+
+def of_run(name: str, data: bytes) -> tuple[str, ...]:
+    """The kind of run artifacts, as a tuple, if a file called `name` with content `data` is one."""
+    from npulint.discover.artifacts import form_of_text  # imported on demand: rarely needed
+
+    return ARTIFACT if form_of_text(name, data[:HEAD]) else ()
+
+
 def may_be_list(location: str) -> bool:
     """Whether the JSON file at a path may be intended as a mixed precision list."""
     return may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))

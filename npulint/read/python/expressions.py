@@ -30,6 +30,7 @@ from npulint.read.python.positions import SourcePositions
 _DISPLAYS = (ast.Tuple, ast.List, ast.Set)
 _DEEP = 60  # levels of expressions read recursively; deeper ones are queued
 _WIDE = 256  # elements of a display; a longer one is data, not a setting
+_BEFORE = 30  # operands of ``and`` and ``or`` that are recorded as conditions of a later one
 _LONG = 400  # characters of a string that are kept
 
 _EXACT = (bool, float, type(None))
@@ -257,11 +258,12 @@ class Expressions(SourcePositions):
         return result
 
     def _boolean(self, node: ast.BoolOp, block: int) -> Value:
-        """The operands after the first are only evaluated where those before let them."""
+        """The operands after the first are only evaluated where those before let them: of thousands, the nearest are
+        recorded with each."""
         operator, kind = ("and", "if") if node.op.__class__ is ast.And else ("or", "else")
         found = [self.value(node.values[0], block)]
         for part in node.values[1:]:
-            test = found[0] if len(found) == 1 else Op(operator, tuple(found))
+            test = found[0] if len(found) == 1 else Op(operator, tuple(found[-_BEFORE:]))
             found.append(self._branch(part, kind, test, block))
         return Op(operator, tuple(found))
 

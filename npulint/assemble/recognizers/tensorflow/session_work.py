@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from npulint.assemble.call_graph import IMPORTED, STARTED, Place, home
 from npulint.assemble.context import Context, once
@@ -46,7 +47,7 @@ def session_purpose(session: CallSite) -> Purpose:
         return "train"
     if answer == "unknown" or named not in ("train", "unknown"):
         return named
-    called = {call.last for call in _region(session)}
+    called = _called_in(_region(session))
     if not called.isdisjoint(_WRITING):
         return "export"
     return "evaluate" if not called.isdisjoint(_LOADING) else "data"
@@ -84,39 +85,91 @@ def made_by(estimator: Expr) -> list[CallSite]:
     return found
 
 
-@memoized(meanwhile=lambda: "unknown")
+class _Region(NamedTuple):
+    """The code that may use a session, the same for all sessions of a function that no ``with`` block opens: the
+    module, the ``with`` block or -1, and the function, `IMPORTED` or `STARTED` around it."""
+
+    module: Scope
+    opened: int
+    around: int
+
+    @property
+    def context(self) -> Context:
+        """The project that it belongs to."""
+        return self.module.context
+
+
 def updates(session: CallSite) -> Flag:
     """Whether something that runs in a session updates the variables of a model: yes if it fetches such an operation,
     no if all that it fetches is known and it cannot get anywhere else."""
-    answer = _any(map(_updating, _fetches(session)))
-    if answer != "no" or not _is_local(session):
-        return "yes" if answer == "yes" else "unknown"
-    return "unknown" if any(_may_train(call) for call in _region(session)) else "no"
+    if _is_local(session):
+        return _updates_in(_region(session))
+    return "yes" if _fetched_beside(session.scope.routine) == "yes" else "unknown"
 
 
-def _region(session: CallSite) -> Iterator[CallSite]:
+@memoized(meanwhile=lambda: "unknown")
+def _updates_in(region: _Region) -> Flag:
+    """The same of a session that stays in its region."""
+    answer = _any(map(_updating, _fetches(_calls_of(region))))
+    if answer != "no":
+        return answer
+    return "unknown" if any(_may_train(call) for call in _calls_of(region)) else "no"
+
+
+@memoized(meanwhile=lambda: "unknown")
+def _fetched_beside(routine: Scope) -> Flag:
+    """The same of what any session runs in a function or module."""
+    return _any(map(_updating, _fetches(routine.calls)))
+
+
+@memoized(meanwhile=frozenset)
+def _called_in(region: _Region) -> frozenset[str]:
+    return frozenset(call.last for call in _calls_of(region))
+
+
+def _region(session: CallSite) -> _Region:
+    opened = next(iter(_blocks_at(session)), None)
+    around = home(session.module, session.scope.block)
+    return _Region(session.scope.at(0), -1 if opened is None else opened.block, around)
+
+
+def _calls_of(region: _Region) -> Iterator[CallSite]:
     """The calls that may use a session: those in its ``with`` block, or else in its whole function, then those in what
     they reach."""
-    inside = _calls_beside(session)
+    inside = _calls_beside(region)
     yield from inside
-    routine = session.path, home(session.module, session.scope.block)
-    starts = {routine} if next(_blocks_at(session), None) is None else {_place(call) for call in inside}
-    places = {place for start in starts if start is not None for place in reached_from(session.context, start)}
+    routine = region.module.path, region.around
+    starts = {routine} if region.opened < 0 else {_place(call) for call in inside}
+    places = {place for start in starts if start is not None for place in reached_from(region.context, start)}
     for path, block in places - {routine}:
-        module = session.context.project.modules[path]
-        yield from _calls_in(scope_at(session.context, module, 0), block)
+        module = region.context.project.modules[path]
+        yield from _calls_in(scope_at(region.context, module, 0), block)
 
 
 @memoized(meanwhile=list)
-def _calls_beside(session: CallSite) -> list[CallSite]:
+def _calls_beside(region: _Region) -> list[CallSite]:
     """The calls in the ``with`` block of a session, or else in its whole function."""
-    opened = next(_blocks_at(session), None)
-    calls = _calls_in(session.scope.at(0), home(session.module, session.scope.block))
-    return [call for call in calls if opened is None or _is_in(call, opened)]
+    if region.opened < 0:
+        return list(_calls_in(region.module, region.around))
+    inside = region.module.module.derive(_calls_in_with).get(region.opened, ())
+    return [call for call in map(region.module.call, inside) if _runs_in(call, region.around)]
 
 
-def _is_in(call: CallSite, block: Scope) -> bool:
-    return call.scope.is_inside(block)
+def _calls_in_with(module: Module) -> dict[int, list[int]]:
+    """The calls in each ``with`` block of a module, in text order."""
+    found: dict[int, list[int]] = {}
+    for index, call in enumerate(module.code.calls):
+        for block in module.ancestors(call.block):
+            if module.blocks[block].kind == "with":
+                found.setdefault(block, []).append(index)
+    return found
+
+
+def _runs_in(call: CallSite, block: int) -> bool:
+    """Whether a call is one of a function, or of `IMPORTED` or `STARTED`."""
+    if block in (IMPORTED, STARTED):
+        return home(call.module, call.scope.block) == block
+    return call.scope.routine.block == block
 
 
 def _place(call: CallSite) -> Place | None:
@@ -128,16 +181,12 @@ def _place(call: CallSite) -> Place | None:
 
 def _calls_in(module: Scope, block: int) -> Iterable[CallSite]:
     if block in (IMPORTED, STARTED):
-        return [call for call in module.all_calls if home(module.module, call.scope.block) == block]
+        return [call for call in module.all_calls if _runs_in(call, block)]
     return module.at(block).calls
 
 
-def _fetches(session: CallSite) -> Iterator[Expr]:
-    """What runs of this session, or of an unknown one in its reach, fetch."""
-    if not _is_local(session):
-        calls: Iterable[CallSite] = session.scope.routine.calls
-    else:
-        calls = _region(session)
+def _fetches(calls: Iterable[CallSite]) -> Iterator[Expr]:
+    """What calls that run a session fetch."""
     for call in calls:
         if call.last not in _RUNS or call.target is not None or call.receiver is None:
             continue
@@ -246,17 +295,30 @@ def _is_local(session: CallSite) -> bool:
     routine = session.scope.routine
     if any("." in name or "[" in name for name in names):
         return False
-    given = [part.written for value in routine.returns for part in value.nested] if routine.kind == "function" else []
     held = any(
-        call.last == "__enter__" and call.receiver is not None and call.receiver.written in names
-        for call in routine.calls
+        call.receiver is not None and call.receiver.written in names and call.scope.routine == routine
+        for call in session.scope.at(0).calls_named("__enter__")
     )
-    opened = any(scope.kind == "with" and session in scope.test.sites for scope in _blocks_at(session))
-    return not held and names.isdisjoint(given) and (bool(names) or opened)
+    opened = any(session in scope.test.sites for scope in _blocks_at(session))
+    return not held and names.isdisjoint(_given_back(routine)) and (bool(names) or opened)
 
 
-def _blocks_at(session: CallSite) -> Iterator[Scope]:
+@memoized(meanwhile=frozenset)
+def _given_back(routine: Scope) -> frozenset[str]:
+    """The names in what a function returns."""
+    returned = routine.returns if routine.kind == "function" else ()
+    return frozenset(part.written for value in returned for part in value.nested)
+
+
+def _blocks_at(session: CallSite) -> list[Scope]:
     """The ``with`` blocks of the module that begin where a session is made."""
-    for block in session.scope.at(0).blocks_of("with"):
-        if block.record.line <= session.line <= max(block.record.line, block.record.end_line):
-            yield block
+    return [session.scope.at(block) for block in session.module.derive(_with_lines).get(session.line, ())]
+
+
+def _with_lines(module: Module) -> dict[int, list[int]]:
+    """The ``with`` blocks of a module by the line where they begin."""
+    found: dict[int, list[int]] = {}
+    for index, block in enumerate(module.blocks):
+        if block.kind == "with":
+            found.setdefault(block.line, []).append(index)
+    return found

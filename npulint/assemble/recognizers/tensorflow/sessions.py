@@ -8,6 +8,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, module_scopes
+from npulint.assemble.module import Module
 from npulint.assemble.reach import HowReached
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.protos import protos_of
@@ -244,8 +245,17 @@ def _reaches_npu(config: CallSite) -> Flag:
 
 def _is_only_asked(session: CallSite) -> bool:
     """Whether a session runs no graph: ``tf.Session().list_devices()``."""
-    method = Op(".", (CallResult(session.index), Const("list_devices")))
-    return any(call.callee == method for call in session.module.code.calls)
+    return session.index in session.module.derive(_asked_for_devices)
+
+
+def _asked_for_devices(module: Module) -> frozenset[int]:
+    """The calls of a module whose result is asked for the devices."""
+    methods = [call.callee for call in module.code.calls if isinstance(call.callee, Op)]
+    return frozenset(
+        one.operands[0].call
+        for one in methods
+        if one.op == "." and isinstance(one.operands[0], CallResult) and one.operands[1] == Const("list_devices")
+    )
 
 
 def closed(session: CallSite) -> Flag:

@@ -1,0 +1,1 @@
+"""Fuzzing of npulint: hostile and odd projects, judged in a process of their own."""

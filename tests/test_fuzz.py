@@ -1,0 +1,27 @@
+"""Hostile and odd inputs of every kind, the same ones each time: nothing crashes, hangs or writes, and every report is
+of its format. `python -m scripts.fuzz` tries more."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripts.fuzzing.kinds import KINDS
+from scripts.fuzzing.run import fuzz
+from scripts.fuzzing.sandbox import Limits, Sandbox
+from tests.growth import slowness
+
+pytestmark = pytest.mark.slow
+
+SEED = 7
+USUAL = 60
+EXAMPLES = {"checks": 12, "editor": 20, "yaml": 40}
+"""How many examples of the kinds that take longer: about seven seconds of one core for each kind."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_of_any_kind_does_harm(kind: str) -> None:
+    count = EXAMPLES.get(kind, USUAL)
+    with Sandbox(Limits(seconds=round(10 * slowness()))) as sandbox:
+        tally = fuzz(kind, KINDS[kind], sandbox, SEED, lambda tally: tally.examples < count)
+    assert tally.examples == count
+    assert [(str(one.failure), one.example) for one in tally.found] == []
