@@ -48,7 +48,13 @@ class Evaluator(msgspec.Struct, frozen=True):
         data = {**self.settings.piped(), **data}
         budget = self.settings.limits()
         loaded = [load(source, data.get(source.path), budget) for source in sources]
-        return self.loaded(root, loaded, lambda: facts_of(loaded, self.cache, advance, budget), advance)
+
+        def read() -> list[FileFacts]:
+            files = facts_of(loaded, self.cache, advance, budget)
+            loaded.clear()  # the contents are not needed any more
+            return files
+
+        return self.loaded(root, loaded, read, advance)
 
     def loaded(
         self,
@@ -140,6 +146,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         elif program.entry and program.fact.framework != "none":
             role = roles.get(program.entry) or role_by_name(in_tree(program.entry, root, around))
             programs.append(summarise(program, verdict.checklist, role))
+        program.index.release()
     ranked.sort(key=lambda one: one[0])  # a finding of shared code is told of a script that trains, not of a document
     findings = [finding for _, found in ranked for finding in found]
     findings += grouped(demoted)

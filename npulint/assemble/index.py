@@ -66,6 +66,11 @@ class Index:
             facts = self._kinds[kind] = [fact for part in self._with.get(kind, ()) for fact in part[kind]]
         return facts
 
+    def release(self) -> None:
+        """Free the lists of all files, which are made again when they are asked for: each of hundreds of programs has
+        its own."""
+        self._kinds.clear()
+
     def names(self, kind: str) -> frozenset[str]:
         """The names of the facts of a kind."""
         return frozenset().union(*(part.names(kind) for part in self._with.get(kind, ())))

@@ -93,7 +93,10 @@ class Programs:
     def all(self) -> list[Program]:
         """Programs with an entry script first, then one library program of what no entry script imports."""
         entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
-        programs = [self._program(m.path, sorted(self.closure(m))) for m in entries]
+        programs = []
+        for module in entries:
+            programs.append(self._program(module.path, sorted(self.closure(module))))
+            programs[-1].index.release()
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
         if rest or not programs:

@@ -26,8 +26,8 @@ class Recursion:
 
     @property
     def final(self) -> bool:
-        """Whether an answer holds for other askers, too: it was the outermost question, or there were no steps left, and
-        then each of thousands of similar questions would use them up again."""
+        """Whether an answer holds for other askers, too: it was the outermost question, or there were no steps left,
+        and then each of thousands of similar questions would use them up again."""
         return not self.active or self.count > self._steps
 
     def leave(self, question: object) -> None:
