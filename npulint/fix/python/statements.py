@@ -225,7 +225,9 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     old = node if isinstance(node, ast.expr) else None
     at = node if node is not None else tree.module
     if where == "imports":
-        return [behind_imports(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n"))]
+        return [
+            behind_imports(tree, _missing(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n")))
+        ]
     if node is None or node is tree.module:
         raise FixRefused("place")
     statement = _head(tree, tree.statement(node))
@@ -237,6 +239,25 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     if where == "past":
         statement = _outermost(tree, statement)
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
+
+
+def _missing(tree: Tree, text: str) -> str:
+    """The statements of a text without calls that the file makes already on its own or in a function, such as
+    switches of which only one is set. Raises `FixRefused` if none is left."""
+    blocks = [tree.module.body, *(node.body for _, _, node in tree.nodes if isinstance(node, _SCOPES[:2]))]
+    made = {ast.dump(one) for block in blocks for one in block if _is_call(one)}
+    statements = ast.parse(text).body
+    missing = [one for one in statements if not (_is_call(one) and ast.dump(one) in made)]
+    if len(missing) == len(statements):
+        return text
+    if not missing:
+        raise FixRefused("nothing")
+    lines = text.split("\n")
+    return "\n".join("\n".join(lines[one.lineno - 1 : one.end_lineno]) for one in missing)
+
+
+def _is_call(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
 
 
 def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
