@@ -35,8 +35,8 @@ def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig)
 
 
 def _is_read(step: CodeStep, other: TrainingConfig) -> bool:
-    """Whether a step asks for a number of devices or a rank, and the other program reads it from variables that launchers
-    set; what is done with it is compared itself."""
+    """Whether a step asks for a number of devices or a rank that the other program reads from variables of launchers.
+    What is done with it is compared itself."""
     neutral = "" if step.known is None else step.known.neutral
     name = _SIZES if neutral == "ranks" else _PLACES if neutral == "rank" else None
     return name is not None and any(map(name.search, other.program.index.names("environment_read")))
