@@ -45,6 +45,24 @@ UNWRAPPED = {
     "the arguments have an effect": ("s = «W(s)»\ns.add(build())\n", "refused: depends"),
     "the member is called at once": ("use(«W(s)».add('a'))\n", "refused: depends"),
     "the member is passed on": ("s = «W(s)»\nf(s.add)\n", "refused: depends"),
+    "a function gets it that needs the wrapper": (
+        "def g(x):\n    x.add('a')\ns = «W(s)»\ng(s)\n",
+        "refused: depends",
+    ),
+    "a function gets it by keyword": ("def g(a, x):\n    x.add('a')\ng(1, x=«W(s)»)\n", "refused: depends"),
+    "a function gets it that needs no wrapper": (
+        "def g(x, y):\n    x.run(y.add)\ns = «W(s)»\ng(s, 1)\n",
+        "def g(x, y):\n    x.run(y.add)\ng(s, 1)\n",
+    ),
+    "a function returns it": ("def g():\n    return «W(s)»\nd = g()\nd.add('a')\n", "refused: depends"),
+    "a function returns it by name": (
+        "def g(s):\n    s = «W(s)»\n    return s\nd = g(t)\nd.add('a')\n",
+        "refused: depends",
+    ),
+    "a function returns it to what needs no wrapper": (
+        "def g():\n    return «W(s)»\nd = g()\nd.run('a')\n",
+        "def g():\n    return s\nd = g()\nd.run('a')\n",
+    ),
     "in a loop header": ("s = «W(s)»\nfor x in s.all():\n    f(x)\n", "refused: depends"),
 }
 

@@ -20,12 +20,14 @@ def dependents(tree: Tree, node: ast.AST, members: Collection[str]) -> list[ast.
     for use in _uses(tree, node):
         if use.attr not in members:
             found[_removable(tree, use)] = None
+    if any(use.attr not in members for use in _uses_elsewhere(tree, node)):
+        raise FixRefused("depends")  # other objects may come there as well
     return list(found)
 
 
 def replaced_with_dependents(tree: Tree, node: ast.AST, edits: list[Edit], members: str, whole: bool) -> list[Edit]:
     """The edits of a replacement, with those that remove what depends on the old value. `members` are the names that
-    the new value has as well, separated by blanks; `whole` if the statement of the expression goes with it."""
+    the new value has as well, separated by spaces; `whole` if the statement of the expression goes with it."""
     others = dependents(tree, node, frozenset(members.split()))
     if not others:
         return edits
@@ -53,6 +55,46 @@ def _uses(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
             elif _inside(tree, use, scope) and not _replaced_before(tree, use, rebound, name):
                 later.append(use)
     yield from (use for use in later if use.attr not in earlier)
+
+
+def _uses_elsewhere(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
+    """Where functions of the file that get the value of an expression use its attributes, and callers of the function
+    that returns it."""
+    name = _bound_to(tree, node)
+    functions = {one.name: one for _, _, one in tree.nodes if isinstance(one, ast.FunctionDef)}
+    here = _function(tree, node)
+    for _, _, one in tree.nodes:
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in functions:
+            function = functions[one.func.id]
+            yield from (use for given in _given(tree, one, function, name, node) for use in _of_name(function, given))
+        elif isinstance(one, ast.Return) and one.value is not None and _function(tree, one) is here:
+            yield from _of_results(tree, here) if one.value is node or tree.text(one.value) == name else ()
+
+
+def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | None, node: ast.AST) -> Iterator[str]:
+    """The parameters of a function that get a name, or the expression itself."""
+    positions = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    given = [*zip(positions, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+    for parameter, value in given:
+        if parameter and (value is node or (name is not None and is_dotted(value) and tree.text(value) == name)):
+            yield parameter
+
+
+def _of_results(tree: Tree, function: ast.AST) -> Iterator[ast.Attribute]:
+    """The attributes used of what a function returns."""
+    for _, _, one in tree.nodes:
+        if (
+            isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Name)
+            and one.func.id == getattr(function, "name", "")
+        ):
+            yield from _uses(tree, one)
+
+
+def _of_name(function: ast.AST, name: str) -> Iterator[ast.Attribute]:
+    for one in ast.walk(function):
+        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == name:
+            yield one
 
 
 def _bound_to(tree: Tree, node: ast.AST) -> str | None:
