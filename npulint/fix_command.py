@@ -22,7 +22,7 @@ from npulint.fix.idempotence import AppliedFix, applied_fixes
 from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
-from npulint.postprocess.finalize import finalize
+from npulint.postprocess.finalize import finalize, reported
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
@@ -134,12 +134,25 @@ class _Fixer:
             for _ in range(_ATTEMPTS):
                 attempt = self._attempt(root, workspace, first, blamed)
                 if not attempt.restless:
-                    return _ProjectFixes(attempt.outcome, workspace.changes(), attempt.fixed, attempt.refused)
+                    outcome = self._kept_open(workspace, first, attempt)
+                    return _ProjectFixes(outcome, workspace.changes(), attempt.fixed, attempt.refused)
                 blamed |= attempt.restless
                 workspace.reset()
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, _RESTLESS)])
         except (RecursionError, MemoryError):
             return _ProjectFixes(first, refused=[Refusal("", "", root, 0, "too-deep")])
+
+    def _kept_open(self, workspace: FixWorkspace, first: RawResults, attempt: _Attempt) -> RawResults:
+        """The outcome of an attempt, where problems of the original state that no fix solved keep their weight."""
+        if not attempt.fixed:
+            return attempt.outcome
+        from npulint.fix.open_todos import kept_open
+
+        evaluator = self._evaluator
+        original = FileLines(workspace.original_bytes(), evaluator.settings.boundary())
+        context = RunContext(evaluator.settings, evaluator.catalogue, original, self._scope)
+        findings = kept_open(reported(first, context), attempt.outcome.findings, attempt.fixed)
+        return msgspec.structs.replace(attempt.outcome, findings=findings)
 
     def result(self, outcome: RawResults, lines: FileLines) -> RunResult:
         """The postprocessed result of one project alone."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.compare_support import short_differences
 
 HOROVOD = """
@@ -41,6 +43,45 @@ def test_ranks_in_conditions_say_nothing() -> None:
 def test_a_number_of_devices_that_is_calculated_with_is_told() -> None:
     scaled = HOROVOD.replace("AdamOptimizer(0.001)", "AdamOptimizer(0.001 * hvd.size())")
     assert {one[0] for one in short_differences(scaled, HOROVOD)} & {"ranks", "learning_rate"}
+
+
+SEVERAL = """
+import os
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+hvd.init()
+files = tf.data.Dataset.list_files('data/*').shard(hvd.size(), hvd.rank())
+x = files.batch(32).make_one_shot_iterator().get_next()
+loss = tf.reduce_mean(tf.layers.dense(x, 10))
+step = tf.train.AdamOptimizer(0.001).minimize(loss)
+config = tf.ConfigProto()
+config.gpu_options.visible_device_list = str(hvd.local_rank())
+with tf.Session(config=config) as session:
+    session.run(step)
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "rank"),
+    [
+        ("int(os.environ['RANK_SIZE'])", "int(os.environ['RANK_ID'])"),
+        ("int(os.getenv('RANK_SIZE', '1'))", "int(os.getenv('RANK_ID', '0'))"),
+        ("int(os.environ.get('WORLD_SIZE', 1))", "int(os.environ.get('LOCAL_RANK', 0))"),
+        ("int(os.environ['OMPI_COMM_WORLD_SIZE'])", "int(os.environ['OMPI_COMM_WORLD_RANK'])"),
+    ],
+)
+def test_ranks_from_the_environment_are_those_of_horovod(size: str, rank: str) -> None:
+    ported = SEVERAL.replace("hvd.size()", size).replace("hvd.rank()", rank).replace("hvd.init()\n", "")
+    ported = ported.replace("config.gpu_options.visible_device_list = str(hvd.local_rank())\n", "")
+    assert "ranks" not in {one[0] for one in short_differences(SEVERAL, ported)}
+    assert "ranks" not in {one[0] for one in short_differences(ported, SEVERAL)}
+
+
+@pytest.mark.parametrize("size", ["8", "int(os.environ['SIZE_OF_BATCH'])", "int(os.environ['RANK_ID'])"])
+def test_a_number_of_devices_from_elsewhere_is_told(size: str) -> None:
+    ported = SEVERAL.replace("hvd.size()", size).replace("hvd.init()\n", "")
+    assert "ranks" in {one[0] for one in short_differences(SEVERAL, ported)}
 
 
 def test_ranks_of_the_adapter_are_those_of_horovod() -> None:

@@ -19,6 +19,7 @@ Before = Literal["model", "given", "unknown", ""]
 """The origin of a value; empty if it is computed from other values, which determine it."""
 
 _STEPS = 400  # maximum places per answer
+_DEPTH = 6  # operations between a count of hits and the comparison
 _MODEL = lazy_compile(
     r"^(?:tensorflow\.)?keras\.(?:layers\.\w+|Model|Sequential|models\.\w+)\(\)|^(?:tensorlayer|tflearn)\.layers\.|"
     r"^tensorflow\.(?:layers\.(?!flatten)|contrib\.(?:layers|slim|seq2seq)\.(?!flatten|arg_scope|one_hot)|"
@@ -36,6 +37,14 @@ _SHOWN = lazy_compile(
     r"train\.Summary|print$|keras\.metrics)|[.)]run$|^print$|\.(?:eval|numpy|add_summary|info|debug|write|export)$|"
     r"^(?:numpy|logging|os|json|time)\."
 )
+_MEASURED = lazy_compile(
+    r"^tensorflow\.(?:contrib\.)?(?:summary|metrics)\.|^tensorflow\.(?:contrib\.metrics|keras\.metrics)"
+)
+_HITS = frozenset(
+    """equal not_equal greater greater_equal less less_equal logical_and logical_or logical_not logical_xor argmax
+    argmin arg_max arg_min in_top_k""".split()
+)
+_COMPARISONS = frozenset(("==", "!=", "<", "<=", ">", ">="))
 _INPUT_NAME = lazy_compile(
     r"^tensorflow\.(?:placeholder|constant|data\.|random|truncated_normal|range$|zeros$|ones$|fill$|linspace$|shape$|size$|"
     r"rank$|train\.(?!\w*Optimizer)|io\.|parse_|decode_|read_file|image\.decode|keras\.(?:Input$|layers\.Input$)|sparse_placeholder|"
@@ -66,6 +75,14 @@ class Placement:
         if after == "shown":
             return "edge"
         return "path" if (before, after) == ("model", "model") else "unknown"
+
+    def measures(self, call: CallSite) -> bool:
+        """Whether an operation is part of a metric: its result is only shown, and a function for metrics or summaries
+        takes it, or it counts hits (``tf.cast(tf.equal(…), …)``)."""
+        forward = _Forward(self, call)
+        if forward.end() != "shown" or not forward.takers:
+            return False
+        return any(map(_MEASURED.search, forward.takers)) or _counts_hits(call)
 
     def uses(self, scope: Scope) -> Uses:
         """The uses in the module of a scope, collected once."""
@@ -178,13 +195,14 @@ class Placement:
 
 
 class _Forward:
-    """Follows one result to its uses."""
+    """Follows one result to its uses. `takers` are the functions that show it."""
 
     def __init__(self, placement: Placement, call: CallSite) -> None:
         self._placement = placement
         self._queue: list[AnyUse] = []
         self._seen: set[object] = set()
         self._sure = True
+        self.takers: set[str] = set()
         self._follow_result(call, None)
 
     def end(self) -> Literal["model", "shown", "unknown"]:
@@ -217,7 +235,7 @@ class _Forward:
         if target is not None:
             self._follow_parameter(target, use)
         elif name.endswith("EstimatorSpec") or _SHOWN.search(name):
-            return
+            self.takers.add("tensorflow.metrics." if use.slot == "eval_metric_ops" else name)
         elif name.startswith("tensorflow.") or name in _PASSING:
             self._follow_result(call, None)
         elif name.rpartition(".")[2] in _HELD and use.slot != -1:
@@ -286,6 +304,23 @@ class _Forward:
             self._follow_result(call, use.slot if isinstance(use.slot, int) else None)
         for call in takers:
             self._follow_result(call, None)
+
+
+def _counts_hits(call: CallSite) -> bool:
+    """Whether an operation takes a comparison, directly or by other operations."""
+    for _ in range(_DEPTH):
+        value = call.args[0] if call.args else next(iter(call.keywords.values()), None)
+        if value is None:
+            return False
+        if value.operator in _COMPARISONS:
+            return True
+        sites = value.sites
+        if not sites or not all(site.name.startswith("tensorflow.") for site in sites):
+            return False
+        if all(site.last in _HITS for site in sites):
+            return True
+        call = sites[0]
+    return False
 
 
 def _trains(use: Passed) -> bool:

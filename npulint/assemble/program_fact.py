@@ -44,6 +44,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """Whether several devices train together."""
     ranks: Literal["many", "one", "unknown"] = "unknown"
     """The number of devices that launchers start it on."""
+    runtime_v2: bool = False
+    """Whether ENABLE_RUNTIME_V2=1 is set for it: in its code, or by launchers that do not start other scripts only."""
     npu: bool = False
     """Whether it imports an NPU adapter."""
     project_npu: bool = False

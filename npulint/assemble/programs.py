@@ -16,6 +16,7 @@ from npulint.assemble.call_graph import STARTED, Place, Reached, home
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Expr, call_at, scope_at
+from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
@@ -151,6 +152,7 @@ class Programs:
         may_run = partial(self._may_run, paths, entry)
         fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
         fact.ranks = self._ranks(entry)
+        fact.runtime_v2 = self._has_runtime_v2(entry, index)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)
         program.launches = len({launch.fact.path for launch in self._launches.by_entry.get(entry, ()) if launch.sure})
@@ -212,6 +214,14 @@ class Programs:
         launchers = {launch.fact.path for launch in self._launches.by_entry.get(entry, ())}
         counts = [int(size) for path in launchers for size in self._sized.get(path, ()) if size.isdigit()]
         return "unknown" if not counts else "many" if max(counts) > 1 else "one"
+
+    def _has_runtime_v2(self, entry: str, index: Index) -> bool:
+        """Whether runtime 2.0 is selected for a program, also by launchers that start no script of the project."""
+        for fact in index.named("environment", "ENABLE_RUNTIME_V2"):
+            started = () if isinstance(fact, CodeFact) else self._started_by.get(fact.path, ())
+            if isinstance(fact, EnvironmentVariable) and fact.text == "1" and (not started or entry in started):
+                return True
+        return False
 
     @cached_property
     def _installed(self) -> set[str]:

@@ -44,10 +44,10 @@ def unify_mechanisms(
         return list(found)
     ways = (ways[1], ways[1]) if ways[0] == "both" else (ways[0], ways[0]) if ways[1] == "both" else ways
     if ways[0] != ways[1]:
-        rest = [one for one in found if not _is_of_calls(one, _spots(left) | _spots(right))]
+        rest = [one for one in found if not is_of_calls(one, spots(left) | spots(right))]
         return [*rest, *_scaled(left, first, right, second), *_cast(left, first, right, second)]
     idle = [step for step in (*left, *right) if (step.name in _NATIVE) != (ways[0] == "native")]
-    return [one for one in found if not _is_of_calls(one, _spots(idle), any)]
+    return [one for one in found if not is_of_calls(one, spots(idle), any)]
 
 
 def _calls(config: TrainingConfig) -> list[CodeStep]:
@@ -67,11 +67,12 @@ def _mechanism(steps: Sequence[CodeStep], tracer: Tracer) -> str:
     return "native" if _SCALER in names else "apex"
 
 
-def _spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
+def spots(steps: Iterable[CodeStep]) -> set[tuple[str, Span]]:
+    """The places of some calls."""
     return {(step.scope.path, step.span) for step in steps}
 
 
-def _is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
+def is_of_calls(one: Difference, spots: set[tuple[str, Span]], whole: Callable[[Iterable[bool]], bool] = all) -> bool:
     """Whether a difference is only about such calls; differences of named values are kept."""
     if one.part not in ("loss_scale", "autocast") or one.named:
         return False
@@ -93,13 +94,13 @@ def _scale(steps: list[CodeStep], tracer: Tracer) -> _Scale | None:
     if step is None:
         return None
     native = step.name == _SCALER
-    argument = _argument_value(step, tracer, "init_scale" if native else "loss_scale")
+    argument = argument_value(step, tracer, "init_scale" if native else "loss_scale")
     if argument is None:
         return None
     value, mark = argument
     dynamic = native
     if not native and value in (None, "dynamic"):
-        level = _argument_value(step, tracer, "opt_level")
+        level = argument_value(step, tracer, "opt_level")
         if level is None:
             return None
         dynamic = value == "dynamic" or level[0] in _DYNAMIC
@@ -116,7 +117,7 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     casts = [next((step for step in steps if step.name in (_AUTOCAST, _APEX)), None) for steps in (left, right)]
     sides, levels = [], []
     for step, tracer in zip(casts, (first, second), strict=True):
-        argument = _argument_value(step, tracer, "opt_level") if step is not None and step.name == _APEX else None
+        argument = argument_value(step, tracer, "opt_level") if step is not None and step.name == _APEX else None
         if step is None or (step.name == _APEX and argument is None):
             return
         side = SideValue(step.shown, step.scope.path, step.span)
@@ -129,7 +130,7 @@ def _cast(left: list[CodeStep], first: Tracer, right: list[CodeStep], second: Tr
     yield of_both("autocast", False, cast.shown, "", one, other, adapter=alike, function=cast.function)
 
 
-def _argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
+def argument_value(step: CodeStep, tracer: Tracer, name: str) -> tuple[object, SideValue] | None:
     """The value of an argument or its default, with its place; None if undetermined."""
     for argument in step.arguments:
         if argument.name == name:

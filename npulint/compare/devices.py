@@ -6,18 +6,25 @@ from collections.abc import Iterator
 
 from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import CallSite, Scope
+from npulint.lazy_regex import lazy_compile
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import CodeStep
 
 _CONDITIONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "in", "not in", "and", "or", "not", "if"))
+_PREFIX = r"^(?:HCCL_|OMPI_COMM_WORLD_|PMI_|MPI_|SLURM_|CM_|ASCEND_|NPU_)?"
+_SIZES = lazy_compile(_PREFIX + r"(?:RANK_SIZE|WORLD_SIZE|WORKER_SIZE|SIZE|NTASKS|DEVICE_NUM|RANK_NUM)$")
+_PLACES = lazy_compile(_PREFIX + r"(?:RANK_ID|RANK|LOCAL_RANK|LOCAL_RANK_ID|PROCID|LOCALID|DEVICE_ID|DEVICE_INDEX)$")
 _BROADCAST = "horovod.broadcast"
 _BROADCASTING = "NPUEstimator"  # adds a broadcast hook to every distributed training
 
 
 def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig) -> bool:
     """Whether a step does not count as a difference: a rank or world size used only in conditions (the guarded code is
-    compared itself), or a broadcast of initial weights that the other program's Estimator performs."""
+    compared itself), or that the other program reads from the environment, or a broadcast of initial weights that the
+    other program's Estimator performs."""
     if step.part == "ranks":
+        if _is_read(step, other):
+            return True
         asked = own.context.memoize(("asked", step.scope.path), lambda: frozenset(_in_conditions(step.scope)))
         return step.site is not None and step.site in asked
     return step.name == _BROADCAST and any(
@@ -25,6 +32,14 @@ def is_insignificant(step: CodeStep, own: TrainingConfig, other: TrainingConfig)
         for steps in other.homes.values()
         for one in steps
     )
+
+
+def _is_read(step: CodeStep, other: TrainingConfig) -> bool:
+    """Whether a step asks for a number of devices or a rank that the other program reads from variables of launchers.
+    What is done with it is compared itself."""
+    neutral = "" if step.known is None else step.known.neutral
+    name = _SIZES if neutral == "ranks" else _PLACES if neutral == "rank" else None
+    return name is not None and any(map(name.search, other.program.index.names("environment_read")))
 
 
 def _in_conditions(module: Scope) -> Iterator[CallSite]:

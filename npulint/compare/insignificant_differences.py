@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import Scope
+from npulint.assemble.recognizers.tensorflow.host import measures
 from npulint.compare.devices import is_insignificant
 from npulint.compare.side import Side
 from npulint.training_config.program import TrainingConfig
@@ -20,6 +21,7 @@ _SIGNIFICANT_KINDS = (
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
+_CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _WITH_MORE = frozenset(
     "sampler reduction ranks shard drop_remainder precision_mode autocast loss_scale half_cast".split()
@@ -43,6 +45,12 @@ def is_significant(step: CodeStep, side: Side) -> bool:
     if step.kind not in _SIGNIFICANT_KINDS or not step.counts:
         return False
     return not any(applies(step, side) for applies in _REASONS)
+
+
+def is_of_metric(step: CodeStep) -> bool:
+    """Whether a cast is part of a metric, so that its precision changes nothing that is trained."""
+    site = step.site
+    return site is not None and site.name in _CASTS and measures(site)
 
 
 def branches(step: CodeStep, *kinds: str) -> list[Scope]:
@@ -74,9 +82,11 @@ def _shapes(step: CodeStep, side: Side) -> bool:
 
 
 def _casts_otherwise(step: CodeStep, side: Side) -> bool:
-    """It is a cast, but not between float16 and float32."""
+    """It is a cast, but not between float16 and float32, or only in a metric."""
     if step.part != "half_cast" or step.kind != "call":
         return False
+    if is_of_metric(step):
+        return True
     types = [argument.expr.written for argument in step.arguments if argument.expr.written]
     last = step.shown.rpartition(".")[2]
     return last not in ("half", "float", "bfloat16") and not any("16" in name or "half" in name for name in types)

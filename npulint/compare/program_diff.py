@@ -11,6 +11,7 @@ from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
@@ -63,7 +64,8 @@ def compared(
     found += of_pairs(pairing, Comparer(first, second))
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
-    return deduplicated(unify_mechanisms(found, reference, migrated, first, second))
+    found = unify_mechanisms(found, reference, migrated, first, second)
+    return deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
 
 
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:

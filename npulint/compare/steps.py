@@ -8,6 +8,7 @@ from functools import cached_property
 import msgspec
 
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.insignificant_differences import is_of_metric
 from npulint.compare.order import matters
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
@@ -63,6 +64,8 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
+        if role == "half_cast" and answer.answer != SAME and is_of_metric(left) and is_of_metric(right):
+            continue
         if answer.answer != SAME:
             reported = True
             yield one.difference(role, answer, "changed")

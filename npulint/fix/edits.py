@@ -68,13 +68,14 @@ class CompatibleFixes:
         self._requests: dict[str, dict[ImportRequest, None]] = {}
         self._imports: dict[str, tuple[Edit, ...]] = {}
         self._count = 0
+        self._statements: dict[tuple[str, str], tuple[str, Span]] = {}
         self.accepted: list[Proposal] = []
 
     def add(self, proposal: Proposal) -> bool:
         """Add a fix completely or not at all; returns whether it is compatible. Raises `FixRefused` when a file cannot
         get a requested import."""
         edits = [edit for edit in proposal.plan.edits if not self._shared(edit)]
-        if any(self._conflicts(edit) for edit in edits):
+        if any(self._conflicts(edit) or self._repeats(edit, proposal.finding.code) for edit in edits):
             return False
         merged = self._united(proposal)
         if merged is None:
@@ -88,6 +89,8 @@ class CompatibleFixes:
         for edit in edits:
             self._count += 1
             insort(self._added.setdefault(edit.path, []), (edit.span, self._count, edit))
+            for line in _new_lines(edit):
+                self._statements.setdefault((edit.path, line), (proposal.finding.code, edit.span))
         self.accepted.append(proposal)
         return True
 
@@ -108,6 +111,12 @@ class CompatibleFixes:
 
     def _conflicts(self, edit: Edit) -> bool:
         return any(_overlap(other, edit) or _same_range(other, edit) for _, _, other in self._near(edit))
+
+    def _repeats(self, edit: Edit, code: str) -> bool:
+        """Whether the fix of another check inserts one of these lines at another place of the file. The next pass shows
+        whether it is needed twice."""
+        known = (self._statements.get((edit.path, line), (code, edit.span)) for line in _new_lines(edit))
+        return any(other != code and place != edit.span for other, place in known)
 
     def _near(self, edit: Edit) -> list[tuple[Span, int, Edit]]:
         """The added edits that may overlap this one; they do not overlap each other, so both ends are sorted."""
@@ -151,6 +160,15 @@ def _end(edit: Edit) -> tuple[int, int]:
 
 def _insertion(edit: Edit) -> bool:
     return _start(edit) == _end(edit)
+
+
+def _new_lines(edit: Edit) -> list[str]:
+    """The lines that an edit inserts as a whole."""
+    return (
+        [line for line in map(str.strip, edit.text.split("\n")) if line]
+        if "\n" in edit.text and _insertion(edit)
+        else []
+    )
 
 
 def _overlap(one: Edit, other: Edit) -> bool:

@@ -100,6 +100,10 @@ class FixWorkspace:
         """The current bytes of all readable files."""
         return {**self._before, **self._now}
 
+    def original_bytes(self) -> dict[str, bytes]:
+        """The original bytes of all readable files."""
+        return dict(self._before)
+
     def changed(self) -> list[str]:
         """The paths of changed files without new ones."""
         return sorted(self._now.keys() & self._before.keys())

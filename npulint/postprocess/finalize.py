@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint import similar
-from npulint.findings import RunResult, Summary
+from npulint.findings import Finding, RunResult, Summary
 from npulint.postprocess import passes
 from npulint.postprocess.passes import Pass, named_files, place_of
 from npulint.postprocess.record import RawResults, RunContext, RunData
@@ -39,6 +39,13 @@ PASSES: tuple[Pass, ...] = (
 """All passes, in order."""
 
 _MERGING = (passes.merge_runs_with_source, passes.merge_findings_of_programs, passes.merge_source)
+_REPORTED = (
+    passes.keep_selected,
+    passes.remove_duplicates,
+    passes.add_fingerprints,
+    passes.apply_comments,
+    passes.apply_baseline,
+)
 FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)
 """The passes for examples of checks: run findings and those of several programs or source checks are not merged."""
 
@@ -64,6 +71,11 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
         graphs=sorted(raw.graphs, key=lambda one: one.path),
         runs=sorted(raw.runs, key=lambda one: [file.path for file in one.files]),
     )
+
+
+def reported(raw: RawResults, context: RunContext) -> list[Finding]:
+    """The findings that no selection, comment or baseline excludes, before merging and thresholds."""
+    return finalize(raw, context, _REPORTED).findings
 
 
 def _summary(data: RunData, context: RunContext) -> Summary:

@@ -21,7 +21,7 @@ VERBS: dict[str, Verb] = {
     "argument": Verb(("name",), ("position", "value", "missing", "to")),
     "drop": Verb(("name",), ("position",)),
     "wrap": Verb(("with",)),
-    "replace": Verb(("with",), ("of",), {"of": ("arithmetic",)}),
+    "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic",)}),
     "value": Verb(("with",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
     "insert": Verb(("text", "where"), (), {"where": ("before", "after", "past", "instead", "imports")}),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
+from npulint.fix.python.dependents import replaced_with_dependents
 from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
 from npulint.fix.python.statements import deleted, inserted
@@ -69,10 +70,7 @@ def _edits(step: FixStep, tree: Tree) -> list[Edit]:
     if step.verb == "retext":
         return retexted(tree, node, step)
     if step.verb in ("wrap", "replace"):
-        edits = replaced(tree, widest(tree, node) if "of" in words else node, words["with"])
-        if leaves_nothing(tree, node, edits):
-            return deleted(tree, tree.statement(node), FixStep("delete", step.path, step.span, {"what": "block"}))
-        return edits
+        return _replaced(step, tree, node)
     if step.verb == "value":
         return valued(tree, node, words["with"])
     if step.verb == "delete":
@@ -80,6 +78,16 @@ def _edits(step: FixStep, tree: Tree) -> list[Edit]:
     if step.verb == "insert":
         return inserted(tree, node, step)
     raise FixRefused("verb")
+
+
+def _replaced(step: FixStep, tree: Tree, node: ast.AST) -> list[Edit]:
+    edits = replaced(tree, widest(tree, node) if "of" in step.words else node, step.words["with"])
+    whole = leaves_nothing(tree, node, edits)
+    if whole:
+        edits = deleted(tree, tree.statement(node), FixStep("delete", step.path, step.span, {"what": "block"}))
+    if "members" in step.words:
+        return replaced_with_dependents(tree, node, edits, step.words["members"], whole)
+    return edits
 
 
 def _renamed(tree: Tree, node: ast.AST, to: str) -> list[Edit]:

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import ast
+import symtable
+
+import msgspec
 
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.python.tree import parsed, tree_of
 from npulint.fix.source import edited_text
+
+_OWN = ("self", "cls")
+
+
+class _Names(msgspec.Struct):
+    """The names of a file: those that it binds and uses anywhere, the attributes of its own objects that it binds and
+    uses, and the names that no scope of it binds although it is used there (None: unknown)."""
+
+    bound: set[str]
+    used: set[str]
+    attributes: set[str]
+    used_attributes: set[str]
+    unbound: set[str] | None
 
 
 def still_bound(text: Text, plan: Plan) -> None:
@@ -15,19 +31,25 @@ def still_bound(text: Text, plan: Plan) -> None:
     ranges = [tree.offsets(edit.span) for edit in plan.edits]
     if not any(_binds(node) and _meets(start, end, ranges) for start, end, node in tree.nodes):
         return
-    before, _ = _names(tree.module)
+    changed = edited_text(text.text, plan.edits)
+    before = _names(tree.module, text.text)
     try:
-        after, used = _names(parsed(edited_text(text.text, plan.edits)))
+        after = _names(parsed(changed), changed)
     except FixRefused:
         raise FixRefused("broken") from None
+    imported: set[str] = set()
     for request in plan.imports:
-        after |= _names(parsed(request.statement))[0]
-    if (before - after) & used:
+        imported |= _names(parsed(request.statement), request.statement).bound
+    lost = (before.bound - after.bound - imported) & after.used
+    lost |= (before.attributes - after.attributes) & after.used_attributes
+    if before.unbound is not None and after.unbound is not None:
+        lost |= (after.unbound - before.unbound - imported) & before.bound
+    if lost:
         raise FixRefused("still-used")
 
 
 def _binds(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name):
+    if isinstance(node, ast.Name | ast.Attribute):
         return not isinstance(node.ctx, ast.Load)
     return isinstance(node, ast.alias | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
@@ -36,19 +58,53 @@ def _meets(start: int, end: int, ranges: list[tuple[int, int]]) -> bool:
     return any(first < end and start < last for first, last in ranges if first < last)
 
 
-def _names(module: ast.Module) -> tuple[set[str], set[str]]:
-    """The names that a file binds, and those that it uses."""
-    bound: set[str] = set()
-    used: set[str] = set()
+def _names(module: ast.Module, text: str) -> _Names:
+    names = _Names(set(), set(), set(), set(), _unbound(text))
     for node in ast.walk(module):
         if isinstance(node, ast.Name):
-            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+            (names.used if isinstance(node.ctx, ast.Load) else names.bound).add(node.id)
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id in _OWN:
+                (names.used_attributes if isinstance(node.ctx, ast.Load) else names.attributes).add(node.attr)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.add(node.name)
+            names.bound.add(node.name)
+            if isinstance(node, ast.ClassDef):
+                names.attributes |= _members(node)
         elif isinstance(node, ast.arg):
-            bound.add(node.arg)
+            names.bound.add(node.arg)
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            bound.add(node.name)
+            names.bound.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
-    return bound, used
+            names.bound |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+    return names
+
+
+def _members(node: ast.ClassDef) -> set[str]:
+    """The names that the body of a class binds."""
+    named = {one.name for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)}
+    simple = (part for one in node.body if isinstance(one, ast.Assign | ast.AnnAssign) for part in ast.walk(one))
+    return named | {part.id for part in simple if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)}
+
+
+def _unbound(text: str) -> set[str] | None:
+    """The names that are used where no scope binds them, such as builtins; None if the scopes are invalid."""
+    try:
+        module = symtable.symtable(text, "module", "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: set[str] = set()
+    assigned = {one.get_name() for one in module.get_symbols() if _is_bound(one)}
+    waiting = [module]
+    while waiting:
+        scope = waiting.pop()
+        waiting += scope.get_children()
+        for one in scope.get_symbols():
+            if scope is not module and one.is_declared_global() and one.is_assigned():
+                assigned.add(one.get_name())
+            if one.is_referenced() and (one.is_global() or (scope is module and not _is_bound(one))):
+                found.add(one.get_name())
+    return found - assigned
+
+
+def _is_bound(symbol: symtable.Symbol) -> bool:
+    return symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
@@ -57,9 +57,10 @@ def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
     return without(tree, statement)
 
 
-def _emptied(tree: Tree, statement: ast.stmt) -> ast.stmt:
-    """The outermost loop, condition or ``try`` that has no effect without the statement; None if there is none."""
-    while len(tree.block(statement)) == 1:
+def _emptied(tree: Tree, statement: ast.stmt, gone: Collection[ast.stmt] = ()) -> ast.stmt:
+    """The outermost loop, condition or ``try`` that has no effect without the statement (and those that are `gone`);
+    the statement itself if there is none."""
+    while all(one is statement or one in gone for one in tree.block(statement)):
         around = tree.parent(statement)
         if not isinstance(around, ast.For | ast.If | ast.Try) or around.orelse or _head(tree, around) is not around:
             break
@@ -144,11 +145,27 @@ def listed_names(tree: Tree, statement: ast.Import | ast.ImportFrom) -> ListElem
     return ListElements(tree, tree.lexed, ranges, begin, end)
 
 
-def without(tree: Tree, statement: ast.stmt) -> list[Edit]:
-    """The edits that delete a statement, replacing it by ``pass`` if its block would be empty."""
-    block = tree.block(statement)
+def without_all(tree: Tree, statements: Sequence[ast.stmt]) -> list[Edit]:
+    """The edits that delete statements, with conditions and loops that have no effect without them."""
+    gone = dict.fromkeys(statements)
+    for statement in statements:
+        block = tree.block(statement)
+        if statement in gone and all(one in gone for one in block):
+            outermost = _emptied(tree, statement, gone)
+            if outermost is not statement:
+                gone = dict.fromkeys([*(one for one in gone if one not in block), outermost])
+    edits: list[Edit] = []
+    for statement in gone:
+        lone = all(one in gone for one in tree.block(statement)) and tree.parent(statement) is not tree.module
+        edits += without(tree, statement, lone and statement is tree.block(statement)[0])
+    return edits
+
+
+def without(tree: Tree, statement: ast.stmt, lone: bool | None = None) -> list[Edit]:
+    """The edits that delete a statement, replacing it by ``pass`` if its block would be empty (`lone`)."""
     start, end = tree.range(statement)
-    lone = len(block) == 1 and tree.parent(statement) is not tree.module
+    if lone is None:
+        lone = len(tree.block(statement)) == 1 and tree.parent(statement) is not tree.module
     whole = tree.leads(start) and _last_of_line(tree, statement)
     if lone:
         return [tree.edit(start, tree.line_end(end) if whole else end, "pass")]
@@ -208,7 +225,9 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     old = node if isinstance(node, ast.expr) else None
     at = node if node is not None else tree.module
     if where == "imports":
-        return [behind_imports(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n"))]
+        return [
+            behind_imports(tree, _missing(tree, Templates(tree, at, old).statements(step.words["text"]).strip("\n")))
+        ]
     if node is None or node is tree.module:
         raise FixRefused("place")
     statement = _head(tree, tree.statement(node))
@@ -220,6 +239,25 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
     if where == "past":
         statement = _outermost(tree, statement)
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
+
+
+def _missing(tree: Tree, text: str) -> str:
+    """The statements of a text without calls that the file makes already on its own or in a function, such as
+    switches of which only one is set. Raises `FixRefused` if none is left."""
+    blocks = [tree.module.body, *(node.body for _, _, node in tree.nodes if isinstance(node, _SCOPES[:2]))]
+    made = {ast.dump(one) for block in blocks for one in block if _is_call(one)}
+    statements = ast.parse(text).body
+    missing = [one for one in statements if not (_is_call(one) and ast.dump(one) in made)]
+    if len(missing) == len(statements):
+        return text
+    if not missing:
+        raise FixRefused("nothing")
+    lines = text.split("\n")
+    return "\n".join("\n".join(lines[one.lineno - 1 : one.end_lineno]) for one in missing)
+
+
+def _is_call(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
 
 
 def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:

@@ -6,7 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.host import Placed, placed
+from npulint.assemble.recognizers.tensorflow.host import Placed, measures, placed
 from npulint.assemble.recognizers.tensorflow.runs import runs_each_round
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
@@ -35,6 +35,7 @@ _PY_FUNCS = ("py_func", "numpy_function", "py_function", "contrib.framework.py_f
 _NPU_DROPOUTS = ("dropout", "dropout_v3", "dropoutV3")
 _SHAPERS = ("set_shape", "ensure_shape", "_set_shape")
 _HALF = frozenset(("tensorflow.float16", "tensorflow.half", "float16", "half"))
+_CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
 _SQUARES = frozenset(("tensorflow.square", "tensorflow.squared_difference"))
 
 
@@ -89,6 +90,21 @@ class HalfReduction(CallFact):
     """A value that was certainly cast to float16 is summed or averaged; the name is the canonical name of the
     operation."""
 
+    @attribute
+    def metric(self) -> bool:
+        """Whether it only belongs to a metric: it is shown, and given to metrics or summaries, or counts hits."""
+        return measures(self.call)
+
+
+@fact_kind("half_cast")
+class HalfCast(CallFact):
+    """A value is cast to float16; the name is the canonical name of the operation."""
+
+    @attribute
+    def metric(self) -> bool:
+        """Whether it only belongs to a metric: it is shown, and given to metrics or summaries, or counts hits."""
+        return measures(self.call)
+
 
 @fact_kind("zero_root")
 class RootOfSquares(CallFact):
@@ -117,6 +133,12 @@ def half_reductions(call: CallSite) -> list[HalfReduction]:
     return [HalfReduction(call, call.name)] if sites and all(_casts_to_half(site) for site in sites) else []
 
 
+@recognizes("tensorflow.cast", "tensorflow.saturate_cast")
+def half_casts(call: CallSite) -> list[HalfCast]:
+    """Casts to float16."""
+    return [HalfCast(call, call.name)] if _casts_to_half(call) else []
+
+
 @recognizes("tensorflow.sqrt")
 def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
     """Norms of vectors."""
@@ -133,7 +155,7 @@ def _around_new_graphs(scope: Scope) -> set[Scope]:
 
 
 def _casts_to_half(call: CallSite) -> bool:
-    known = call.argument_value("dtype", 1) if call.name == "tensorflow.cast" else None
+    known = call.argument_value("dtype", 1) if call.name in _CASTS else None
     return known is not None and known.single in _HALF
 
 

@@ -56,6 +56,12 @@ def placed(call: CallSite) -> Placed:
 
 
 @once
+def measures(call: CallSite) -> bool:
+    """Whether a call is part of a metric, so that nothing is trained by its result."""
+    return _placement(call.context).measures(call)
+
+
+@once
 def _placement(context: Context) -> Placement:
     from npulint.assemble.placement import Placement  # rarely needed
 

@@ -1,0 +1,39 @@
+"""Keeps what a report asked for visible after fixes: a problem that no fix solved may be reported by another, less
+severe check once the program is migrated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.findings import SEVERITIES, Finding
+from npulint.fix.model import Fixed
+
+_Key = tuple[str, str, str]
+
+
+def kept_open(first: Sequence[Finding], last: Sequence[Finding], fixed: Iterable[Fixed]) -> list[Finding]:
+    """The findings after fixes (`last`). One that only appeared with the fixes gets the severity of the finding on the
+    same subject in the same program that it takes the place of: one of those reported before (`first`) that no fix was
+    made for."""
+    solved = {(one.code, one.path) for one in fixed}
+    before = {(one.code, one.path) for one in first}
+    remaining = {(one.code, one.path) for one in last}
+    wanted: dict[_Key, str] = {}
+    for one in first:
+        if (one.code, one.path) in solved or (one.code, one.path) in remaining:
+            continue
+        for key in _keys(one):
+            wanted[key] = max(one.severity, wanted.get(key, one.severity), key=SEVERITIES.index)
+    return [one if (one.code, one.path) in before else _raised(one, wanted) for one in last]
+
+
+def _keys(one: Finding) -> list[_Key]:
+    """By what two findings on one subject belong together: the program, or the file."""
+    return [(place, one.topic, one.category) for place in (one.program, one.path) if place]
+
+
+def _raised(one: Finding, wanted: dict[_Key, str]) -> Finding:
+    severity = max([one.severity, *(wanted[key] for key in _keys(one) if key in wanted)], key=SEVERITIES.index)
+    return one if severity == one.severity else msgspec.structs.replace(one, severity=severity)

@@ -1,0 +1,170 @@
+"""Removes what depends on an object that a fix takes away: uses of members that what remains does not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from npulint.findings import Edit
+from npulint.fix.model import FixRefused
+from npulint.fix.python.statements import is_idle, without_all
+from npulint.fix.python.tree import Tree, is_dotted
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def dependents(tree: Tree, node: ast.AST, members: Collection[str]) -> list[ast.stmt]:
+    """The statements that use other members than these of the value of an expression, which is about to be replaced by
+    a value that has only `members`. Raises `FixRefused` (``depends``) where such a use cannot be removed."""
+    found: dict[ast.stmt, None] = {}
+    for use in _uses(tree, node):
+        if use.attr not in members:
+            found[_removable(tree, use)] = None
+    if any(use.attr not in members for use in _uses_elsewhere(tree, node)):
+        raise FixRefused("depends")  # other objects may come there as well
+    return list(found)
+
+
+def replaced_with_dependents(tree: Tree, node: ast.AST, edits: list[Edit], members: str, whole: bool) -> list[Edit]:
+    """The edits of a replacement, with those that remove what depends on the old value. `members` are the names that
+    the new value has as well, separated by spaces; `whole` if the statement of the expression goes with it."""
+    others = dependents(tree, node, frozenset(members.split()))
+    if not others:
+        return edits
+    if whole:
+        return without_all(tree, [tree.statement(node), *others])
+    return [*edits, *without_all(tree, others)]
+
+
+def _uses(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
+    """Where attributes of the value of an expression are used: directly, or by the name that it is bound to."""
+    parent = tree.parent(node)
+    if isinstance(parent, ast.Attribute):
+        yield parent
+    name = _bound_to(tree, node)
+    if name is None:
+        return
+    begin, scope = tree.range(tree.statement(node))[0], _scope(tree, node, name)
+    rebound = [other for other in _bindings(tree, name) if tree.range(other)[0] > begin]
+    earlier: set[str] = set()
+    later: list[ast.Attribute] = []
+    for _, _, use in tree.nodes:
+        if isinstance(use, ast.Attribute) and is_dotted(use.value) and tree.text(use.value) == name:
+            if tree.range(use)[0] < begin and _function(tree, use) is _function(tree, node):
+                earlier.add(use.attr)  # the old value has it, too
+            elif _inside(tree, use, scope) and not _replaced_before(tree, use, rebound, name):
+                later.append(use)
+    yield from (use for use in later if use.attr not in earlier)
+
+
+def _uses_elsewhere(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
+    """Where functions of the file that get the value of an expression use its attributes, and callers of the function
+    that returns it."""
+    name = _bound_to(tree, node)
+    functions = {one.name: one for _, _, one in tree.nodes if isinstance(one, ast.FunctionDef)}
+    here = _function(tree, node)
+    for _, _, one in tree.nodes:
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id in functions:
+            function = functions[one.func.id]
+            yield from (use for given in _given(tree, one, function, name, node) for use in _of_name(function, given))
+        elif isinstance(one, ast.Return) and one.value is not None and _function(tree, one) is here:
+            yield from _of_results(tree, here) if one.value is node or tree.text(one.value) == name else ()
+
+
+def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | None, node: ast.AST) -> Iterator[str]:
+    """The parameters of a function that get a name, or the expression itself."""
+    positions = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    given = [*zip(positions, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+    for parameter, value in given:
+        if parameter and (value is node or (name is not None and is_dotted(value) and tree.text(value) == name)):
+            yield parameter
+
+
+def _of_results(tree: Tree, function: ast.AST) -> Iterator[ast.Attribute]:
+    """The attributes used of what a function returns."""
+    for _, _, one in tree.nodes:
+        if (
+            isinstance(one, ast.Call)
+            and isinstance(one.func, ast.Name)
+            and one.func.id == getattr(function, "name", "")
+        ):
+            yield from _uses(tree, one)
+
+
+def _of_name(function: ast.AST, name: str) -> Iterator[ast.Attribute]:
+    for one in ast.walk(function):
+        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id == name:
+            yield one
+
+
+def _bound_to(tree: Tree, node: ast.AST) -> str | None:
+    """The name that the value of an expression gets."""
+    parent = tree.parent(node)
+    target: ast.AST | None = None
+    if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
+        target = parent.targets[0]
+    elif isinstance(parent, ast.AnnAssign | ast.NamedExpr) and parent.value is node:
+        target = parent.target
+    elif isinstance(parent, ast.withitem) and parent.context_expr is node:
+        target = parent.optional_vars
+    return tree.text(target) if isinstance(target, ast.expr) and is_dotted(target) else None
+
+
+def _scope(tree: Tree, node: ast.AST, name: str) -> ast.AST:
+    """Where a name bound at a place may be used: in its function, or everywhere for attributes and globals."""
+    function = _function(tree, node)
+    if "." in name or any(
+        isinstance(one, ast.Global | ast.Nonlocal) and name in one.names for one in ast.walk(function)
+    ):
+        return tree.module
+    return function
+
+
+def _function(tree: Tree, node: ast.AST) -> ast.AST:
+    around = tree.parent(node)
+    while not isinstance(around, (*_FUNCTIONS, ast.Module)):
+        around = tree.parent(around)
+    return around
+
+
+def _inside(tree: Tree, node: ast.AST, scope: ast.AST) -> bool:
+    while node is not scope:
+        if node is tree.module:
+            return False
+        node = tree.parent(node)
+    return True
+
+
+def _bindings(tree: Tree, name: str) -> list[ast.stmt]:
+    """The assignments to a name."""
+    return [
+        node
+        for _, _, node in tree.nodes
+        if isinstance(node, ast.Assign) and any(is_dotted(one) and tree.text(one) == name for one in node.targets)
+    ]
+
+
+def _replaced_before(tree: Tree, use: ast.Attribute, rebound: Sequence[ast.stmt], name: str) -> bool:
+    """Whether the name surely has another value at a use: one assigned before, on every way to it."""
+    place = tree.range(use)[0]
+    for other in rebound:
+        value = getattr(other, "value", None)
+        wraps = value is not None and any(
+            isinstance(part, ast.Name | ast.Attribute) and tree.text(part) == name for part in ast.walk(value)
+        )
+        if tree.range(other)[1] <= place and not wraps and _inside(tree, use, tree.parent(other)):
+            return True
+    return False
+
+
+def _removable(tree: Tree, use: ast.Attribute) -> ast.stmt:
+    """The statement that consists of this use only: a call of the member without use of its result, or an assignment
+    to it."""
+    statement = tree.statement(use)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and statement.value.func is use:
+        call = statement.value
+        if all(map(is_idle, [*call.args, *(keyword.value for keyword in call.keywords)])):
+            return statement
+    if isinstance(statement, ast.Assign) and statement.targets == [use] and is_idle(statement.value):
+        return statement
+    raise FixRefused("depends")
