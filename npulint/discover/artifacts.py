@@ -11,12 +11,15 @@ from npulint.discover.graphs import HEAD
 from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
 
+# PROF_<number>_<time>_<letters>, often shortened by hand; JOB<letters> until 2020
 _FOLDER = lazy_compile(
-    r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
+    r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
     r"|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
 )
 _BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data"))
-_RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_RAW = lazy_compile(r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_EXPORTS = frozenset(("summary", "timeline"))
+_SIDE = lazy_compile(r"host|device_\d{1,4}")
 
 _NAMES = (
     ("kernel_table", lazy_compile(r"op_summary\w*\.csv|kernel_details\w*\.csv")),
@@ -138,9 +141,10 @@ def form_of_text(name: str, head: bytes) -> str:
     return next((form for form, pattern in _TEXTS if pattern.search(head)), "") if low.endswith(_TEXT_NAMES) else ""
 
 
-def is_artifact_folder(name: str) -> bool:
-    """Whether a folder of this name (no path) contains only run artifacts."""
-    return bool(_FOLDER.fullmatch(name))
+def is_artifact_folder(name: str, parent: str = "") -> bool:
+    """Whether a folder of this name in `parent` (names, no paths) contains only run artifacts. Below a folder of any
+    name, `device_0/summary` and `device_0/timeline` are exports of msprof until 2023."""
+    return bool(_FOLDER.fullmatch(name) or (name in _EXPORTS and _SIDE.fullmatch(parent)))
 
 
 def is_unread_folder(parent: str, name: str) -> bool:
