@@ -102,8 +102,8 @@ def test_what_is_no_file_is_no_artifact(tmp_path: Path) -> None:
 
 def test_folders_of_a_run() -> None:
     folders = "PROF_000001_20230628101435646_FKFLNPEPPRRCFCBA host_1_2023_ascend_pt ASCEND_PROFILER_OUTPUT plog"
-    folders += " mindstudio_profiler_output cluster_analysis_output precision_data PROF_1 PROF_000001_20210301101112_ABCD"
-    folders += " PROF_000001_20210301101112345_ABCDEFGH-1 JOBDGHEAHIIDCAIHFBHJJCAJ"
+    folders += " mindstudio_profiler_output cluster_analysis_output precision_data PROF_1"
+    folders += " PROF_000001_20210301101112_ABCD PROF_000001_20210301101112345_ABCDEFGH-1 JOBDGHEAHIIDCAIHFBHJJCAJ"
     assert all(map(is_artifact_folder, folders.split()))
     others = "PROF PROF_ prof_1 PROFILER JOB JOBS JOBRUNNER ascend_pt plogs precision_data_2 src log summary timeline"
     assert not any(map(is_artifact_folder, others.split()))
@@ -134,9 +134,9 @@ def test_a_kernel_table_is_found_in_every_layout(folder: str, tmp_path: Path) ->
     place.mkdir(parents=True)
     (place / "op_summary_0_1.csv").write_bytes(TABLE)
     (tmp_path / "train.py").write_text("import torch\n")
-    for given in (tmp_path, tmp_path / folder.split("/")[0], place):
-        found = [file.kind for file in discover([str(given)]).files if file.path.endswith(".csv")]
-        assert found == ["artifact"], given
+    for top in (tmp_path, tmp_path / folder.split("/")[0], place):
+        found = [file.kind for file in discover([str(top)]).files if file.path.endswith(".csv")]
+        assert found == ["artifact"], top
 
 
 @pytest.mark.parametrize("folder", ["report/summary", "data/device_0", "timeline", "JOBS", "prof_1"])
