@@ -115,7 +115,9 @@ def test_stdin_is_configured_by_its_name() -> None:
         pytest.param("selekt = []", "npulint.toml:1: unknown key `selekt`; did you mean `select`?", id="unknown key"),
         pytest.param("min_severity = 'note'", "did you mean `min-severity`?", id="underscore for hyphen"),
         pytest.param("zzzzzz = 1", "npulint.toml:1: unknown key `zzzzzz`", id="a key like nothing"),
-        pytest.param(f"jobs = {'9' * 5000}", "npulint.toml:1: invalid TOML: Exceeds the limit", id="an integer of 5000 digits"),
+        pytest.param(
+            f"jobs = {'9' * 5000}", "npulint.toml:1: invalid TOML: Exceeds the limit", id="an integer of 5000 digits"
+        ),
         pytest.param("extend-exclude = ['b', 'a/*a*a*a']", "npulint.toml:1: extend-exclude: `a/*a*a*a` has too many"),
         pytest.param(
             "exclude = ['a/**/b/**/c/**/d/**']", "npulint.toml:1: exclude: `a/**/b/**/c/**/d/**` has too many"

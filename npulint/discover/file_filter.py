@@ -70,6 +70,15 @@ def may_be_run(folder: str) -> bool:
     return is_artifact_folder(name, os.path.basename(parent))
 
 
+def is_switch_file(name: str) -> bool:
+    """Whether a file of this name configures the fusion engine."""
+    if "fusion" not in name:
+        return False
+    from npulint.discover.artifacts import is_switch_file as is_one
+
+    return is_one(name)
+
+
 def is_read(folder: str) -> bool:
     """Whether an artifact folder at a path contains anything but raw slices."""
     from npulint.discover.artifacts import is_unread_folder
