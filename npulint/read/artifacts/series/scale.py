@@ -46,7 +46,7 @@ class LossScaleSeries(FileFact):
     share: float | None
     """Late overflows in percent of the steps, where the log names steps."""
     least_share: float | None
-    """What this share is at least, after so many steps (with 95 % certainty)."""
+    """The lower limit of this share, given the number of steps (95 % certainty)."""
     longest_run: int
     """Late drops one after the other."""
     static: Flag
