@@ -141,7 +141,9 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         elif program.fact.run:
             from npulint.evaluate.runs import summarise_run  # most projects have none
 
-            runs.append(summarise_run(program))
+            summary = summarise_run(program)
+            if len(assembled) == 1 or any(file.form != "fusion_switch" for file in summary.files):
+                runs.append(summary)  # a switch file beside code is no run
             related_files = program.source_files
         elif program.entry and program.fact.framework != "none":
             role = roles.get(program.entry) or role_by_name(in_tree(program.entry, root, around))

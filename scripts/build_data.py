@@ -156,6 +156,10 @@ def operators() -> dict[str, Any]:
     }
 
 
+def fusion_passes() -> list[str]:
+    return sorted({r["name"] for r in rows("fusion_passes.csv")})
+
+
 def torch_names() -> dict[str, Any]:
     """Second spellings of PyTorch members, what its modules export, and the members of torch.npu."""
     return {
@@ -370,6 +374,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "adaptor_patches.json": adaptor_patches,
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
+    "fusion_passes.json": fusion_passes,
     "env_vars.json": environment,
     "host_ops.json": host_ops,
     "tf_api.json": tf_api,

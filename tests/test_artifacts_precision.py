@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npulint.read.artifacts import fusion, overflow, precision_console, read_artifact, statistics_dump
+from npulint.read.artifacts import fusion, fusion_switches, overflow, precision_console, read_artifact, statistics_dump
 from npulint.read.artifacts.json_objects import Members, NotJsonError
 from npulint.read.artifacts.op_names import DumpName, dump_name
 from tests.fact_support import attrs_of, check_declared
@@ -148,20 +148,6 @@ def test_a_fusion_result_that_is_cut_off_keeps_what_is_whole() -> None:
     for text in ("", "{", "[1, 2]"):
         with pytest.raises(NotJsonError):
             fusion.read(stream(text), "f.json")
-
-
-def test_fusion_switches() -> None:
-    switches = {"Switch": {"GraphFusion": {"ALL": "off", "Conv": "on"}, "UBFusion": {"Auto": "off"}}}
-    found = fusion.read_switches(stream(switches), "fusion_switch.cfg")
-    assert [(f.name, f.get("value"), f.span.line) for f in found] == [
-        ("ALL", "off", 4),
-        ("Conv", "on", 5),
-        ("Auto", "off", 8),
-    ]
-    plain = fusion.read_switches(stream("# own\nConvFusion:off\r\nTbePool : on\n"), "fusion_switch.cfg")
-    assert [(f.name, f.get("value"), f.span.line) for f in plain] == [("ConvFusion", "off", 2), ("TbePool", "on", 3)]
-    with pytest.raises(NotJsonError):
-        fusion.read_switches(stream("{}"), "fusion_switch.cfg")
 
 
 def tensor(most: object = 1.0, least: object = -1.0, dtype: str = "torch.float16") -> dict[str, object]:
@@ -313,7 +299,7 @@ def test_panels_of_precision_tool() -> None:
 READERS = [
     overflow.read,
     fusion.read,
-    fusion.read_switches,
+    fusion_switches.read_switches,
     statistics_dump.read,
     statistics_dump.read_anomalies,
     precision_console.read,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from npulint.data.run_columns import FORMS
 from npulint.discover.artifacts import form_of, form_of_text, is_artifact_folder, is_unread_folder
+from npulint.discover.files import discover
 from npulint.facts.model import Problem
 from npulint.read.artifacts import read_artifact
 from npulint.texts import table
@@ -101,13 +102,55 @@ def test_what_is_no_file_is_no_artifact(tmp_path: Path) -> None:
 
 def test_folders_of_a_run() -> None:
     folders = "PROF_000001_20230628101435646_FKFLNPEPPRRCFCBA host_1_2023_ascend_pt ASCEND_PROFILER_OUTPUT plog"
-    folders += " mindstudio_profiler_output cluster_analysis_output precision_data"
+    folders += " mindstudio_profiler_output cluster_analysis_output precision_data PROF_1"
+    folders += " PROF_000001_20210301101112_ABCD PROF_000001_20210301101112345_ABCDEFGH-1 JOBDGHEAHIIDCAIHFBHJJCAJ"
     assert all(map(is_artifact_folder, folders.split()))
-    assert not any(map(is_artifact_folder, "PROF_1 PROF ascend_pt plogs precision_data_2 src log".split()))
+    others = "PROF PROF_ prof_1 PROFILER JOB JOBS JOBRUNNER ascend_pt plogs precision_data_2 src log summary timeline"
+    assert not any(map(is_artifact_folder, others.split()))
+
+
+def test_exports_below_a_device_are_known_by_their_place() -> None:
+    assert is_artifact_folder("summary", "device_0")
+    assert is_artifact_folder("timeline", "host")
+    assert not is_artifact_folder("summary", "report")
+    assert not is_artifact_folder("data", "device_0")
+
+
+@pytest.mark.parametrize(
+    "folder",
+    [
+        "PROF_000001_20210301101112345_ABCDEFGH/device_0/summary",
+        "PROF_000001_20210301101112345_ABCDEFGH/mindstudio_profiler_output",
+        "PROF_1/device_0/summary",
+        "out/PROF_000001_20210301101112_ABCDEFGH/device_7/summary",
+        "JOBDGHEAHIIDCAIHFBHJJCAJ/device_0/summary",
+        "JOBDGHEAHIIDCAIHFBHJJCAJ/summary",
+        "profiling/device_0/summary",
+        "host_1_20240101000000000_ascend_pt/ASCEND_PROFILER_OUTPUT",
+    ],
+)
+def test_a_kernel_table_is_found_in_every_layout(folder: str, tmp_path: Path) -> None:
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    (place / "op_summary_0_1.csv").write_bytes(TABLE)
+    (tmp_path / "train.py").write_text("import torch\n")
+    for top in (tmp_path, tmp_path / folder.split("/")[0], place):
+        found = [file.kind for file in discover([str(top)]).files if file.path.endswith(".csv")]
+        assert found == ["artifact"], top
+
+
+@pytest.mark.parametrize("folder", ["report/summary", "data/device_0", "timeline", "JOBS", "prof_1"])
+def test_a_table_in_a_folder_of_the_project_is_not_read(folder: str, tmp_path: Path) -> None:
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    (place / "op_summary_0_1.csv").write_bytes(TABLE)
+    (tmp_path / "train.py").write_text("import torch\n")
+    assert [file.kind for file in discover([str(tmp_path)]).files] == ["python"]
 
 
 def test_raw_slices_are_not_entered() -> None:
     assert is_unread_folder("PROF_000001_20230628101435646_FKFLNPEPPRRCFCBA", "data")
+    assert is_unread_folder("PROF_1", "data")
     assert is_unread_folder("host_1_2023_ascend_pt", "FRAMEWORK")
     assert not is_unread_folder("project", "data")
 

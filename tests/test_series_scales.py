@@ -104,7 +104,7 @@ def test_megatron_counts_skipped_steps() -> None:
         for number, (scale, skipped) in enumerate([(65536.0, 0)] * 30 + [(32768.0, 1)] * 10, 1)
     ]
     told = one(lines)
-    assert (told["points"], told["skipped"], told["late_drops"], told["share"]) == (40, 10, 1, 0.3)
+    assert (told["points"], told["skipped"], told["late_drops"], told["share"]) == (40, 10, 1, 2.6)
 
 
 @pytest.mark.parametrize(

@@ -86,10 +86,10 @@ def _by_beginning() -> dict[tuple[str, int], list[str]]:
 def _one_slip(name: str) -> str | None:
     sizes = (len(name) - 1, len(name), len(name) + 1)
     near = (one for size in sizes for one in _by_beginning().get((name[0], size), ()))
-    return min((one for one in near if _slipped(name, one)), default=None)
+    return min((one for one in near if slipped(name, one)), default=None)
 
 
-def _slipped(name: str, other: str) -> bool:
+def slipped(name: str, other: str) -> bool:
     """Whether two names differ by one letter inside; a different ending or digit is a different type."""
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:

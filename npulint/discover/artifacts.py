@@ -11,13 +11,19 @@ from npulint.discover.graphs import HEAD
 from npulint.discover.safe_open import read_head
 from npulint.lazy_regex import lazy_compile
 
+# PROF_<number>_<time>_<letters>, often shortened by hand; JOB<letters> until 2020
 _FOLDER = lazy_compile(
-    r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
+    r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
     r"|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
 )
 _BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data"))
-_RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_RAW = lazy_compile(r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_EXPORTS = frozenset(("summary", "timeline"))
+_SIDE = lazy_compile(r"host|device_\d{1,4}")
 
+_SWITCHES = lazy_compile(
+    r"(?:[\w.-]{0,80}[_.-])?fusion[-_]?(?:switch(?:es)?|off)(?:[-_.\d][\w.-]{0,80})?\.(?:cfg|json)"
+)
 _NAMES = (
     ("kernel_table", lazy_compile(r"op_summary\w*\.csv|kernel_details\w*\.csv")),
     ("op_statistic", lazy_compile(r"op_statistic\w*\.csv")),
@@ -38,7 +44,7 @@ _NAMES = (
     ("profiler_info", lazy_compile(r"profiler_info(?:_\d+)?\.json")),
     ("profiler_metadata", lazy_compile(r"profiler_metadata\.json")),
     ("fusion_result", lazy_compile(r"fusion_result\w*\.json")),
-    ("fusion_switch", lazy_compile(r"fusion_switch\w*\.(?:cfg|json)")),
+    ("fusion_switch", _SWITCHES),
     ("statistics_dump", lazy_compile(r"dump\.json")),
     ("anomaly", lazy_compile(r"anomaly_(?:analyze|detected)\w*\.json")),
     ("overflow_dump", lazy_compile(r"Opdebug\.Node_OpDebug\.[\d.]+")),
@@ -112,7 +118,7 @@ def form_of_text(name: str, head: bytes) -> str:
     """The form of an artifact from its name and the beginning of its content."""
     name = os.path.basename(name)
     if not head:
-        return ""
+        return "fusion_switch" if is_switch_file(name) else ""
     if head.startswith(b"\x1f\x8b"):
         name, head = name.removesuffix(".gz"), _unpacked(head)
     if head.startswith(_UTF16) and not name.lower().endswith((".csv", ".json")):  # a log written by a Windows shell
@@ -138,9 +144,15 @@ def form_of_text(name: str, head: bytes) -> str:
     return next((form for form, pattern in _TEXTS if pattern.search(head)), "") if low.endswith(_TEXT_NAMES) else ""
 
 
-def is_artifact_folder(name: str) -> bool:
-    """Whether a folder of this name (no path) contains only run artifacts."""
-    return bool(_FOLDER.fullmatch(name))
+def is_artifact_folder(name: str, parent: str = "") -> bool:
+    """Whether a folder of this name in `parent` (names, no paths) contains only run artifacts. Below a folder of any
+    name, `device_0/summary` and `device_0/timeline` are exports of msprof until 2023."""
+    return bool(_FOLDER.fullmatch(name) or (name in _EXPORTS and _SIDE.fullmatch(parent)))
+
+
+def is_switch_file(name: str) -> bool:
+    """Whether a file of this name (no path) configures the fusion engine: an input of runs, read anywhere."""
+    return bool(_SWITCHES.fullmatch(name))
 
 
 def is_unread_folder(parent: str, name: str) -> bool:
@@ -179,7 +191,7 @@ def _of_table(head: bytes, named: str) -> str:
 def _of_json(head: bytes, named: str) -> str:
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     if start not in (b"{", b"["):
-        return named if named == "fusion_switch" and b":" in head else ""
+        return named if named == "fusion_switch" else ""
     by_content = next((form for form, pattern in _JSON if pattern.search(head)), "")
     if named in ("communication", "communication_matrix") and by_content in ("communication", "communication_matrix"):
         return named  # the head of a large file may be incomplete

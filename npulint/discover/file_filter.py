@@ -14,7 +14,7 @@ from npulint.facts.model import Problem
 
 _OF_RUNS = (
     *("PROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
-    *("info_", "aicerror_"),
+    *("info_", "aicerror_", "JOB", "summary", "timeline"),
 )
 _NOTEBOOK_FACTOR = 10  # notebooks contain their outputs
 
@@ -78,12 +78,21 @@ def may_be_list(location: str) -> bool:
 
 def may_be_run(folder: str) -> bool:
     """Whether the folder at a path may hold run artifacts."""
-    name = os.path.basename(folder)
+    parent, name = os.path.split(folder)
     if not name.startswith(_OF_RUNS) and not name.endswith(_OF_RUNS):
         return False
     from npulint.discover.artifacts import is_artifact_folder
 
-    return is_artifact_folder(name)
+    return is_artifact_folder(name, os.path.basename(parent))
+
+
+def is_switch_file(name: str) -> bool:
+    """Whether a file of this name configures the fusion engine."""
+    if "fusion" not in name:
+        return False
+    from npulint.discover.artifacts import is_switch_file as is_one
+
+    return is_one(name)
 
 
 def is_read(folder: str) -> bool:

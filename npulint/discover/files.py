@@ -12,7 +12,16 @@ import msgspec
 from npulint.atomic_files import is_temporary
 from npulint.discover.boundary import Boundary
 from npulint.discover.candidates import Candidates
-from npulint.discover.file_filter import counts, is_read, limit_of, may_be_list, may_be_run, of_text, special
+from npulint.discover.file_filter import (
+    counts,
+    is_read,
+    is_switch_file,
+    limit_of,
+    may_be_list,
+    may_be_run,
+    of_text,
+    special,
+)
 from npulint.discover.graphs import SAVED_MODEL, superseded
 from npulint.discover.ignore import Chain, Excludes, Git, chain_above, enter, ignored
 from npulint.discover.kinds import (
@@ -270,6 +279,8 @@ class _Finder:
             found = self._of_run(location)
             if found:
                 return found
+        if is_switch_file(entry.name) and not self._leads_out(entry, location):
+            return ARTIFACT
         configures = self._options.configurations and may_configure(entry.name)
         return kinds_of(entry.name) or (CONFIGURATION if configures else ())
 

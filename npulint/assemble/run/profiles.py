@@ -17,7 +17,7 @@ from npulint.read.artifacts.source_fact import RunSource
 from npulint.read.artifacts.steps import StepBreakdown
 from npulint.read.artifacts.trace import TraceRead
 
-_RAW = lazy_compile(r"PROF_\d{6}_\d{17}_\w+")
+_RAW = lazy_compile(r"PROF_[\w-]+|JOB[A-Z]{12,64}")
 _TORCH = lazy_compile(r".+_ascend_(?:pt|ms)")
 _PLAIN = lazy_compile(r"\w[\w.+-]*")  # what may stand in a command that people copy
 _NOTES = frozenset(("device_info", "sample_info", "profiler_info", "profiler_metadata", "log", "rank_table", "events"))

@@ -12,6 +12,7 @@ from npulint.assemble.run.compiles import with_differences
 from npulint.assemble.run.cores import with_cores
 from npulint.assemble.run.covered import with_covered
 from npulint.assemble.run.exports import newest
+from npulint.assemble.run.fusion_effect import with_fusion_effects
 from npulint.assemble.run.lines import with_places
 from npulint.assemble.run.origins import Origins
 from npulint.assemble.run.profiles import steps_once, together
@@ -44,5 +45,6 @@ def _together(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:
     overflows = [one for one in facts if isinstance(one, Overflow)]
     others = [one for one in facts if not isinstance(one, Overflow)]
     others = together(with_covered(with_cores(with_step_shares(steps_once(newest(others))))))
+    others = with_fusion_effects(others)
     others += across_ranks(others)
     return [*across(with_differences(others)), *ranked(with_operators(without_parsed(overflows, paths), paths))]

@@ -63,7 +63,7 @@ _MAY_BE_BARE = frozenset(
 
 _PLAIN = {
     "fusion_result": "fusion:read",
-    "fusion_switch": "fusion:read_switches",
+    "fusion_switch": "fusion_switches:read_switches",
     "overflow": "overflow:read",
     "statistics_dump": "statistics_dump:read",
     "anomaly": "statistics_dump:read_anomalies",

@@ -1,27 +1,17 @@
-"""Results and switches of the fusion engine.
-
-Sources: `fusion_result.json` (concatenated objects, one per graph; runs append) and fusion switch files (JSON, or lines
-``Pass:off``)."""
+"""Results of the fusion engine: `fusion_result.json` (concatenated objects, one per graph; runs append)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import msgspec
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
-from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import NotJsonError, documents, text_of
 from npulint.read.artifacts.numbers import whole
 
 _SECTIONS = ("graph_fusion", "ub_fusion")
-_SWITCHES = ("GraphFusion", "UBFusion")
-_SWITCH = lazy_compile(r"\s*([A-Za-z]\w{0,199})\s*[:=]\s*(on|off)\s*$")
-
-
-_State = Literal["on", "off"]
 
 
 @fact_kind("run_fusion")
@@ -30,13 +20,6 @@ class FusionPass(FileFact):
 
     effect: int
     """How often it changed something, in all graphs."""
-
-
-@fact_kind("run_fusion_switch")
-class FusionSwitch(FileFact):
-    """A fusion pass, or ALL, that a file switches on or off (fusion_switch)."""
-
-    value: _State
 
 
 class _Pass(msgspec.Struct):
@@ -78,28 +61,3 @@ def _graph(text: str, place: tuple[int, int], graph: dict[str, Any], passes: dic
 def _line(text: str, place: tuple[int, int], name: str) -> int:
     at = text.find(f'"{name}"', *place)
     return text.count("\n", 0, at if at >= 0 else place[0]) + 1
-
-
-def read_switches(stream: BinaryIO, path: str) -> list[Fact]:
-    """A `run_fusion_switch` for each pass that a switch file turns on or off. Raises `NotJsonError`."""
-    text = text_of(stream)
-    found = list(_switches(text))
-    if not found:
-        raise NotJsonError("no fusion switch")
-    return [FusionSwitch(name, path, Span.at(line), value) for line, name, value in found]
-
-
-def _switches(text: str) -> Iterator[tuple[int, str, _State]]:
-    if text.lstrip()[:1] != "{":
-        for line, part in enumerate(text.split("\n"), 1):
-            match = _SWITCH.match(part)
-            if match:
-                yield line, match[1], "on" if match[2] == "on" else "off"
-        return
-    for start, end, value in documents(text):
-        switches = value.get("Switch") if isinstance(value, dict) else None
-        for section in _SWITCHES:
-            members = switches.get(section) if isinstance(switches, dict) else None
-            for name, state in members.items() if isinstance(members, dict) else ():
-                if state in ("on", "off"):
-                    yield _line(text, (start, end), name), name, state

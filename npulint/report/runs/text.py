@@ -49,7 +49,7 @@ class _Writer:
         for what in _CURVES:
             yield from self._curve([one for one in run.curves if one.what == what])
         for stall in self._first(run.stalls, _SHOWN):
-            label = say(self._lang, "aside", text=stall.label) if stall.label else ""
+            label = say(self._lang, "aside", text=stall.label or say(self._lang, "runs.stamps"))
             yield from self._labelled(say(self._lang, "runs.short.stall"), words.stall(stall, self._lang) + label)
         for graph in self._first(sorted(run.graphs, key=lambda one: -one.first_ms), 1):
             label = say(self._lang, "runs.short.graph", name=graph.graph)

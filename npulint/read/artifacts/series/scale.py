@@ -19,6 +19,8 @@ _PLATEAU = 20  # values, or printed steps, without a drop after which the scale 
 _TOGETHER = 16  # lines between messages of several ranks about one step
 _CERTAIN = 20  # values of a script that form a series even without step numbers
 _STATIC = 3  # skipped steps that did not change the scale
+_RESTARTED = 4  # a scale that grows so much at once, to about its first value, belongs to a run that begins anew
+_SURE = 1.645  # standard deviations that a share may be too high by chance, one time in twenty
 
 
 @fact_kind("run_series")
@@ -39,8 +41,12 @@ class LossScaleSeries(FileFact):
     drops: int
     late_drops: int
     """Drops without those while it finds its level."""
+    late_overflows: int
+    """Steps with an overflow, by drops or skipped steps, without those while it finds its level."""
     share: float | None
-    """Late drops in percent of the steps, where the log names steps."""
+    """Late overflows in percent of the steps, where the log names steps."""
+    least_share: float | None
+    """The lower limit of this share, given the number of steps (95 % certainty)."""
     longest_run: int
     """Late drops one after the other."""
     static: Flag
@@ -55,6 +61,7 @@ class Scale:
     def __init__(self, form: str) -> None:
         self.form = form
         self.points = self.skipped = self.drops = self.late = self.rises = self.longest = 0
+        self._late_skipped = 0
         self.first = self.last = self.minimum = 0.0
         self.first_line = self.last_line = self.minimum_line = 0
         self.limited = False
@@ -75,6 +82,7 @@ class Scale:
                 self._blocks.put(self.last)
         elif before > self.last:
             self._rise()
+            self.last = before
         elif not before and self._repeated(line, value, step_lines):
             return
         elif self.form in SPARSE and not before and value == self.last:
@@ -85,6 +93,8 @@ class Scale:
             self._drop(line, tick)
         elif value > self.last:
             self._rise()
+            if value >= _RESTARTED * self.last and 2 * value >= self.first:
+                self._warm, self._early, self._quiet_from = True, 0, tick
         elif tick - self._quiet_from >= _PLATEAU:
             self._warm = False
         self._powers = self._powers and (value == self.last > 0 or _power(self.last, value))
@@ -110,6 +120,8 @@ class Scale:
     def skip(self, line: int, count: int = 1) -> None:
         """So many steps were skipped."""
         self.skipped += count
+        if not self._warm and self.form != "torch_npu":  # where each rank prints a line, and each skip is a drop
+            self._late_skipped += count
         self._mark(line)
 
     def limit(self, line: int, value: float) -> None:
@@ -138,6 +150,7 @@ class Scale:
         """The `run_series` of the scale; `steps` is the number of steps in the log, 0 if it names none."""
         known = steps if steps >= self.points or self.form in SPARSE else self.points
         still = self.points >= _CERTAIN if self.form not in SPARSE else self.skipped >= _STATIC
+        late = max(self.late, self._late_skipped)
         static = True if still or self.skipped >= _STATIC else None
         return LossScaleSeries(
             "loss_scale",
@@ -152,7 +165,9 @@ class Scale:
             skipped=self.skipped,
             drops=self.drops,
             late_drops=self.late,
-            share=min(share(self.late, known), 100.0) if known else None,
+            late_overflows=late,
+            share=min(share(late, known), 100.0) if known else None,
+            least_share=min(share(_at_least(late), known), 100.0) if known else None,
             longest_run=self.longest,
             static=flag(False if self.drops + self.rises > 0 else static),
             limit_reached=self.limited,
@@ -196,6 +211,11 @@ class Scale:
     def _mark(self, line: int) -> None:
         self.first_line = self.first_line or line
         self.last_line = line
+
+
+def _at_least(count: int) -> float:
+    """The lower limit of the expected number of rare events of which `count` were seen (Wilson and Hilferty)."""
+    return count * max(1 - 1 / (9 * count) - _SURE / (3 * math.sqrt(count)), 0.0) ** 3 if count else 0.0
 
 
 def _power(before: float, after: float) -> bool:

@@ -15,7 +15,7 @@ from npulint.read.artifacts.series.numbers import rounded
 from npulint.read.artifacts.series.step_rate import StepRate
 
 SLOW = 4  # ratio to the median
-_ENOUGH = 20  # times that form a series
+ENOUGH = 20  # times that form a series
 _EVENTS = 5
 _REGULAR = 0.8  # fraction of the slow steps at multiples of the period
 _FILLED = 0.5  # fraction of the multiples that are slow
@@ -28,7 +28,7 @@ _GROWN = 5  # ratio of last to first value for a time since the start
 
 class _Stall(FileFact):
     label: str
-    """How the times or rates are called in the log or table."""
+    """How the times or rates are called in the log or table; empty for differences of time stamps."""
     points: int
     worst: float
     """The longest time, in multiples of the median."""
@@ -80,7 +80,7 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
     """The facts of one series of times: a `run_stall` named pace, and one named periodic for each period. Empty for a
     short series."""
     times = _times(pace)
-    if len(times.seconds) < _ENOUGH:
+    if len(times.seconds) < ENOUGH:
         return []
     usual = median(times.seconds)
     if usual <= 0:
@@ -96,7 +96,7 @@ def stalls(pace: StepRate, path: str) -> list[Fact]:
         worst=rounded(times.seconds[worst] / usual),
         slowdown=_slowdown(pace, times),
     )
-    return [whole, *(_periodic(pace, times, usual, period, path) for period in periods(times.steps, slow))]
+    return [whole, *(periodic(pace, times, usual, period, path) for period in periods(times.steps, slow))]
 
 
 def periods(steps: Sequence[int], slow: Sequence[int]) -> list[Period]:
@@ -135,7 +135,7 @@ def _times(pace: StepRate) -> Times:
     seconds, lines, steps = list(pace.seconds), list(pace.lines), list(pace.steps)
     if not all(step >= 0 for step in steps):
         steps = _steps_between(list(pace.near))
-    if pace.clock and len(seconds) >= _ENOUGH and _is_clock(seconds):
+    if pace.clock and len(seconds) >= ENOUGH and _is_clock(seconds):
         pairs = pairwise(seconds)
         spans = [after - before if after >= before else after for before, after in pairs]
         return Times(spans, lines[1:], steps[1:])
@@ -167,7 +167,8 @@ def _slowdown(pace: StepRate, times: Times) -> float:
     return share(end - begin, end) if end > begin else 0.0
 
 
-def _periodic(pace: StepRate, times: Times, usual: float, period: Period, path: str) -> PeriodicStall:
+def periodic(pace: StepRate, times: Times, usual: float, period: Period, path: str) -> PeriodicStall:
+    """The fact of one period; `usual` is the time of a step that is not slow."""
     lost = sum(times.seconds[index] - usual for index in period.events)
     return PeriodicStall(
         "periodic",

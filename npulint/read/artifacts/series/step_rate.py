@@ -30,6 +30,7 @@ _TIME_BEFORE = lazy_compile(
     rf"(?:\s?\(({_UNIT[1:-1]})\))?{_IS}"
     rf"(?:(\d{{1,4}}):(\d\d):(\d\d(?:\.\d{{1,9}})?)|{_BARE})\s?(?:{_UNIT}\b)?(?!\s?[/%:])"
 )
+_HOOK = lazy_compile(rf"\bstep\s?=\s?\d{{1,12}}\s?\(({NUMBER})\s(sec)\)")  # LoggingTensorHook: since its last line
 _WORD = lazy_compile(r"(?<![a-z0-9_.])[a-z_]{1,24}")
 
 _ENDS = ("/s", "/ s", "per s", "per_s")
@@ -109,6 +110,9 @@ def timing_of(low: str) -> Timing | None:
     timing = _rate_after(low)
     if timing is not None:
         return timing
+    match = _HOOK.search(low) if " sec)" in low else None
+    if match:
+        return _time(match[2], float(match[1]), "s", clock=False, begin=match.start())
     if "/" in low or "per" in low or "ps" in low or "throughput" in low:
         match = _RATE_BEFORE.search(low)
         if match:

@@ -8,7 +8,8 @@ from npulint.read.artifacts.series.clock import Clock
 from npulint.read.artifacts.series.graphs import Compiles, Runs
 from npulint.read.artifacts.series.loss import Losses
 from npulint.read.artifacts.series.scales import Scales
-from npulint.read.artifacts.series.stalls import stalls
+from npulint.read.artifacts.series.stalls import PeriodicStall, stalls
+from npulint.read.artifacts.series.stamps import StampedSteps
 from npulint.read.artifacts.series.step_rate import StepRates
 
 # Few, because each match slows the pass: step lines print a loss or a time.
@@ -16,6 +17,8 @@ _WANTS = (
     *(b"oss ", b"oss:", b"oss=", b"oss_", b"oss'", b'oss"', b"osses", b"LOSS"),
     *(b"cale", b"CALE", b"verflow", b"OVERFLOW", b"GeOp", b"compiled on the Ascend", b"BuildOutputTensorInfo"),
     *(b"s/s", b"t/s", b"g/s", b"e/s", b"p/s", b"s/it", b"s/batch", b"FPS", b"fps", b"hroughput", b"ime", b"_per_"),
+    # Evaluations and epochs explain why the next step comes late.
+    *(b"eval", b"Eval", b"EVAL", b"alidat", b"(val", b"Val ", b"Val:", b"Testing", b"Test:", b"poch"),
 )
 _PLOG = lazy_compile(r"\[(?:EVENT|TRACE|DEBUG|INFO|WARNING|ERROR)\] ?[A-Z_]{2,16}\(\d")
 _LOOKED_AT = 2048  # characters of a line
@@ -38,6 +41,7 @@ class SeriesWatcher:
         self._scales = Scales()
         self._losses = Losses()
         self._paces = StepRates()
+        self._stamped = StampedSteps()
         self._compiles = Compiles()
         self._runs = Runs()
         self._lines = 0
@@ -64,6 +68,8 @@ class SeriesWatcher:
             self._scales.see(line_number, low, self._clock.lines)
         self._losses.see(line_number, low, self._scales.current)
         self._paces.see(line_number, low, step, whole, self._clock.last)
+        if whole and lines == 1:
+            self._stamped.see(line_number, low, step)
 
     def facts(self, path: str) -> list[Fact]:
         """The facts, in the order scale, loss, times, graphs."""
@@ -71,6 +77,8 @@ class SeriesWatcher:
         found += self._losses.facts(path)
         for pace in self._paces.known.values():
             found += stalls(pace, path)
+        if not any(isinstance(fact, PeriodicStall) for fact in found):
+            found += self._stamped.facts(path)
         found += self._compiles.facts(path, self._clock.lines)
         return found + self._runs.facts(path)
 
