@@ -12,6 +12,7 @@ from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import Expr
 from npulint.assemble.iteration_sinking import Agreement, divides
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
+from npulint.assemble.situations import ANY, Situation, known_in
 from npulint.data.option_slips import meant_key
 from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, near, option
 from npulint.data.releases import Standing, standing
@@ -30,11 +31,18 @@ class Setting(PlaceFact):
     """Something is set by an assignment or an argument."""
 
     _expr: Expr
+    _situation: Situation = ANY
+    _derived: bool = False
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether it is written where it is set: not in a loop over options, by ``setattr`` or ``**options``."""
+        return not self._derived
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return self._expr.known
+        return known_in(self._expr, self._situation)
 
 
 class AdapterSetting(Setting):
