@@ -35,7 +35,7 @@ def _complete_options(tables: dict[str, FactTable], project: Project, declared: 
     sinking = [call for call in found("call") if sinks_iterations(call)] if settings else []
     files = ProjectFiles([file.path for file in project.files], project.root)
     options = ProjectOptions(settings, optimizers, passed, declared, sinking, files)
-    for fact in (*settings, *optimizers, *passed):
+    for fact in (*settings, *optimizers, *passed, *found("adapter_name")):
         fact.complete(options)
     for conflict in option_conflicts([setting for setting in settings if setting.is_own]):
         tables[conflict.path].setdefault("option_conflict", []).append(conflict)
