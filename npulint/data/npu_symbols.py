@@ -127,10 +127,11 @@ def _folded(names: frozenset[str]) -> dict[str, str]:
 
 def _near(word: str, names: set[str], least: float) -> str:
     """The name that is spelled most like a word, whatever the case."""
-    from difflib import get_close_matches  # expensive, and only needed for wrong names
+    from difflib import SequenceMatcher, get_close_matches  # expensive, and only needed for wrong names
 
-    folded = _folded(frozenset(names))
-    if not may_help():
+    folded, word = _folded(frozenset(names)), word.lower()
+    likely = [one for one in similar(word, tuple(folded)) if SequenceMatcher(None, one, word).quick_ratio() >= least]
+    if not likely or not may_help():
         return ""
-    close = get_close_matches(word.lower(), similar(word.lower(), tuple(folded)), n=1, cutoff=least)
+    close = get_close_matches(word, likely, n=1, cutoff=least)
     return folded[close[0]] if close else ""

@@ -15,7 +15,6 @@ from npulint.assemble.walker import walker
 from npulint.data.names import canonical, star_exports
 from npulint.data.npu_symbols import ROOTS, is_module, meant, meant_by_star, missing
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 
@@ -117,14 +116,16 @@ def _starred(module: Scope) -> Iterator[tuple[str, int, Span]]:
     own = [star for star in stars if star.partition(".")[0] in ROOTS and is_module(star)]
     if not own or any(star not in own and not star_exports(star) for star in stars):
         return
+    homes: dict[str, str] = {}
     for call in module.all_calls:
         for value in (call.callee, *call.arguments):
-            root = value.written.partition(".")[0] if isinstance(value.value, Ref) else ""
+            root = value.written.partition(".")[0]
             if not root or root in _BUILTINS or value.name.partition(".")[0] != root or _is_bound(module.module, root):
                 continue
-            home = next((star for star in own if meant_by_star(star, root)), "")
-            if home:
-                yield canonical(f"{home}.{root}"), call.scope.block, call.span
+            if root not in homes:
+                homes[root] = next((star for star in own if meant_by_star(star, root)), "")
+            if homes[root]:
+                yield canonical(f"{homes[root]}.{root}"), call.scope.block, call.span
 
 
 @walker(depth=_DEEP, otherwise=list)
