@@ -159,10 +159,16 @@ def _assigned(one: AssignmentSite) -> Iterator[Setting]:
             yield _session_key(one, match["root"], key, match["field"], situation)
         return
     if target.endswith(".*"):
-        for name, situation in situations(one.computed_key):
+        for name, situation in situations(one.computed_key) if _holds_settings(one, target[:-2]) else ():
             yield from _of_field(one, f"{target[:-1]}{name}", situation)
         return
     yield from _of_field(one, target, ANY)
+
+
+def _holds_settings(one: AssignmentSite, head: str) -> bool:
+    """Whether attributes of an object are settings: most objects that ``setattr`` fills are the project's own."""
+    meaning = one.value.sibling(Ref(head)).name
+    return head.rpartition(".")[2] in _PROTO_FIELDS or "global_options()" in meaning or "ConfigProto" in meaning
 
 
 def _of_field(one: AssignmentSite, target: str, situation: Situation) -> Iterator[Setting]:
