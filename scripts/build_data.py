@@ -130,6 +130,16 @@ def nested(flat: dict[str, str]) -> dict[str, dict[str, str]]:
     return tree
 
 
+def npu_symbols() -> dict[str, Any]:
+    """Per module of the adapter its public names: how it has them, and the first and last release with them."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for row in rows("npu_symbols.csv"):
+        names = found.setdefault(row["module"], {})
+        if row["name"]:
+            names[row["name"]] = [row["own"], row["since"], row["until"]]
+    return found
+
+
 def stars() -> dict[str, list[str]]:
     """Names that ``from module import *`` brings, for the modules people do that with."""
     found: dict[str, set[str]] = {INIT: {r["name"] for r in rows("npu_names.csv") if r["in_npu_init"] == "yes"}}
@@ -366,6 +376,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "names.json": names,
     "private_names.json": private,
     "star_exports.json": stars,
+    "npu_symbols.json": npu_symbols,
     "torch_names.json": torch_names,
     "npu_server.json": npu_server,
     "precision.json": precision,

@@ -10,8 +10,10 @@ from npulint.assemble import adapter
 from npulint.assemble.adapter import NONE
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import Expr
+from npulint.assemble.file_paths import FilePath, file_paths, is_written
 from npulint.assemble.iteration_sinking import Agreement, divides
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
+from npulint.assemble.situations import ANY, Situation, known_in, within
 from npulint.data.option_slips import meant_key
 from npulint.data.options import AdapterOption, OptionUse, Status, elsewhere, legal_keys, near, option
 from npulint.data.releases import Standing, standing
@@ -30,11 +32,18 @@ class Setting(PlaceFact):
     """Something is set by an assignment or an argument."""
 
     _expr: Expr
+    _situation: Situation = ANY
+    _derived: bool = False
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether it is written where it is set: not in a loop over options, by ``setattr`` or ``**options``."""
+        return not self._derived
 
     @attribute
     def value(self) -> PossibleValues:
         """What it is set to."""
-        return self._expr.known
+        return known_in(self._expr, self._situation)
 
 
 class AdapterSetting(Setting):
@@ -237,6 +246,12 @@ class AdapterSetting(Setting):
         """The declared SoC, or ``-``."""
         return None if self._use is None else self._options.declared.soc or NONE
 
+    @cached_property
+    def paths(self) -> list[FilePath]:
+        """The paths that the value may be; empty where they are not known."""
+        with within(self.scope.context, self._situation):
+            return file_paths(self._expr)
+
     # -- what the project says ---------------------------------------------------------------------
 
     @attribute
@@ -256,8 +271,21 @@ class AdapterSetting(Setting):
 
     @attribute
     def file(self) -> Flag | None:
-        """For options that name a file: whether the project has the file."""
-        return self._options.has_file(self.value) if self.name in _FILE_OPTIONS else None
+        """For options that name a file: whether the project has, or makes, the file."""
+        if self.name not in _FILE_OPTIONS:
+            return None
+        path = self.paths[0] if len(self.paths) == 1 else None
+        if path is None or not path.text.endswith(".json") or is_written(self.scope.context, path):
+            return "unknown"
+        return self._options.files.has(path)
+
+    @attribute
+    def file_path(self) -> str | None:
+        """For options that name a file: its path, from the project's folder if the path begins at a script; ``-`` if
+        unknown."""
+        if self.name not in _FILE_OPTIONS:
+            return None
+        return " / ".join(map(self._options.files.shown, self.paths)) or NONE
 
     @attribute
     def mixed(self) -> Literal["yes", "no", "unset", "unknown"] | None:

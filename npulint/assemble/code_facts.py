@@ -135,6 +135,11 @@ class AssignmentFact(CodeFact, eq=False, dict=True):
         """Where the assignment stands."""
         return self.assignment.span
 
+    @property
+    def is_editable(self) -> bool:
+        """Whether the assignment is a statement, no ``setattr``."""
+        return not self.assignment.is_call
+
     @attribute
     def value(self) -> PossibleValues:
         """The assigned expression."""

@@ -32,6 +32,7 @@ class Context:
         self.bindings = Bindings(self.names).of
         self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.assemble.walker`
+        self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.assemble.situations`
         self._worked_out: dict[object, Any] = {}
 
     @property

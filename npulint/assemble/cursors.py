@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from npulint.assemble import callers, flow, objects
+from npulint.assemble import callers, flow, mappings, objects
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context
@@ -18,9 +18,11 @@ from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
+    UNKNOWN,
     Assignment,
     Call,
     CallResult,
+    Const,
     Function,
     NameUse,
     Op,
@@ -248,7 +250,19 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def argument(self, name: str, position: int = -1) -> Expr | None:
         """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
         value = callers.argument(self.record, name, position)
-        return None if value is None else self.expr(value)
+        return self._spread(name) if value is None else self.expr(value)
+
+    def _spread(self, name: str) -> Expr | None:
+        """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
+        for given, value in self.record.keywords if name else ():
+            options = self.expr(value)
+            if given == "**":
+                found = [one.get(name) for one in mappings.mappings(options)]
+                if len(found) == 1 and found[0] is not None:
+                    return found[0]
+                if any(one is not None for one in found):
+                    return self.expr(Op("[]", (value, Const(name))))
+        return None
 
     def has_keyword(self, name: str) -> bool:
         """Whether an argument is given by this keyword."""
@@ -256,13 +270,24 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def argument_value(self, name: str, position: int = -1) -> PossibleValues | None:
         """What a parameter may be given; None when it is not given."""
-        value = callers.argument(self.record, name, position)
-        return None if value is None else self.expr(value).known
+        value = self.argument(name, position)
+        return None if value is None else value.known
 
     @property
     def starred(self) -> bool:
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
-        return self.has_keyword("**") or any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+        spread = [self.expr(value) for key, value in self.record.keywords if key == "**"]
+        if any(not all(one.complete for one in mappings.mappings(value) or [_UNSEEN]) for value in spread):
+            return True
+        return any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+
+    @property
+    def spread(self) -> list[tuple[str, Expr]]:
+        """The keywords, with their values, that ``**options`` is known to pass."""
+        options = [self.expr(value) for key, value in self.record.keywords if key == "**"]
+        known = [one for value in options for one in mappings.mappings(value)]
+        pairs = [pair for one in known for pair in one.last_entries]
+        return [(key.text, value) for key, value in pairs if key.text]
 
     # -- where it leads ----------------------------------------------------------------------------
 
@@ -391,6 +416,9 @@ class Expr(Expression, frozen=True):
         return found
 
 
+_UNSEEN: mappings.Mapping[Expr] = mappings.Mapping((), False)
+
+
 class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     """One assignment. `record` is the assignment as read."""
 
@@ -415,6 +443,16 @@ class AssignmentSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def key(self) -> Expr:
         """The computed index of an element that is assigned to (``x[x > 1] = 0``)."""
+        return self.computed_key if self.target.endswith("[*]") else self.computed_key.sibling(UNKNOWN)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a ``setattr``."""
+        return isinstance(self.record.key, Const) or self.target.endswith(".*")
+
+    @property
+    def computed_key(self) -> Expr:
+        """The last computed index or attribute name of its target (``op.parameter_map[name].s = …``)."""
         return Expr(self.record.key, self.scope, self.record.line)
 
     @property

@@ -12,7 +12,8 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.callers import passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
-from npulint.assemble.objects import elements, returned
+from npulint.assemble.mappings import fields, mappings
+from npulint.assemble.objects import assumed_item, elements, returned
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import Call, CallResult, Const, Op, Ref
@@ -24,6 +25,7 @@ _STEPS = 600  # expressions that one question may look at; many branches would m
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
+_TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _CONSTANTS = ("tensorflow.", "torch.", "npu_bridge.", "npu_device.")
 
 
@@ -47,6 +49,9 @@ def _of_operation(value: Expression) -> PossibleValues:
         return _of_element(*value.operands())
     if value.operator == ".":
         return NOTHING
+    if value.operator == "iter":
+        item = assumed_item(value)
+        return NOTHING if item is None else known(item)
     return apply(value.operator, [known(operand) for operand in value.operands()])
 
 
@@ -64,6 +69,9 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
     module, prefix = holder.module, f"{holder.written or '?'}["
     for bind in (*module.dotted.get(f"{prefix}{index}]", ()), *module.dotted.get(f"{prefix}*]", ())):
         parts.append(known(holder.elsewhere(module, bind.value, bind.block, bind.line)))
+    if not parts:
+        found = [one.get(index) for one in mappings(holder)]
+        parts = [NOTHING if one is None else known(one) for one in found]
     return merge(parts) if parts else NOTHING
 
 
@@ -76,6 +84,11 @@ def _of_name(value: Expression) -> PossibleValues:
     if option is not None:  # the script itself may set another value
         return PossibleValues(option.values, False, option.symbol) if name in module.dotted else option
     bound = value.context.bindings(module, name, block, value.line)
+    if "." in name and not (bound and bound[0][1].target == name):
+        holder, _, field = name.rpartition(".")
+        given = [one.get(field) for one in fields(value.sibling(Ref(holder)))]
+        if given and None not in given:
+            return merge([known(one) for one in given if one is not None])
     if not bound:
         parameter = _of_parameter(value)
         if parameter is not None:
@@ -128,7 +141,10 @@ def _of_parameter(value: Expression) -> PossibleValues | None:
 def _passed(value: Expression, function: BlockCursor) -> PossibleValues | None:
     """What all of the project's calls of a function pass for a parameter; None where one passes nothing."""
     parts = []
+    site = value.context.assumed.get((function.path, function.block))
     for (home, index), given in passed(function, value.written):
+        if site is not None and site != (home.path, index):
+            continue
         if given is None:
             return None
         call = home.code.calls[index]
@@ -174,6 +190,8 @@ def _of_result(value: Expression) -> PossibleValues:
     here = value.elsewhere(module, call.callee, call.block, call.line)
     if name in _ENVIRONMENT:
         return _of_environment(here, call)
+    if name == "isinstance" and len(call.args) == 2:
+        return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
     if name in _SAME and call.args:
         return apply(name, [known(here.sibling(call.args[0]))])
     if last in METHODS and not call.args:
@@ -194,6 +212,15 @@ def _of_result(value: Expression) -> PossibleValues:
     if all(one.scope.kind in ("if", "loop", "except") for one in results):
         parts.append(NONE)  # it may come to its end
     return merge(parts) if results else NOTHING
+
+
+def _of_type_test(value: PossibleValues, asked: Expression) -> PossibleValues:
+    """The result of ``isinstance(value, (int, float))``."""
+    types = [_TYPES.get(one.written) for one in (asked.items or [asked])]
+    if not value.exact or not value.values or None in types:
+        return NOTHING
+    accepted = tuple(one for one in types if one is not None)
+    return merge([PossibleValues((isinstance(one, accepted),), True) for one in value.values])
 
 
 def _of_environment(here: Expression, call: Call) -> PossibleValues:

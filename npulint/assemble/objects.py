@@ -27,7 +27,18 @@ def displays(value: _E) -> list[_E]:
     """The list, tuple, set or dict displays that an expression may be."""
     if isinstance(value.value, SequenceDisplay | Table):
         return [value]
+    item = assumed_item(value)
+    if item is not None:
+        return displays(item)
     return _displays_behind(value) if isinstance(value.value, Ref | CallResult) else []
+
+
+def assumed_item(value: _E) -> _E | None:
+    """What a loop is at (the value of its variable) in the situation that is followed; None in no situation."""
+    if not value.context.assumed or not isinstance(value.value, Op) or value.value.op != "iter":
+        return None
+    item: _E | None = value.context.assumed.get((value.module.path, value.scope.block))
+    return item
 
 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Literal, Protocol
 
 import msgspec
 
+from npulint.assemble.file_paths import ProjectFiles
 from npulint.assemble.iteration_sinking import SinkingCalls
 from npulint.data.options import option
 from npulint.facts.attributes import Flag
@@ -76,7 +76,7 @@ class LaunchOptionFact(Protocol):
 class ProjectOptions:
     """The adapter options of a project, with the custom optimizers that hold them and the options that launchers pass;
     facts query it about each other. Everything is computed on demand. `sinking` are the calls that offload a loop of
-    iterations, `paths` the files of the project."""
+    iterations, `files` the files of the project."""
 
     def __init__(
         self,
@@ -85,14 +85,14 @@ class ProjectOptions:
         passed: Sequence[LaunchOptionFact] = (),
         declared: Declared = Declared(),  # noqa: B008 - it is immutable
         sinking: Sequence[Fact] = (),
-        paths: Iterable[str] = (),
+        files: ProjectFiles = ProjectFiles(),  # noqa: B008 - it is immutable
     ) -> None:
         self.declared = declared
         self.sinking = SinkingCalls(sinking)
         self._settings = settings
         self._optimizers = optimizers
         self._passed = passed
-        self._paths = paths
+        self.files = files
         self._certain: dict[str, str] = {}
 
     @cached_property
@@ -181,19 +181,7 @@ class ProjectOptions:
         """The number of steps between checkpoints, as set by the NPURunConfig at a place."""
         return self._checkpoint_intervals.get(entry)
 
-    # -- files and launchers -----------------------------------------------------------------------
-
-    @cached_property
-    def _file_names(self) -> set[str]:
-        return {posixpath.basename(path) for path in self._paths}
-
-    def has_file(self, value: PossibleValues) -> Flag:
-        """Whether the project has the file that a setting names. A relative path that no folder of the project contains
-        does not exist; others are unknown."""
-        path = value.single
-        if not isinstance(path, str) or value.symbol or not path.endswith(".json") or posixpath.isabs(path):
-            return "unknown"
-        return "yes" if posixpath.basename(path) in self._file_names else "no"
+    # -- launchers ---------------------------------------------------------------------------------
 
     @cached_property
     def _takers(self) -> dict[str, list[AdapterSettingFact]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from npulint.assemble.adapter_settings import AdapterSetting
 from npulint.assemble.environment import Scripts, complete_launches
+from npulint.assemble.file_paths import ProjectFiles
 from npulint.assemble.index import FactTable
 from npulint.assemble.iteration_sinking import sinks_iterations
 from npulint.assemble.option_rules import option_conflicts
@@ -32,9 +33,9 @@ def _complete_options(tables: dict[str, FactTable], project: Project, declared: 
     settings = [fact for fact in found("setting") if isinstance(fact, AdapterSetting)]
     optimizers, passed = found("npu_optimizer"), found("launch_option")
     sinking = [call for call in found("call") if sinks_iterations(call)] if settings else []
-    paths = [file.path for file in project.files]
-    options = ProjectOptions(settings, optimizers, passed, declared, sinking, paths)
-    for fact in (*settings, *optimizers, *passed):
+    files = ProjectFiles([file.path for file in project.files], project.root)
+    options = ProjectOptions(settings, optimizers, passed, declared, sinking, files)
+    for fact in (*settings, *optimizers, *passed, *found("adapter_name")):
         fact.complete(options)
     for conflict in option_conflicts([setting for setting in settings if setting.is_own]):
         tables[conflict.path].setdefault("option_conflict", []).append(conflict)
@@ -66,10 +67,9 @@ def _lists(settings: list[AdapterSetting], project: Project) -> None:
     for fact in settings:
         if fact.name != "modify_mixlist":
             continue
-        value = fact.value
-        if isinstance(value.single, str) and not value.symbol:
-            base = posixpath.basename(value.single)
-            named.update(one.path for one in lists if posixpath.basename(one.path) == base)
+        bases = {posixpath.basename(path.text) for path in fact.paths}
+        if bases:
+            named.update(one.path for one in lists if posixpath.basename(one.path) in bases)
         else:
             named.update(one.path for one in lists)
     for one in lists:

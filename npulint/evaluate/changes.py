@@ -34,7 +34,8 @@ class CompiledFix:
         yield from (place for _, place in self._steps if place is not None)
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
-        """The fix of a fact; None if the rule does not match, or a capture or place is not certain."""
+        """The fix of a fact; None if the rule does not match, a capture or place is not certain, or
+        the place cannot be edited."""
         if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
@@ -88,6 +89,8 @@ def _step(
         if not found:
             return None
         at = found[0]
+    if not at.is_editable:
+        return None
     words = {}
     for word, text in rule.words.items():
         filled = _filled(text, fact, at)

@@ -109,8 +109,9 @@ class Call(msgspec.Struct, frozen=True, array_like=True):
 
 class Assignment(msgspec.Struct, frozen=True, array_like=True):
     """An assignment. `target` is a dotted name as written; subscripts with a literal key are written ``[key]``
-    (``op.parameter_map[precision_mode].s``), other subscripts ``[*]``. `key` is the computed key of the last subscript
-    (``x[x > 1] = 0``)."""
+    (``op.parameter_map[precision_mode].s``), other subscripts ``[*]``. `key` is its last computed key
+    (``x[x > 1] = 0``, ``op.parameter_map[name].s = b"…"``). ``setattr(x, "name", value)`` assigns as well; the `key` is
+    then the name, and a computed one is written ``x.*``."""
 
     target: str
     value: Value

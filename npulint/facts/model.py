@@ -68,6 +68,11 @@ class Fact(msgspec.Struct, eq=False, dict=True):
         def span(self) -> Span: ...
 
     @property
+    def is_editable(self) -> bool:
+        """Whether its place in the source says it directly, so that an edit there changes it and nothing else."""
+        return True
+
+    @property
     def args(self) -> Any:
         """The `Arguments` of a call; None for other facts."""
         return None

@@ -105,8 +105,7 @@ class Expressions(SourcePositions):
         return tuple(found)
 
     def target(self, node: Any, block: int) -> tuple[str, Value]:
-        """An assignment target as text, and the computed key of its last subscript; records calls and computed
-        subscripts."""
+        """An assignment target as text, and its last computed key; records calls and computed subscripts."""
         parts: list[str] = []
         last: Value = UNKNOWN
         while True:
@@ -120,8 +119,8 @@ class Expressions(SourcePositions):
                 node = node.value
             elif kind is ast.Subscript:
                 key = self.value(node.slice, block)
-                if not parts:
-                    last = UNKNOWN if isinstance(key, Const) else key
+                if last is UNKNOWN and not isinstance(key, Const):
+                    last = key
                 parts.append(f"[{key.value}]" if isinstance(key, Const) else "[*]")
                 node = node.value
             elif kind is ast.Call:
@@ -218,6 +217,8 @@ class Expressions(SourcePositions):
                 self.looked_up = True
                 self._mention(f"{holder.name}.{name.value}", node, block)
                 return Ref(f"{holder.name}.{name.value}")
+        if len(args) == 3 and func.__class__ is ast.Name and func.id == "setattr":
+            self._set_attribute(node, args, block)
         line, end = fields["lineno"], fields["end_lineno"]
         if keywords and callee.__class__ is Ref and callee.name.endswith("Config"):
             places = tuple([self.span(keyword) for keyword in fields["keywords"]])
@@ -229,6 +230,29 @@ class Expressions(SourcePositions):
             call = Call(callee, args, keywords, block, line, column, end, stop)
         self.calls.append(call)
         return CallResult(len(self.calls) - 1)
+
+    def _set_attribute(self, node: ast.Call, args: tuple[Value, ...], block: int) -> None:
+        """Records ``setattr(x, "name", value)`` as an assignment as well; a computed name is written ``*``."""
+        holder, name, value = args
+        text = self._as_target(holder)
+        if text and isinstance(name, Const):
+            self.binds.append(Assignment(f"{text}.{name.value}", value, block, *self.span(node), name))
+        elif text:
+            self.binds.append(Assignment(f"{text}.*", value, block, *self.span(node), name))
+
+    def _as_target(self, value: Value) -> str:
+        """An expression as the text of an assignment target; empty if it cannot be one."""
+        if isinstance(value, Ref):
+            return value.name
+        if isinstance(value, CallResult):
+            callee = self._as_target(self.calls[value.call].callee)
+            return callee and f"{callee}()"
+        if not isinstance(value, Op) or value.op not in (".", "[]"):
+            return ""
+        holder, part = self._as_target(value.operands[0]), value.operands[1]
+        if value.op == ".":
+            return f"{holder}.{part.value}" if holder and isinstance(part, Const) else ""
+        return holder and f"{holder}[{part.value if isinstance(part, Const) else '*'}]"
 
     def _keywords(self, nodes: list[ast.keyword], block: int) -> tuple[tuple[str, Value], ...]:
         leaf, other = _LEAVES.get, Expressions.value

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.summed import Summation, Summed, sum_of, summation
+from npulint.assemble.recognizers.tensorflow.top_k_counts import K, is_beside_count, k_kind
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
-from npulint.lazy_regex import lazy_compile
 
 _CONTROL = frozenset(
     """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl
@@ -56,11 +55,7 @@ _DYNAMIC = frozenset(
 _PLACEHOLDERS = frozenset(
     ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
 )
-# Constants if the shape is static.
-_FOLDED = ("tensorflow.data.", "tensorflow.shape", "tensorflow.size", "tensorflow.convert_to_tensor")
-_TENSOR = lazy_compile(r"^tensorflow\.(?!compat\.|contrib\.training\.HParams|app\.|flags\.|constant\b)")
 _RECURRENT = ("dynamic_rnn", "bidirectional_dynamic_rnn")
-K = Literal["constant", "tensor", "unknown"]
 
 
 @fact_kind("control_flow")
@@ -118,6 +113,11 @@ class TopK(_SummedValues):
         """The names in k, lower case, joined by spaces."""
         value = self.call.argument("k", 1)
         return " ".join([] if value is None else _names(value))
+
+    @attribute
+    def beside_count(self) -> bool:
+        """Whether k is fixed, but the sum of the values is divided by a number that the graph counts in each batch."""
+        return self.k == "constant" and is_beside_count(self.call)
 
 
 @fact_kind("top_k_sum")
@@ -190,15 +190,6 @@ def top_k(call: CallSite) -> Iterator[CallFact]:
     total = sum_of(call) if use.summed == "direct" else None
     if total is not None:
         yield SumOfTopK(total, call.name, use)
-
-
-def k_kind(call: CallSite) -> K:
-    """The kind of top_k's k: constant, tensor (computed in the graph) or unknown."""
-    value = call.argument("k", 1)
-    if value is None or value.known.values:
-        return "constant"
-    name = value.name
-    return "tensor" if _TENSOR.match(name) and not name.startswith(_FOLDED) else "unknown"
 
 
 def _is_none(value: Expr) -> bool:

@@ -12,12 +12,13 @@ from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at, module_scopes
 from npulint.assemble.project_options import NO_OPTIONS, ProjectOptions
 from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.situations import known_in, situations
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
-from npulint.facts.values import PossibleValues
+from npulint.facts.values import NOTHING, PossibleValues
 
 _ADD = "graph_options.rewrite_options.custom_optimizers.add"
 _HELPERS = frozenset(
@@ -71,12 +72,12 @@ class Protos:
                 self.by_maker[maker].helpers.add(last)
 
     def _add_rewrite_options(self, module: Scope) -> None:
-        for one in _assignments_to(module, *_REWRITE):
+        for one in _assignments_to(module, *_REWRITE, "*"):
             head, _, option = one.target.rpartition(".")
             holder = _at(one, head)
-            if head.endswith(_REWRITER) or holder.name.endswith(_REWRITER):
+            if _is_rewriter(holder):
                 for maker in holders(holder):
-                    self.by_maker[maker].rewrite[option] = one.value.known
+                    self.by_maker[maker].rewrite |= _rewritten(one, option)
 
     def entry_of(self, optimizer: Expr) -> str:
         """The place of the custom optimizer that an expression refers to; empty if unknown."""
@@ -94,6 +95,14 @@ def place_of(call: CallSite) -> str:
     return f"{call.path}:{call.record.line}:{call.record.column}"
 
 
+def _rewritten(one: AssignmentSite, option: str) -> dict[str, PossibleValues]:
+    """The rewrite options that an assignment sets: of a name that is never known, it may be any."""
+    if option != "*":
+        return {option: one.value.known}
+    found = situations(one.computed_key)
+    return {name: known_in(one.value, situation) for name, situation in found} or dict.fromkeys(_REWRITE, NOTHING)
+
+
 @walker(depth=6, otherwise=list)
 def holders(value: Expr) -> list[CallSite]:
     """The calls that may have created the root object of ``config.graph_options…``, also through aliases."""
@@ -101,13 +110,21 @@ def holders(value: Expr) -> list[CallSite]:
     own = value.module.owner_of_self(root, value.scope.block) >= 0
     base = value.sibling(Ref(f"{root}.{rest.partition('.')[0]}" if own else root))
     found = list(base.sites)
-    for one in () if found else base.assignments[:4]:
-        if one.value.written:
-            found += holders(one.value) if one.value.written != base.written else []
-        elif one.value.attribute is not None:
-            holder = _innermost(one.value)
+    for one in () if found else base.sources[:4]:
+        if one.written:
+            found += holders(one) if one.written != base.written or one.scope is not base.scope else []
+        elif one.attribute is not None:
+            holder = _innermost(one)
             found += holder.sites if holder.call is not None else []
     return found
+
+
+@walker(depth=4, otherwise=bool)
+def _is_rewriter(holder: Expr) -> bool:
+    """Whether an expression is the rewrite options of a ConfigProto, also as the parameter of a helper."""
+    if holder.written.endswith(_REWRITER) or holder.name.endswith(_REWRITER):
+        return True
+    return any(_is_rewriter(one) for one in holder.sources[:4] if one.written)
 
 
 def _innermost(value: Expr) -> Expr:

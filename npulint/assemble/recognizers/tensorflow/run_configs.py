@@ -11,6 +11,7 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.protos import place_of
+from npulint.assemble.situations import ANY
 from npulint.data.options import arguments, option
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -66,6 +67,9 @@ def run_config_options(call: CallSite) -> Iterator[RunConfigOption]:
     entry, starred = _run_config_of(call), call.starred
     for name, value, span in keyword_arguments(call):
         yield RunConfigOption(call.scope, span, prefix + name, value, entry=entry, _starred=starred)
+    for name, value in call.spread:
+        spread = RunConfigOption(call.scope, call.span, prefix + name, value, ANY, True, entry=entry, _starred=starred)
+        yield spread
     names = arguments(prefix.rstrip("."))
     for position, value in enumerate(call.args):
         if value.operator == "star":

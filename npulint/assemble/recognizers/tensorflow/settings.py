@@ -12,6 +12,7 @@ from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assi
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.tensorflow.protos import place_of, protos_of
 from npulint.assemble.recognizers.tensorflow.run_configs import keyword_arguments
+from npulint.assemble.situations import ANY, Situation, situations, written_for
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
@@ -153,34 +154,53 @@ def _assigned(one: AssignmentSite) -> Iterator[Setting]:
     target = one.target
     match = _MAP.match(target) if ".parameter_map[" in target else None
     if match:
-        if match["key"] != "*":
-            yield _session_key(one, match["root"], match["key"], match["field"])
+        known = [(match["key"], ANY)] if match["key"] != "*" else situations(one.computed_key)
+        for key, situation in known:
+            yield _session_key(one, match["root"], key, match["field"], situation)
         return
+    if target.endswith(".*"):
+        for name, situation in situations(one.computed_key) if _holds_settings(one, target[:-2]) else ():
+            yield from _of_field(one, f"{target[:-1]}{name}", situation)
+        return
+    yield from _of_field(one, target, ANY)
+
+
+def _holds_settings(one: AssignmentSite, head: str) -> bool:
+    """Whether attributes of an object are settings: most objects that ``setattr`` fills are the project's own."""
+    meaning = one.value.sibling(Ref(head)).name
+    return head.rpartition(".")[2] in _PROTO_FIELDS or "global_options()" in meaning or "ConfigProto" in meaning
+
+
+def _of_field(one: AssignmentSite, target: str, situation: Situation) -> Iterator[Setting]:
+    """The setting made by assigning an attribute."""
+    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
     match = _NPU_OPTIONS.match(target) if ".global_options()." in target else None
     if match:
-        yield GlobalOption(one.scope, one.span, match["key"], one.value)
+        yield GlobalOption(one.scope, one.span, match["key"], value, situation, derived)
         return
     head, _, last = target.rpartition(".")
     holder = head.rpartition(".")[2]
     if holder in _PROTO_FIELDS:
-        yield ProtoField(one.scope, one.span, f"{holder}.{last}", one.value)
+        yield ProtoField(one.scope, one.span, f"{holder}.{last}", value, situation, derived)
     elif head and (last in _PROTO_DIRECT or "global_options" not in head):
-        yield from _of_object(one, head, last)
+        yield from _of_object(one, head, last, situation)
 
 
-def _session_key(one: AssignmentSite, root: str, key: str, field: str) -> SessionKey:
+def _session_key(one: AssignmentSite, root: str, key: str, field: str, situation: Situation) -> SessionKey:
     entry = protos_of(one.scope.context).entry_of(one.value.sibling(Ref(root)))
-    return SessionKey(one.scope, one.span, key, one.value, field=field, entry=entry, _root=root)
+    value, derived = written_for(one.value, situation), bool(situation.rounds)
+    return SessionKey(one.scope, one.span, key, value, situation, derived, field=field, entry=entry, _root=root)
 
 
-def _of_object(one: AssignmentSite, head: str, last: str) -> Iterator[Setting]:
+def _of_object(one: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:
     """The setting made by assigning the attribute `last` of an object that is only known by its canonical name."""
     meaning = one.value.sibling(Ref(head)).name
+    value, derived = written_for(one.value, situation), one.is_call or bool(situation.rounds)
     if meaning.startswith("npu_device.") and "global_options()" in meaning and head.partition(".")[0]:
         inner = meaning.partition("global_options()")[2].strip(".")
-        yield GlobalOption(one.scope, one.span, f"{inner}.{last}".strip("."), one.value)
+        yield GlobalOption(one.scope, one.span, f"{inner}.{last}".strip("."), value, situation, derived)
     elif last in _PROTO_DIRECT and "ConfigProto" in meaning:
-        yield ProtoField(one.scope, one.span, f"config_proto.{last}", one.value)
+        yield ProtoField(one.scope, one.span, f"config_proto.{last}", value, situation, derived)
 
 
 @recognizes(*_CONFIG_CALLS)
