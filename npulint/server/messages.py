@@ -100,9 +100,9 @@ def message_in(body: bytes) -> dict[str, Any]:
     if message.get("jsonrpc") != "2.0":
         raise MalformedMessageError(INVALID_REQUEST, 'no "jsonrpc": "2.0"', name)
     if "id" in message and name is None and not (known is None and "error" in message):
-        raise MalformedMessageError(INVALID_REQUEST, "the id is neither a text nor an integer")
+        raise MalformedMessageError(INVALID_REQUEST, "the id is neither a string nor an integer")
     if not isinstance(message.get("method", ""), str):
-        raise MalformedMessageError(INVALID_REQUEST, "the method is no text", name)
+        raise MalformedMessageError(INVALID_REQUEST, "the method is not a string", name)
     if "method" not in message and not ("id" in message and ("result" in message or "error" in message)):
         raise MalformedMessageError(INVALID_REQUEST, "neither a request nor a response", name)
     return message
