@@ -142,7 +142,7 @@ class Scope(BlockCursor):
         found = []
         for (home, index), value in callers.passed(self, parameter):
             call = call_at(self.context, home, index)
-            found.append((call, None if value is None else call.expr(value)))
+            found.append((call, call.from_options(parameter) if value is None else call.expr(value)))
         return found
 
     @property
@@ -250,9 +250,9 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     def argument(self, name: str, position: int = -1) -> Expr | None:
         """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
         value = callers.argument(self.record, name, position)
-        return self._spread(name) if value is None else self.expr(value)
+        return self.from_options(name) if value is None else self.expr(value)
 
-    def _spread(self, name: str) -> Expr | None:
+    def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
         for given, value in self.record.keywords if name else ():
             options = self.expr(value)
