@@ -49,6 +49,10 @@ class Budget(msgspec.Struct, frozen=True):
         return Limit(float(self.time or seconds), int((self.memory or megabytes) * _MEGABYTE))
 
 
+GENEROUS = Budget()
+"""The limits that grow with the size."""
+
+
 class BudgetError(Exception):
     """A limit was exceeded; `reason` is one of `REASONS`, `detail` the limit."""
 

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
-from npulint.budget import Budget, BudgetError, within
+from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.compare.matching.matches import Side
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
@@ -22,7 +22,6 @@ from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
 """What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
-_GENEROUS = Budget()
 _CONFIGURATION = "configuration"
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
@@ -75,7 +74,7 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
 
 
 def project(
-    side: SideSources, declared: Sequence[str], advance: Advance = no_progress, budget: Budget = _GENEROUS
+    side: SideSources, declared: Sequence[str], advance: Advance = no_progress, budget: Budget = GENEROUS
 ) -> ComparedProject:
     """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
     version that the settings declare."""

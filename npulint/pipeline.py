@@ -12,7 +12,7 @@ from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
 from npulint.discover.context_files import context_files
-from npulint.discover.file_filter import of_named_json, of_run
+from npulint.discover.file_filter import artifact_kinds, of_named_json
 from npulint.discover.files import Discovery, discover
 from npulint.discover.kinds import SourceFile, kinds_of
 from npulint.discover.projects import base_of, group, with_runs
@@ -80,9 +80,9 @@ def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -
 def piped(settings: Settings) -> Discovery:
     """Standard input as a discovery of one file, named ``settings.stdin_filename``."""
     name, data = settings.stdin_filename, settings.stdin or b""
-    kinds = kinds_of(os.path.basename(name)) or of_run(name, data) or ("python",)
+    kinds = kinds_of(os.path.basename(name)) or artifact_kinds(name, data) or ("python",)
     if kinds == ("mixlist",):  # any JSON
-        kinds = of_named_json(name, data)
+        kinds = of_named_json(name, len(data), data)
     if not kinds:
         return Discovery([], [Problem(name, "unsupported")], {}, frozenset((name,)), 0)
     sources = [SourceFile(name, kind, name, base_of(name, False), len(data)) for kind in kinds]

@@ -11,7 +11,7 @@ from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
-from npulint.budget import Budget, BudgetError, within
+from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
@@ -28,7 +28,6 @@ from npulint.result_cache import cached_facts, configured_op_list, fingerprint, 
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
-_GENEROUS = Budget()
 _BYTES = 40  # of source for a call, assignment or import
 _FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
 
@@ -79,7 +78,7 @@ class Evaluator(msgspec.Struct, frozen=True):
 
 
 def facts_of(
-    loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress, budget: Budget = _GENEROUS
+    loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress, budget: Budget = GENEROUS
 ) -> list[FileFacts]:
     """The facts of loaded files, from the cache if there are many of them."""
     if cache.enabled and len(loaded) > _FEW:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from npulint import __version__
-from npulint.budget import REASONS, Budget
+from npulint.budget import GENEROUS, REASONS, Budget
 from npulint.cache import Cache, key
 from npulint.facts.encoding import decode, encode
 from npulint.facts.model import FileFacts
@@ -20,8 +20,6 @@ from npulint.settings import Settings
 
 if TYPE_CHECKING:
     from npulint.read.supported_ops import OperatorLists
-
-_GENEROUS = Budget()
 
 
 @cache
@@ -71,7 +69,7 @@ def configured_op_list(settings: Settings) -> OperatorLists:
 
 
 def cached_facts(
-    loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress, budget: Budget = _GENEROUS
+    loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress, budget: Budget = GENEROUS
 ) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; facts that are read are stored. Graphs are not cached: they
     are large, and loading them is reading them."""

@@ -86,8 +86,8 @@ _BY_NAME = {
     "relative": "'./ops.json'",
     "in the working directory": "os.path.join(os.getcwd(), 'ops.json')",
     "made absolute": "os.path.abspath('ops.json')",
-    "copied by ModelArts": "'/home/ma-user/modelarts/work/ops.json'",
-    "copied by older ModelArts": "'/home/work/user-job-dir/code/ops.json'",
+    "copied by ModelArts": "os.path.join('/home', 'ma-user', 'modelarts', 'work', 'ops.json')",
+    "copied by older ModelArts": "os.path.join('/home', 'work', 'user-job-dir', 'code', 'ops.json')",
     "in a copy of the project": "'/home/someone/net/code/ops.json'",
 }
 

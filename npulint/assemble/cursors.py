@@ -254,15 +254,18 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
-        for given, value in self.record.keywords if name else ():
-            options = self.expr(value)
-            if given == "**":
-                found = [one.get(name) for one in mappings.mappings(options)]
-                if len(found) == 1 and found[0] is not None:
-                    return found[0]
-                if any(one is not None for one in found):
-                    return self.expr(Op("[]", (value, Const(name))))
+        for options in self._options if name else ():
+            found = [one.get(name) for one in mappings.mappings(options)]
+            if len(found) == 1 and found[0] is not None:
+                return found[0]
+            if any(one is not None for one in found):
+                return self.expr(Op("[]", (options.value, Const(name))))
         return None
+
+    @property
+    def _options(self) -> list[Expr]:
+        """What is passed by ``**``."""
+        return [self.expr(value) for key, value in self.record.keywords if key == "**"]
 
     def has_keyword(self, name: str) -> bool:
         """Whether an argument is given by this keyword."""
@@ -276,16 +279,16 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def starred(self) -> bool:
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
-        spread = [self.expr(value) for key, value in self.record.keywords if key == "**"]
-        if any(not all(one.complete for one in mappings.mappings(value) or [_UNSEEN]) for value in spread):
-            return True
+        for options in self._options:
+            known = mappings.mappings(options)
+            if not known or not all(one.complete for one in known):
+                return True
         return any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
 
     @property
     def spread(self) -> list[tuple[str, Expr]]:
         """The keywords, with their values, that ``**options`` is known to pass."""
-        options = [self.expr(value) for key, value in self.record.keywords if key == "**"]
-        known = [one for value in options for one in mappings.mappings(value)]
+        known = [one for options in self._options for one in mappings.mappings(options)]
         pairs = [pair for one in known for pair in one.last_entries]
         return [(key.text, value) for key, value in pairs if key.text]
 
@@ -414,9 +417,6 @@ class Expr(Expression, frozen=True):
         if function is not None:
             found += [passed for _, passed in function.passed(self.written) if passed is not None]
         return found
-
-
-_UNSEEN: mappings.Mapping[Expr] = mappings.Mapping((), False)
 
 
 class AssignmentSite(msgspec.Struct, frozen=True, eq=False):

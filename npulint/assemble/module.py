@@ -28,7 +28,7 @@ from npulint.facts.model import FileFacts
 
 _SCOPES = frozenset(("module", "function", "class", "lambda"))
 _T = TypeVar("_T")
-_REACHING = 64
+_REACHING = 64  # assignments that may reach a line: only a hostile file has more
 
 
 class Module:
@@ -315,8 +315,8 @@ class Module:
     def reaching(self, binds: list[Assignment], block: int, line: int) -> list[Assignment]:
         """Those of `binds` (one name, one scope, by line) that may apply at `line` in `block`, nearest first: earlier
         ones back to the first that is on every path to the line, and later ones in a surrounding loop, but none in the
-        other branch of a surrounding condition. From another scope, or if none precedes, all of them. Of thousands,
-        which only a hostile file has, the nearest ones."""
+        other branch of a surrounding condition. From another scope, or if none precedes, all of them, of thousands the
+        nearest ones."""
         home = self.scope[binds[0].block]
         if home != self.scope[block] or (len(binds) == 1 and binds[0].block == home):
             return binds[: -_REACHING - 1 : -1]
@@ -324,8 +324,7 @@ class Module:
         loops = {b for b in around if self.blocks[b].kind == "loop"}
         other = set() if loops else self._other_branches(around)
         found = []
-        end = bisect_left(binds, line, key=_line)
-        for bind in reversed(binds[max(0, end - _REACHING) : end]):
+        for bind in reversed(bound_before(binds, line)):
             if other and not other.isdisjoint(self.ancestors(bind.block)):
                 continue
             found.append(bind)
@@ -333,6 +332,7 @@ class Module:
                 loops.difference_update(self.ancestors(bind.block))
                 break
         if loops and found:  # later lines of a loop precede in the next iteration
+            end = bisect_left(binds, line, key=_line)
             later = binds[end : end + _REACHING]
             found += [b for b in later if not loops.isdisjoint(self.ancestors(b.block))]
         return found or [b for b in binds[: -_REACHING - 1 : -1] if other.isdisjoint(self.ancestors(b.block))]
@@ -355,12 +355,9 @@ class Module:
 
 
 def bound_before(binds: list[Assignment], line: int) -> list[Assignment]:
-    """The assignments that stand before a line; of thousands, which only a hostile file has, the last ones: those
-    further up hardly ever reach the line."""
-    if len(binds) > _REACHING:
-        end = bisect_left(binds, line, key=_line)
-        binds = binds[max(0, end - _REACHING) : end]
-    return [bind for bind in binds if bind.line < line]
+    """The assignments of a name (by line) that stand before a line: of thousands the nearest ones, see `reaching`."""
+    end = bisect_left(binds, line, key=_line)
+    return binds[max(0, end - _REACHING) : end]
 
 
 def _line(bind: Assignment) -> int:

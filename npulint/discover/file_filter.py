@@ -55,25 +55,25 @@ def special(mode: int) -> str:
     return next((word for test, word in tests if test(mode)), "special file")
 
 
-def of_named_json(name: str, data: bytes) -> tuple[str, ...]:
-    """The kinds of a JSON file with content `data` that the user names, empty if none; it may be an artifact."""
-    if counts(name, "graph", len(data), 0, data):
+def of_named_json(location: str, size: int, data: bytes | None = None) -> tuple[str, ...]:
+    """The kinds of a JSON file that the user names, empty if none; it may be an artifact. `data` is its content, else
+    it is read."""
+    if counts(location, "graph", size, 0, data):
         return GRAPH
-    if counts(name, "mixlist", len(data), 0, data):
+    if counts(location, "mixlist", size, 0, data):
         return ("mixlist",)
-    return of_run(name, data) or (("mixlist",) if may_be_mixlist(os.path.basename(name), data[:JSON_LIMIT]) else ())
+    artifact = artifact_kinds(location, data)
+    if artifact:
+        return artifact
+    text = read_head(location, JSON_LIMIT) if data is None else data[:JSON_LIMIT]
+    return ("mixlist",) if may_be_mixlist(os.path.basename(location), text) else ()
 
 
-def of_run(name: str, data: bytes) -> tuple[str, ...]:
-    """The kind of run artifacts, as a tuple, if a file called `name` with content `data` is one."""
-    from npulint.discover.artifacts import form_of_text  # imported on demand: rarely needed
+def artifact_kinds(location: str, data: bytes | None = None) -> tuple[str, ...]:
+    """The kind of run artifacts, as a tuple, if a file is one; `data` is its content, else it is read."""
+    from npulint.discover.artifacts import form_of, form_of_text  # imported on demand: rarely needed
 
-    return ARTIFACT if form_of_text(name, data[:HEAD]) else ()
-
-
-def may_be_list(location: str) -> bool:
-    """Whether the JSON file at a path may be intended as a mixed precision list."""
-    return may_be_mixlist(os.path.basename(location), read_head(location, JSON_LIMIT))
+    return ARTIFACT if (form_of(location) if data is None else form_of_text(location, data[:HEAD])) else ()
 
 
 def may_be_run(folder: str) -> bool:

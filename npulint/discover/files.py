@@ -13,12 +13,13 @@ from npulint.atomic_files import is_temporary
 from npulint.discover.boundary import Boundary
 from npulint.discover.candidates import Candidates
 from npulint.discover.file_filter import (
+    artifact_kinds,
     counts,
     is_read,
     is_switch_file,
     limit_of,
-    may_be_list,
     may_be_run,
+    of_named_json,
     of_text,
     special,
 )
@@ -190,7 +191,7 @@ class _Finder:
             self._problem(location, "unsupported")
             return
         if not kinds and stat.S_ISREG(status.st_mode):
-            kinds = kinds_by_content(read_head(location, 200)) or self._of_run(location)
+            kinds = kinds_by_content(read_head(location, 200)) or artifact_kinds(location)
             if not kinds:
                 if not self._options.force_exclude:
                     self._problem(location, "unsupported" if status.st_size else "empty")
@@ -276,7 +277,7 @@ class _Finder:
     def _kinds(self, entry: os.DirEntry[str], location: str, of_run: bool) -> tuple[str, ...]:
         """The kinds of a file by its name, or by its content in a folder of run artifacts."""
         if of_run and not self._leads_out(entry, location):
-            found = self._of_run(location)
+            found = artifact_kinds(location)
             if found:
                 return found
         if is_switch_file(entry.name) and not self._leads_out(entry, location):
@@ -288,7 +289,7 @@ class _Finder:
         """List run artifacts among files of no other kind, unless the walk has found code."""
         alone = CODE.isdisjoint(file.kind for _, file, _ in self._found[begun:])
         for entry, location in candidates.files() if alone else ():
-            kinds = () if self._leads_out(entry, location) else self._of_run(location)
+            kinds = () if self._leads_out(entry, location) else artifact_kinds(location)
             if kinds:
                 self._entry(entry, location, base, kinds)
 
@@ -395,7 +396,7 @@ class _Finder:
             if not kinds:
                 return
         elif named and kinds == ("mixlist",):
-            kinds = self._named_json(location, size)
+            kinds = of_named_json(location, size)
             if not kinds:
                 self._problem(location, "unsupported")
                 return
@@ -409,20 +410,6 @@ class _Finder:
         identity = (status.st_dev, status.st_ino)
         for kind in kinds:
             self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
-
-    def _named_json(self, location: str, size: int) -> tuple[str, ...]:
-        """The kinds of a JSON file that the user names, empty if none; it may be an artifact."""
-        if counts(location, "graph", size, 0):
-            return GRAPH
-        if counts(location, "mixlist", size, 0):
-            return ("mixlist",)
-        return self._of_run(location) or (("mixlist",) if may_be_list(location) else ())
-
-    def _of_run(self, location: str) -> tuple[str, ...]:
-        """The kind of run artifacts, if the file is one."""
-        from npulint.discover.artifacts import form_of  # imported on demand: rarely needed
-
-        return ARTIFACT if form_of(location) else ()
 
     def _otherwise(self, location: str, kinds: tuple[str, ...], size: int) -> tuple[str, ...]:
         """The kinds of a file whose content does not match its name."""

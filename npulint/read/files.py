@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from npulint.budget import Budget, BudgetError, within
+from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
@@ -14,7 +14,6 @@ from npulint.read.chip_names import chip_names
 from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
-_GENEROUS = Budget()
 
 
 class LoadedFile(msgspec.Struct, frozen=True):
@@ -28,7 +27,7 @@ class LoadedFile(msgspec.Struct, frozen=True):
     facts: list[Fact] | None = None
 
 
-def load(file: SourceFile, content: bytes | None = None, budget: Budget = _GENEROUS) -> LoadedFile:
+def load(file: SourceFile, content: bytes | None = None, budget: Budget = GENEROUS) -> LoadedFile:
     """Load a file, or use `content` instead (standard input, unsaved editor text)."""
     if file.kind in ("graph", "artifact"):
         structure = _graph if file.kind == "graph" else _artifact
@@ -42,7 +41,7 @@ def load(file: SourceFile, content: bytes | None = None, budget: Budget = _GENER
     return LoadedFile(file, problem=data) if isinstance(data, Problem) else LoadedFile(file, data)
 
 
-def read(loaded: LoadedFile, whole: bool = False, budget: Budget = _GENEROUS) -> FileFacts:
+def read(loaded: LoadedFile, whole: bool = False, budget: Budget = GENEROUS) -> FileFacts:
     """The facts of a loaded file, or why there are none: its content raises nothing, and reading it ends within the
     budget. `whole`: include functions that use no framework."""
     try:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from scripts.fuzzing.mutation import encoded, mutants, mutated, nasty
 from scripts.fuzzing.trees import trees
+from scripts.fuzzing.wire import field, varint
 
 _OPERATORS = (
     *("MatMul", "Conv2D", "Placeholder", "Const", "VariableV2", "Cast", "IteratorGetNext", "PartitionedCall", "While"),
@@ -29,19 +30,6 @@ _OPERATORS = (
         "DropOutDoMask",
     ),
 )
-
-
-def varint(value: int) -> bytes:
-    """A number of variable length."""
-    written = b""
-    while value > 127:
-        written += bytes((value & 127 | 128,))
-        value >>= 7
-    return written + bytes((value,))
-
-
-def _bytes(number: int, data: bytes) -> bytes:
-    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 @st.composite
@@ -73,11 +61,11 @@ def _node(draw: st.DrawFn, names: list[str]) -> bytes:
     name = draw(st.one_of(st.sampled_from(names), nasty))
     inputs = [draw(st.one_of(st.sampled_from(names), nasty)) for _ in range(draw(st.integers(0, 3)))]
     inputs *= draw(st.sampled_from([1, 1, 1, 1, 500]))
-    parts = [_bytes(1, encoded(name)), _bytes(2, encoded(draw(st.one_of(st.sampled_from(_OPERATORS), nasty))))]
-    parts += [_bytes(3, encoded(one)) for one in inputs]
+    parts = [field(1, encoded(name)), field(2, encoded(draw(st.one_of(st.sampled_from(_OPERATORS), nasty))))]
+    parts += [field(3, encoded(one)) for one in inputs]
     for _ in range(draw(st.integers(0, 3))):
         key = draw(st.sampled_from(["T", "dtype", "shape", "value", "f", "body", "_XlaCompile", "_output_shapes", ""]))
-        parts.append(_bytes(5, _bytes(1, encoded(key)) + _bytes(2, draw(_messages(2)))))
+        parts.append(field(5, field(1, encoded(key)) + field(2, draw(_messages(2)))))
     return b"".join(parts)
 
 
@@ -87,16 +75,16 @@ def graphs(draw: st.DrawFn) -> bytes:
     names = [
         draw(st.one_of(st.sampled_from(["a", "b", "loss", "gradients/a_grad", "while/x"]), nasty)) for _ in range(3)
     ]
-    data = b"".join(_bytes(1, draw(_node(names))) for _ in range(draw(st.integers(1, 8))))
+    data = b"".join(field(1, draw(_node(names))) for _ in range(draw(st.integers(1, 8))))
     if draw(st.integers(0, 5)) == 0:  # a long chain
         count = draw(st.sampled_from([100, 3000]))
         data += b"".join(
-            _bytes(1, _bytes(1, b"c%d" % i) + _bytes(2, b"Add") + _bytes(3, b"c%d" % ((i + 1) % count)))
+            field(1, field(1, b"c%d" % i) + field(2, b"Add") + field(3, b"c%d" % ((i + 1) % count)))
             for i in range(count)
         )
     for _ in range(draw(st.integers(0, 2))):
-        signature = _bytes(1, draw(st.sampled_from([b"f", b"g", b"body"]))) + draw(_messages(2))
-        data += _bytes(2, _bytes(1, _bytes(1, signature) + _bytes(3, draw(_node(names)))))
+        signature = field(1, draw(st.sampled_from([b"f", b"g", b"body"]))) + draw(_messages(2))
+        data += field(2, field(1, field(1, signature) + field(3, draw(_node(names)))))
     return data + (draw(_field(3)) if draw(st.integers(0, 2)) == 0 else b"")
 
 
@@ -106,10 +94,10 @@ def _events(draw: st.DrawFn) -> bytes:
     records = b""
     for step in range(draw(st.integers(0, 8))):
         number = draw(st.sampled_from([1.0, 0.0, 1e38, float("nan"), float("inf"), -1.0]))
-        value = _bytes(1, encoded(draw(st.one_of(st.sampled_from(["loss", "loss_scale", "accuracy"]), nasty))))
+        value = field(1, encoded(draw(st.one_of(st.sampled_from(["loss", "loss_scale", "accuracy"]), nasty))))
         value += varint(2 << 3 | 5) + struct.pack("<f", number)
         event = varint(1 << 3 | 1) + struct.pack("<d", number) + varint(2 << 3) + varint(step)
-        event += _bytes(5, _bytes(1, value)) + (draw(_field(2)) if draw(st.booleans()) else b"")
+        event += field(5, field(1, value)) + (draw(_field(2)) if draw(st.booleans()) else b"")
         length = draw(st.sampled_from([len(event)] * 9 + [0, 2**20, 2**40, 2**64 - 1]))
         records += (struct.pack("<QI", length, 0) + event + b"\0\0\0\0") * draw(st.sampled_from([1, 1, 1, 300]))
     return records
@@ -128,11 +116,11 @@ def protobufs(draw: st.DrawFn) -> dict[str, bytes]:
     else:
         name, data = "frozen.pb", draw(graphs())
         if form == 3:
-            name, data = "model.ckpt-1.meta", _bytes(1, draw(_messages(2))) + _bytes(2, data) + draw(_field(3))
+            name, data = "model.ckpt-1.meta", field(1, draw(_messages(2))) + field(2, data) + draw(_field(3))
         elif form == 4:
             name, data = (
                 "saved/saved_model.pb",
-                varint(1 << 3) + varint(1) + _bytes(2, _bytes(2, data)) + draw(_field(2)),
+                varint(1 << 3) + varint(1) + field(2, field(2, data)) + draw(_field(2)),
             )
     if draw(st.integers(0, 3)) == 0:
         data = draw(mutated(data, data))

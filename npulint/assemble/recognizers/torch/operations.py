@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.module import bound_before
 from npulint.facts.code import Op, Ref
 
 _BUDGET = 160  # maximum values per trace, which could grow exponentially with branches
@@ -146,8 +147,7 @@ def assigned_before(name: str, at: Expr) -> list[Expr]:
     """The possible values of a local name at an expression, nearest first; empty for parameters and outer names.
     ``x += y`` counts as the operation ``update`` on x and y."""
     module, block, line = at.module, at.scope.block, at.line
-    assigned = module.names.get(module.scope[block], {}).get(name, ())
-    earlier = [one for one in assigned if one.line < line]
+    earlier = bound_before(module.names.get(module.scope[block], {}).get(name, []), line)
     found = []
     for one in module.reaching(earlier, block, line) if earlier else ():
         value = one.value
