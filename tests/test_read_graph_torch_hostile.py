@@ -417,6 +417,16 @@ def packed(begin: str, part: str, count: int, end: str) -> bytes:
 
 
 NODE = '{"nodes": [{"target": "a", "inputs": [{"arg": {"%s": ['
+
+
+def test_a_header_that_takes_content_for_a_name_is_quoted_in_part(tmp_path: Path) -> None:
+    data = script("def f(x: Tensor) -> Tensor:\n" + "  y = torch.sin(x)\n" * 200)
+    at = data.index(b"PK\x03\x04") + 26  # the length of the name in the first member's own header
+    found = read(data[:at] + (900).to_bytes(2, "little") + data[at + 2 :], tmp_path / "a.pt")
+    assert isinstance(found, Problem) and found.reason == "graph-damaged"
+    assert 400 < len(found.detail) < 1000
+
+
 BOMBS = {
     "inputs": lambda: packed('{"nodes": [], "inputs": [', "{},", 20_000_000, "{}]}"),
     "names": lambda: packed(NODE % "as_tensors", '{"name": ""},', 1_400_000, '{"name": ""}]}}]}]}'),
