@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 _MOST = 500  # characters of a detail: a damaged archive may quote its content
 
 
