@@ -369,6 +369,39 @@ def run_columns() -> dict[str, Any]:
     return found
 
 
+def training_arguments() -> dict[str, Any]:
+    """Frameworks whose training is configured: how files, commands and calls are recognized, and per framework the
+    rules about its arguments, those about single values before those about all."""
+
+    def words(row: dict[str, str], *keys: str) -> dict[str, list[str]]:
+        return {key: row[key].split() for key in keys if row[key]}
+
+    rules: dict[str, list[list[Any]]] = {}
+    for row in rows("framework_arguments.csv"):
+        pairs = (pair.partition("=")[::2] for pair in row["when"].split())
+        when = [[name, values.split("|")] for name, values in pairs]
+        values = row["values"].split("|") if row["values"] else ["*"]
+        record = [row["argument"], values, row["effect"], row["cause"], when, row["versions"].split(), row["instead"]]
+        rules.setdefault(row["framework"], []).append(record)
+    for found in rules.values():
+        found.sort(key=lambda record: ["*" in "".join(record[1]), "set" in record[1], not record[4]])
+    return {
+        "frameworks": {
+            row["framework"]: {"title": row["title"], **words(row, "inherits", "imports")}
+            for row in rows("configured_frameworks.csv")
+        },
+        "files": [
+            [row["framework"], row["role"], row["all_keys"].split(), row["any_keys"].split()]
+            for row in rows("framework_files.csv")
+        ],
+        "starts": [
+            [row[key] for key in ("framework", "by", "name", "configuration")] for row in rows("framework_starts.csv")
+        ],
+        "calls": [[row[key] for key in ("framework", "call", "prefix")] for row in rows("framework_calls.csv")],
+        "rules": rules,
+    }
+
+
 BUILDERS: dict[str, Callable[[], Any]] = {
     "releases.json": releases,
     "adapter_options.json": options,
@@ -394,6 +427,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "error_patterns.json": error_patterns,
     "run_columns.json": run_columns,
     "op_apis.json": op_apis,
+    "training_arguments.json": training_arguments,
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from npulint.assemble.configured.programs import ConfiguredTraining
 from npulint.assemble.context import Context
 from npulint.assemble.environment_variables import typed
 from npulint.assemble.index import FactTable, table
@@ -88,16 +89,20 @@ def assembled(
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed
+    configured = ConfiguredTraining(context)
+    for entry, passed in configured.of_entries.items():
+        facts[entry] += passed
     other: list[FactTable] = []
     for file in project.files:
         if file.path in facts:
             facts[file.path] += typed(file.facts)
         elif file.facts:
             other.append(table(typed(file.facts)))
-    other.append(table(_built(facts)))
+    other += [table(_built(facts)), table(configured.parts)]
     tables = {path: table(found) for path, found in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
-    return Assembled(context, Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all())
+    programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all(configured.programs)
+    return Assembled(context, programs)
 
 
 def _built(facts: dict[str, list[Fact]]) -> list[Fact]:

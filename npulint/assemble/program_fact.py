@@ -74,6 +74,9 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     written), `agnostic` (a library chooses the device), `none`, or in a project whose other scripts (for one that
     trains: others that train) are migrated `left` (it is not) or `behind` (nor is it, although it shares code with
     them)."""
+    configured: bool = False
+    """Whether it is no script of the project, but a training that a configuration file or a command line of a framework
+    starts."""
     port: Literal["explicit", "transfer"] = "explicit"
     """How fixes migrate PyTorch code in this run of npulint."""
     side: Side | None = None

@@ -91,8 +91,9 @@ class Programs:
         self._computed_paths: set[str] = set()  # of the modules that are imported by computed names
         self._uses = Reached(context.project)
 
-    def all(self) -> list[Program]:
-        """Programs with an entry script first, then one library program of what no entry script imports."""
+    def all(self, configured: Callable[[FactTable], list[Program]] = lambda _: []) -> list[Program]:
+        """Programs with an entry script first, then those that are only configured, then one library program of what no
+        entry script imports. `configured` makes the second of the facts that belong to no code."""
         entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
         programs = []
         for module in entries:
@@ -100,8 +101,9 @@ class Programs:
             programs[-1].index.release()
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
-        if rest or not programs:
-            programs.append(self._program("", rest, with_others=not programs))
+        programs += configured(self._others)
+        if rest or not entries:
+            programs.append(self._program("", rest, with_others=not entries))
         self._relate(programs)
         for program in programs:
             program.answers = programs[0].answers

@@ -6,8 +6,20 @@ import os
 import stat
 import sys
 
+from npulint.discover import configurations
 from npulint.discover.graphs import HEAD, form_of, form_of_text
-from npulint.discover.kinds import ARTIFACT, CPP_LIMIT, GRAPH, JSON_LIMIT, PASSING, is_cuda, is_mixlist, may_be_mixlist
+from npulint.discover.kinds import (
+    ARTIFACT,
+    CONFIGURATION,
+    CPP_LIMIT,
+    GRAPH,
+    JSON_LIMIT,
+    PASSING,
+    is_cuda,
+    is_mixlist,
+    may_be_mixlist,
+    may_configure,
+)
 from npulint.discover.paths import shown
 from npulint.discover.safe_open import read_head
 from npulint.facts.model import Problem
@@ -22,8 +34,11 @@ _NOTEBOOK_FACTOR = 10  # notebooks contain their outputs
 def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named: bool) -> tuple[str, ...] | Problem:
     """The kinds, of `kinds`, of a file with content `data`, or why it is not read. A JSON or C++ file counts if its
     content says so, or if `named`. `most` is as for `limit_of`."""
-    if kinds in PASSING and not named and not counts(location, kinds[0], len(data), most, data):
-        return ()
+    if kinds in PASSING and not counts(location, kinds[0], len(data), most, data):
+        if may_configure(os.path.basename(location)) and counts(location, CONFIGURATION[0], len(data), most, data):
+            kinds = CONFIGURATION
+        elif not named or kinds == CONFIGURATION:
+            return ()
     limit = limit_of(kinds, most)
     return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
 
@@ -40,7 +55,10 @@ def counts(location: str, kind: str, size: int, most: int, data: bytes | None = 
     if kind == "graph":
         return bool(form_of(location) if data is None else form_of_text(location, data[:HEAD]))
     if kind == "configuration":
-        return size <= JSON_LIMIT
+        if size > configurations.MOST:
+            return False
+        text = read_head(location, configurations.MOST) if data is None else data
+        return configurations.may_configure_training(text)
     if kind == "mixlist":
         return size <= JSON_LIMIT and is_mixlist(read_head(location, JSON_LIMIT) if data is None else data)
     named = location.endswith((".cu", ".cuh"))
@@ -62,6 +80,8 @@ def of_named_json(location: str, size: int, data: bytes | None = None) -> tuple[
         return GRAPH
     if counts(location, "mixlist", size, 0, data):
         return ("mixlist",)
+    if counts(location, CONFIGURATION[0], size, 0, data):
+        return CONFIGURATION
     artifact = artifact_kinds(location, data)
     if artifact:
         return artifact

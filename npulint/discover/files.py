@@ -36,6 +36,7 @@ from npulint.discover.kinds import (
     kinds_by_content,
     kinds_of,
     may_configure,
+    possible_kinds,
 )
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
@@ -62,7 +63,8 @@ class DiscoverOptions(msgspec.Struct, frozen=True):
     """Options of discovery. `exclude` replaces the default exclusions, `extend_exclude` adds to them; both hold
     patterns in .gitignore syntax relative to `base` (default: the working directory). Paths that the user names are
     read although excluded, unless `force_exclude`. `max_bytes` limits a Python file; a notebook may have ten times as
-    many. `configurations`: also find files of program settings, except large ones."""
+    many. `configurations`: find all files that may hold settings of a program, except large ones, not only those that
+    are recognized as configurations of training frameworks."""
 
     exclude: tuple[str, ...] = EXCLUDED
     extend_exclude: tuple[str, ...] = ()
@@ -178,7 +180,7 @@ class _Finder:
         """List a named file whose content is provided by the caller."""
         data = self._contents.get(absolute)
         if data is not None:
-            kinds = kinds_of(os.path.basename(location)) or kinds_by_content(data[:200])
+            kinds = possible_kinds(os.path.basename(location)) or kinds_by_content(data[:200])
             if kinds:
                 self._take_content(location, self._base(location), kinds, data, not self._options.force_exclude)
             elif not self._options.force_exclude:
@@ -192,6 +194,12 @@ class _Finder:
             return
         if not kinds and stat.S_ISREG(status.st_mode):
             kinds = kinds_by_content(read_head(location, 200)) or artifact_kinds(location)
+            if (
+                not kinds
+                and may_configure(os.path.basename(location))
+                and self._counts(location, CONFIGURATION, status.st_size)
+            ):
+                kinds = CONFIGURATION
             if not kinds:
                 if not self._options.force_exclude:
                     self._problem(location, "unsupported" if status.st_size else "empty")
@@ -256,7 +264,7 @@ class _Finder:
                         stack += [(location + os.sep, below, chain, run) for run in _entered(below, of_run)]
                     continue
                 kinds = self._kinds(entry, prefix + name, of_run)
-                candidates.see(entry, prefix + name, kinds)
+                candidates.see(entry, prefix + name, () if kinds == CONFIGURATION else kinds)
                 if kinds:
                     if name in old or self._left_out(prefix + name, name, absolute, chain, folder=False):
                         self._excluded += 1
@@ -282,8 +290,7 @@ class _Finder:
                 return found
         if is_switch_file(entry.name) and not self._leads_out(entry, location):
             return ARTIFACT
-        configures = self._options.configurations and may_configure(entry.name)
-        return kinds_of(entry.name) or (CONFIGURATION if configures else ())
+        return possible_kinds(entry.name)
 
     def _left_behind(self, candidates: Candidates, base: str, begun: int) -> None:
         """List run artifacts among files of no other kind, unless the walk has found code."""
@@ -315,7 +322,7 @@ class _Finder:
         """List a file whose content is provided by the caller, in a folder of the walk or a subfolder that does not
         exist on disk."""
         names = relative.split(os.sep)
-        kinds = kinds_of(names[-1])
+        kinds = possible_kinds(names[-1])
         if not kinds:
             return
         location = prefix
@@ -391,7 +398,7 @@ class _Finder:
                 self._problem(location, "not-a-file", special(status.st_mode))
             return
         size = status.st_size
-        if passing and not counts(location, kinds[0], size, self._options.max_bytes):
+        if passing and not self._counts(location, kinds, size):
             kinds = self._otherwise(location, kinds, size)
             if not kinds:
                 return
@@ -415,5 +422,11 @@ class _Finder:
         """The kinds of a file whose content does not match its name."""
         if kinds == ("mixlist",) and counts(location, "graph", size, 0):
             return GRAPH
-        settings = self._options.configurations and size <= JSON_LIMIT and may_configure(os.path.basename(location))
-        return CONFIGURATION if settings else ()
+        settings = kinds != CONFIGURATION and may_configure(os.path.basename(location))
+        return CONFIGURATION if settings and self._counts(location, CONFIGURATION, size) else ()
+
+    def _counts(self, location: str, kinds: tuple[str, ...], size: int) -> bool:
+        """Whether a file whose name only hints at its kind is of that kind."""
+        if kinds == CONFIGURATION and self._options.configurations:
+            return size <= JSON_LIMIT
+        return counts(location, kinds[0], size, self._options.max_bytes)

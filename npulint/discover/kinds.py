@@ -59,7 +59,8 @@ CPP_LIMIT = 64 * 1024
 """Bytes of a C++ file that are searched for bindings of CUDA code."""
 
 CONFIGURATION = ("configuration",)
-"""The kinds of a configuration file; comparisons read those that programs load."""
+"""The kinds of a configuration file: `npulint.discover.configurations` decides whether it starts a training, and
+comparisons read those that programs load."""
 
 GRAPH = ("graph",)
 """The kinds of a file that may hold a graph: `npulint.discover.graphs` decides."""
@@ -100,6 +101,11 @@ def kinds_of(name: str) -> tuple[str, ...]:
     if name.endswith(".txt"):
         return ("dependency",) if REQUIREMENTS.fullmatch(name) else ()
     return ("dockerfile",) if name.startswith("Dockerfile") else ()
+
+
+def possible_kinds(name: str) -> tuple[str, ...]:
+    """As `kinds_of`, and ``configuration`` for files that may hold settings of a program."""
+    return kinds_of(name) or (CONFIGURATION if may_configure(name) else ())
 
 
 def may_configure(name: str) -> bool:

@@ -92,8 +92,8 @@ class Block(msgspec.Struct, frozen=True, array_like=True):
 class Call(msgspec.Struct, frozen=True, array_like=True):
     """A call. `callee` is a `Ref` for a dotted name, ``Op(".", (CallResult, Const))`` for a method on a result. Lines
     and columns (in characters) count from 1; the end column is exclusive. `keyword_spans`: the spans of the keywords of
-    configuration classes (``…Config``), each of which is a setting by itself; `argument_spans`: the spans of all
-    argument values, recorded for calls of several lines only."""
+    classes and functions that configure something (``…Config``), each of which is a setting by itself;
+    `argument_spans`: the spans of all argument values, recorded for calls of several lines only."""
 
     callee: Value
     args: tuple[Value, ...]

@@ -1,4 +1,4 @@
-"""Applies fix steps in line-based files: requirements, conda environments, Dockerfiles."""
+"""Applies fix steps in line-based files: requirements, conda environments, Dockerfiles, configurations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _OLD_ENV = lazy_compile(r"[ \t]*ENV[ \t]+\w+[ \t]+[^=]*\Z", re.IGNORECASE)
 
 
 def plan(step: FixStep, text: Text) -> Plan:
-    """The edits of one step in a requirements file, a conda environment or a Dockerfile. Raises `FixRefused`: ``place``
-    (no such element there), ``joined`` (the line contains more), ``verb``, and for Dockerfile commands as
-    `npulint.fix.shell.plan`."""
+    """The edits of one step in a requirements file, a conda environment, a configuration or a Dockerfile. Raises
+    `FixRefused`: ``place`` (no such element there), ``joined`` (the line contains more), ``verb``, and for Dockerfile
+    commands as `npulint.fix.shell.plan`."""
     if text.kind == "dockerfile":
         return Plan(_dockerfile(step, text))
     lines = text.text.split("\n")

@@ -24,7 +24,16 @@ def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:
         return _shell(before.text, after, edits)
     if before.kind in ("mixlist", "notebook"):
         return "" if _is_json(after) or not (before.new or _is_json(before.text)) else "broken-json"
+    if before.kind == "configuration":
+        return "" if _keys(before.path, after) == _keys(before.path, before.text) else "broken"
     return ""
+
+
+def _keys(path: str, text: str) -> list[str]:
+    """The keys of a configuration, in order; empty if it cannot be read."""
+    from npulint.read.configuration import configuration_leaves
+
+    return [fact.name for fact in configuration_leaves(text, path)]
 
 
 def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:

@@ -70,9 +70,16 @@ def _read(loaded: LoadedFile, whole: bool) -> FileFacts:
         facts = _python(source, file.path, whole)
     else:
         facts = reader(source, file.path) if reader else FileFacts(file.path, file.kind)
-    noted = comments(source.text, python) if file.kind in ("python", "shell", "dockerfile", "dependency") else []
+    noted = comments(source.text, python) if _has_comments(file) else []
     doubts = source.problems if python else ()  # the encoding of comments only matters in Python
     return msgspec.structs.replace(facts, comments=noted, problems=[*doubts, *facts.problems])
+
+
+def _has_comments(file: SourceFile) -> bool:
+    """Whether comments that begin with ``#`` may suppress findings in a file."""
+    if file.kind == "configuration":
+        return not file.path.endswith(".json")
+    return file.kind in ("python", "shell", "dockerfile", "dependency")
 
 
 def _graph(file: SourceFile, content: bytes | None) -> LoadedFile:

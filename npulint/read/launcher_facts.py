@@ -45,7 +45,8 @@ class StartedScript(msgspec.Struct, frozen=True):
     `script` is the known end of its path, None if its name is not known; `path` is all of it, with ``*`` for computed
     parts, `folder` the working directory at its start (``*`` for computed parts, empty for that of the launcher).
     `sourced`: it runs in the same shell. `rounds`: iterations of the outermost loop around the start (0: unknown).
-    `launcher_options` and `options` are values by name, None when computed; `places` has the places of `options`.
+    `launcher_options` and `options` are values by name, None when computed; `places` and `launcher_places` have their
+    places, where the option is written: that may be in an assignment to a variable.
     `defaults` are options whose value the caller may override, `apart` those whose value is a word of its own,
     `flags` those without a value; `partly` has the values that are partly known, with ``*`` for the rest. `words` are
     the positional arguments."""
@@ -56,6 +57,7 @@ class StartedScript(msgspec.Struct, frozen=True):
     sourced: bool = False
     rounds: int = 0
     launcher_options: dict[str, str | None] = {}
+    launcher_places: dict[str, Span] = {}
     options: dict[str, str | None] = {}
     places: dict[str, Span] = {}
     defaults: tuple[str, ...] = ()
@@ -101,6 +103,15 @@ class LaunchFact(FileFact):
                 if match:
                     return match[1]
         return NONE
+
+
+class CommandStart(FileFact):
+    """A command of a framework starts a training; the name is the command with its subcommand. No check sees it."""
+
+    kind: ClassVar[str] = "command_start"
+
+    record: StartedScript
+    guarded: bool = False
 
 
 @fact_kind("command")

@@ -60,6 +60,14 @@ def read_configuration(source: DecodedSource, path: str) -> FileFacts:
     return FileFacts(path, KIND, facts=[*packages, *(_fact(leaf, path) for leaf in found)])
 
 
+def configuration_leaves(text: str, path: str) -> list[ConfigLeaf]:
+    """The values of a configuration in their order; none if it cannot be read."""
+    try:
+        return [_fact(leaf, path) for leaf in leaves(_tree(text, path))]
+    except (TooMuchError, UnreadableError):
+        return []
+
+
 def _tree(text: str, path: str) -> Tree:
     """The values of a file; the file name determines the syntax."""
     syntax = _SYNTAX.get(path.rpartition(".")[2].lower(), "lines")
@@ -84,4 +92,13 @@ def _fact(leaf: Leaf, path: str) -> ConfigLeaf:
     return ConfigLeaf(".".join(leaf.key), path, leaf.span, leaf.key, leaf.value)
 
 
-__all__ = ["KIND", "LIMIT", "ConfigLeaf", "ConfigPackage", "Leaf", "read_configuration", "typed"]
+__all__ = [
+    "KIND",
+    "LIMIT",
+    "ConfigLeaf",
+    "ConfigPackage",
+    "Leaf",
+    "configuration_leaves",
+    "read_configuration",
+    "typed",
+]

@@ -32,6 +32,8 @@ _DEEP = 60  # levels of expressions read recursively; deeper ones are queued
 _WIDE = 256  # elements of a display; a longer one is data, not a setting
 _BEFORE = 30  # operands of ``and`` and ``or`` that are recorded as conditions of a later one
 _LONG = 400  # characters of a string that are kept
+# Classes and functions whose keyword arguments are settings with places of their own.
+_CONFIGURING = ("Config", "Arguments", ".from_pretrained", ".from_config", "Trainer", "Fabric", "Accelerator", "LLM")
 
 _EXACT = (bool, float, type(None))
 _BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
@@ -220,7 +222,7 @@ class Expressions(SourcePositions):
         if len(args) == 3 and func.__class__ is ast.Name and func.id == "setattr":
             self._set_attribute(node, args, block)
         line, end = fields["lineno"], fields["end_lineno"]
-        if keywords and callee.__class__ is Ref and callee.name.endswith("Config"):
+        if keywords and callee.__class__ is Ref and callee.name.endswith(_CONFIGURING):
             places = tuple([self.span(keyword) for keyword in fields["keywords"]])
             call = Call(callee, args, keywords, block, *self.span(node), places)
         elif line in self.wide or end in self.wide:

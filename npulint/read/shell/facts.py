@@ -13,8 +13,8 @@ from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
+    CommandStart,
     LaunchFact,
-    PassedWord,
     ShellCommand,
     ShellProblem,
     StartedScript,
@@ -26,7 +26,15 @@ from npulint.read.requirement import cuda_index, is_wheel, requirement
 from npulint.read.shell.commands import ParsedCommand, Parser
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
-from npulint.read.shell.started_programs import BUILTINS, IDLE, ScriptStart, basename, options, started
+from npulint.read.shell.places import WrittenPlaces
+from npulint.read.shell.started_programs import (
+    BUILTINS,
+    IDLE,
+    ScriptStart,
+    basename,
+    options,
+    started,
+)
 from npulint.read.shell.tokens import Word, WordPart
 from npulint.read.shell.values import HOLE, ExpandedArgument, Variables
 
@@ -35,7 +43,6 @@ _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # nested command substitutions
 _PACKAGES = 200  # of one pip command
-_WORDS = 100  # of one started script, without options
 _LINE = 400  # characters of a command that are kept
 # Most substitutions only extract a number from a log; those that start something contain one of these.
 _TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
@@ -88,6 +95,7 @@ class _Reader:
         self._path = path
         self._via = via
         self._lines = Lines(text)
+        self._places = WrittenPlaces(text, self._lines)
         self._variables = Variables()
         self._exported: set[str] = set()
         self._functions: set[str] = set()
@@ -251,6 +259,9 @@ class _Reader:
                 self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
         if found.launch is not None:
             self._launch(found.launch, fields, command)
+        if found.command is not None:
+            name, first, after = found.command
+            self._training(name, fields[first].word, fields[after:], command)
         if found.inline is not None:
             position, text = found.inline
             self._inline(text, fields[position].word, command)
@@ -269,16 +280,15 @@ class _Reader:
             folder=self._variables.folder(command, script.word.start),
             sourced=fields[launch.first].text in ("source", "."),
             rounds=self._rounds.get(command.loop, 0),
-            launcher_options=launch.launcher_options,
+            launcher_options=launch.launcher_options.values,
+            launcher_places=self._places.of_options(launch.launcher_options),
             options=passed.values,
-            places={name: self._lines.span(one.start, last.end) for name, (one, last) in passed.words.items()},
+            places=self._places.of_options(passed),
             defaults=tuple(passed.defaults),
             apart=tuple(passed.apart),
             flags=tuple(passed.flags),
             partly=passed.partly,
-            words=tuple(
-                PassedWord(one.text.replace(HOLE, "*"), self._span(one.word)) for one in passed.others[:_WORDS]
-            ),
+            words=self._places.of_arguments(passed),
         )
         name = raw if alone else script.text.replace(HOLE, "*")
         span = self._lines.span(fields[launch.first].word.start, script.word.end)
@@ -294,6 +304,21 @@ class _Reader:
                 loop=bool(command.loop),
             )
         )
+
+    def _training(self, name: str, word: Word, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
+        """``swift sft …``: a command of a framework, and what is passed to it."""
+        passed = options(fields)
+        record = StartedScript(
+            script=None,
+            path=name,
+            folder=self._variables.folder(command, word.start),
+            options=passed.values,
+            places=self._places.of_options(passed),
+            defaults=tuple(passed.defaults),
+            flags=tuple(passed.flags),
+            words=self._places.of_arguments(passed),
+        )
+        self._facts.append(CommandStart(name, self._path, self._span(word), record, command.guarded))
 
     def _inline(self, text: str, word: Word, command: ParsedCommand) -> None:
         """``bash -c "…"``: the facts of the text, all at the span of the word."""

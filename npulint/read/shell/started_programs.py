@@ -8,6 +8,7 @@ import re
 
 import msgspec
 
+from npulint.data.training_arguments import commands_of
 from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, ExpandedArgument
@@ -36,38 +37,6 @@ _PROGRAM = lazy_compile(r"[\w.+][\w.+-]*")
 _NEGATIVE = lazy_compile(r"-\d|-\.\d")
 
 
-class ScriptStart(msgspec.Struct, frozen=True):
-    """A started script. `script` and `first` (argument) are positions in the command's fields."""
-
-    first: int
-    script: int
-    interpreter: str
-    module: bool
-    launcher: str
-    launcher_options: dict[str, str | None]
-
-
-class Started(msgspec.Struct, frozen=True):
-    """The result for a command line: positions of its program words, the launch, an inline script (with its position),
-    the position of pip."""
-
-    programs: list[int]
-    launch: ScriptStart | None = None
-    inline: tuple[int, str] | None = None
-    packages: int | None = None
-
-
-def basename(field: ExpandedArgument) -> str:
-    """The last path segment of a field, empty if unknown."""
-    name = field.text.rsplit("/", 1)[-1]
-    return "" if HOLE in name else name
-
-
-def started(fields: list[ExpandedArgument]) -> Started:
-    """Analyse the command `fields`."""
-    return _Line(fields).read()
-
-
 class StartOptions(msgspec.Struct, frozen=True):
     """Options by name (without leading dashes, inner ones as ``_``): the value, None if unknown, ``true`` for a flag.
     `defaults`: options whose value is only a default, `apart`: whose value is a separate word, `flags`: without a
@@ -81,6 +50,40 @@ class StartOptions(msgspec.Struct, frozen=True):
     words: dict[str, tuple[Word, Word]]
     others: list[ExpandedArgument] = []
     partly: dict[str, str] = {}
+
+
+class ScriptStart(msgspec.Struct, frozen=True):
+    """A started script. `script` and `first` (argument) are positions in the command's fields."""
+
+    first: int
+    script: int
+    interpreter: str
+    module: bool
+    launcher: str
+    launcher_options: StartOptions
+
+
+class Started(msgspec.Struct, frozen=True):
+    """The result for a command line: positions of its program words, the launch, an inline script (with its position),
+    the position of pip; the name of a command that trains (``swift sft``), with the positions of its first word and of
+    its first argument."""
+
+    programs: list[int]
+    launch: ScriptStart | None = None
+    command: tuple[str, int, int] | None = None
+    inline: tuple[int, str] | None = None
+    packages: int | None = None
+
+
+def basename(field: ExpandedArgument) -> str:
+    """The last path segment of a field, empty if unknown."""
+    name = field.text.rsplit("/", 1)[-1]
+    return "" if HOLE in name else name
+
+
+def started(fields: list[ExpandedArgument]) -> Started:
+    """Analyse the command `fields`."""
+    return _Line(fields).read()
 
 
 def options(fields: list[ExpandedArgument]) -> StartOptions:
@@ -127,7 +130,7 @@ class _Line:
         self._fields = fields
         self._programs: list[int] = []
         self._launcher = ""
-        self._launcher_options: dict[str, str | None] = {}
+        self._launcher_options = StartOptions({}, [], [], [], {})
 
     def read(self) -> Started:
         if self._asks():
@@ -162,10 +165,21 @@ class _Line:
             return self._launch_under(at, name)
         if name in _WRAPPERS:
             return self._wrapped(at)
+        training = self._training_command(at, name)
+        if training is not None:
+            return training
         if name in ("pip", "pip3") or re.fullmatch(r"pip3\.\d+", name):
             return Started(self._programs, packages=at)
         if _SCRIPT.fullmatch(self._fields[at].text):
             return self._found(at, at, "", False)
+        return None
+
+    def _training_command(self, at: int, name: str) -> Started | None:
+        """The start by a command of a framework that trains, such as ``llamafactory-cli train``."""
+        for command in commands_of(name):
+            words = command.split()
+            if [field.text for field in self._fields[at + 1 : at + len(words)]] == words[1:]:
+                return Started(self._programs, command=(command, at, at + len(words)))
         return None
 
     def _starts_python(self, at: int) -> bool:
@@ -214,9 +228,9 @@ class _Line:
         end = len(self._fields) if following is None else following
         for position in range(after, end):
             if self._fields[position].text in ("-m", "--module") and position + 1 < len(self._fields):
-                self._launcher_options = options(self._fields[after:position]).values
+                self._launcher_options = options(self._fields[after:position])
                 return self._found(at, position + 1, "python", True)
-        self._launcher_options = options(self._fields[after:end]).values
+        self._launcher_options = options(self._fields[after:end])
         if following is not None and self._fields[following].text.endswith(".py"):
             interpreter = "python" if name not in ("mpirun", "mpiexec", "srun") else ""
             return self._found(at, following, interpreter, False)

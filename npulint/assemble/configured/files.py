@@ -1,0 +1,67 @@
+"""The configuration files of frameworks in a project, recognized by their keys."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.assemble.configured.settings import Setting
+from npulint.data.training_arguments import FileSignature, file_signatures
+from npulint.facts.model import FileFacts
+from npulint.read.configuration import KIND, ConfigLeaf
+
+
+class TrainingFile(msgspec.Struct, frozen=True):
+    """A configuration file of a framework. A `start` trains by itself, other files are parts of a configuration."""
+
+    path: str
+    framework: str
+    start: bool
+    settings: tuple[Setting, ...]
+
+
+class TrainingFiles:
+    """The configuration files of a project by path."""
+
+    def __init__(self, files: Iterable[FileFacts]) -> None:
+        found = (training_file(file) for file in files if file.kind == KIND)
+        self.by_path = {one.path: one for one in found if one is not None}
+        self._by_name: dict[str, list[str]] = {}
+        for path in self.by_path:
+            self._by_name.setdefault(posixpath.basename(path), []).append(path)
+
+    def find(self, written: str, folders: Sequence[str]) -> TrainingFile | None:
+        """The file that a path means in a program that runs in one of some folders: the one there, else the only one
+        whose path ends so. ``*`` stands for unknown beginnings."""
+        name = posixpath.basename(written)
+        if name not in self._by_name:
+            return None
+        text = written.rpartition("*")[2].lstrip("/") if "*" in written else written
+        for folder in folders:
+            path = posixpath.normpath(posixpath.join(folder, text))
+            if path in self.by_path:
+                return self.by_path[path]
+        tail = "/" + "/".join(part for part in text.split("/") if part not in ("", ".", ".."))
+        fitting = [path for path in self._by_name[name] if tail.endswith(f"/{path}") or f"/{path}".endswith(tail)]
+        return self.by_path[fitting[0]] if len(fitting) == 1 else None
+
+
+def training_file(file: FileFacts) -> TrainingFile | None:
+    """The configuration that a file is; None if its keys are those of no framework."""
+    leaves = [fact for fact in file.facts if isinstance(fact, ConfigLeaf)]
+    signature = _signature(leaves)
+    if signature is None:
+        return None
+    settings = tuple(
+        Setting(signature.framework, leaf.name, leaf.value, file.path, leaf.span, "file") for leaf in leaves
+    )
+    return TrainingFile(file.path, signature.framework, signature.role == "start", settings)
+
+
+def _signature(leaves: Sequence[ConfigLeaf]) -> FileSignature | None:
+    keys: set[str] = set()
+    for leaf in leaves:
+        keys.update(".".join(leaf.key[:count]) for count in range(1, len(leaf.key) + 1))
+    return next((one for one in file_signatures() if one.fits(keys)), None)

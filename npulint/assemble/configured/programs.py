@@ -1,0 +1,71 @@
+"""Programs that are no scripts of the project: trainings that a file or a command line of a framework configures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.assemble.configured.arguments import TrainingArgument, training_arguments
+from npulint.assemble.configured.settings import TrainingStart
+from npulint.assemble.configured.starts import TrainingStarts
+from npulint.assemble.configured.versions import required_versions
+from npulint.assemble.context import Context
+from npulint.assemble.index import FactTable, Index, table
+from npulint.assemble.program_fact import ProgramFact
+from npulint.assemble.programs import Program
+from npulint.facts.model import Fact
+
+
+class ConfiguredTraining:
+    """The trainings of a project that are configured. `of_entries` are the facts about arguments that launchers hand to
+    scripts of the project, by script; `parts` those in files of which it is not known what uses them."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.of_entries: dict[str, list[Fact]] = {}
+        self.parts: list[Fact] = []
+        self._alone: dict[str, tuple[TrainingStart, list[Fact]]] = {}
+        starts = TrainingStarts(context)
+        versions = required_versions(context)
+        for start in starts.all:
+            found = list(training_arguments(start.effective(), versions))
+            for entry in start.entries:
+                self._add(self.of_entries.setdefault(entry, []), found)
+            if start.framework and not start.entries:
+                self._add(self._alone.setdefault(start.path, (start, []))[1], found)
+        for part in starts.parts:
+            self.parts += training_arguments(part.settings, versions)
+
+    def _add(self, known: list[Fact], found: Sequence[TrainingArgument]) -> None:
+        places = {(fact.path, fact.span, fact.name) for fact in known}
+        known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
+
+    def programs(self, others: FactTable) -> list[Program]:
+        """The trainings that start no script of the project; the entry of each is the file that configures it, or the
+        launcher. `others` are the facts of the project that belong to no code: those of other launchers do not concern
+        a training."""
+        launchers = {file.path for file in self._context.project.files if file.kind == "shell"}
+        shared, own = FactTable(), dict[str, list[Fact]]()
+        for kind, facts in others.items():
+            for fact in facts:
+                if fact.path in launchers:
+                    own.setdefault(fact.path, []).append(fact)
+                else:
+                    shared.setdefault(kind, []).append(fact)
+        root = self._context.project.root
+        return [
+            Program(path, root, [path], Index([table([*found, *own.get(path, ())]), shared]), _fact(self._context))
+            for path, (_, found) in sorted(self._alone.items())
+        ]
+
+
+def _fact(context: Context) -> ProgramFact:
+    return ProgramFact(
+        framework="torch",
+        trains=True,
+        purpose="train",
+        entry=True,
+        torch=context.torch,
+        migration="agnostic",
+        state="migrated",
+        configured=True,
+    )

@@ -1,0 +1,169 @@
+"""Finds the starts of trainings that files and command lines configure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from npulint.assemble.configured.files import TrainingFile, TrainingFiles
+from npulint.assemble.configured.settings import Setting, TrainingStart
+from npulint.assemble.context import Context
+from npulint.data.training_arguments import StartCommand, frameworks_by_import, start_commands, with_inherited
+from npulint.facts.model import FileFacts, Span
+from npulint.read.configuration import typed
+from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
+
+
+class TrainingStarts:
+    """The starts of a project: those by commands and launchers, and those of configuration files that none of these
+    names. `parts` are the remaining configuration files, which some start that is not seen may use."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._files = TrainingFiles(context.project.files)
+        self._used: set[str] = set()
+        commands = start_commands()
+        self._commands = {one.name: one for one in commands if one.by == "command"}
+        self._modules = {one.name.replace(".", "/"): one for one in commands if one.by == "module"}
+        self._launchers = {one.name: one for one in commands if one.by == "launcher"}
+        found = [start for file in context.project.files for start in self._of_file(file)]
+        found = [start for start in found if start.settings]
+        left = [file for path, file in self._files.by_path.items() if path not in self._used]
+        self.all = [*found, *(self._alone(file) for file in left if file.start)]
+        self.parts = [file for file in left if not file.start and file.path not in self._used]
+
+    def _of_file(self, file: FileFacts) -> Iterator[TrainingStart]:
+        for fact in file.facts:
+            if isinstance(fact, CommandStart):
+                yield self._by_command(fact)
+            elif isinstance(fact, LaunchFact) and not fact.record.sourced:
+                yield self._by_launcher(fact)
+
+    def _alone(self, file: TrainingFile) -> TrainingStart:
+        """The start by a file that no command line names."""
+        settings = self._with_parts(file.settings, posixpath.dirname(file.path))
+        return TrainingStart(file.path, Span(), file.framework, settings)
+
+    def _by_command(self, fact: CommandStart) -> TrainingStart:
+        command = self._commands[fact.name]
+        passed = self._passed(fact, fact.record, command.framework, fact.guarded)
+        settings = (*self._configured(fact, fact.record, command), *passed)
+        return TrainingStart(fact.path, fact.span, command.framework, settings)
+
+    def _by_launcher(self, fact: LaunchFact) -> TrainingStart:
+        """The start of a script or module: options of its launcher, the files that it names, and its own options, if
+        the script hands them to a framework."""
+        record = fact.record
+        settings: list[Setting] = []
+        launcher = self._launchers.get(fact.launcher)
+        if launcher is not None:
+            settings += self._of_launcher(fact, launcher)
+        module = self._module(record)
+        entries = tuple(self._context.options.passed.launches.entries(fact))
+        if module is not None:
+            settings += self._configured(fact, record, module)
+        named = list(self._named(fact, record))
+        settings += [one for file in named for one in file.settings]
+        framework = module.framework if module else next((file.framework for file in named if file.start), "")
+        for one in (framework,) if framework else self._of_entries(entries):
+            settings += self._passed(fact, record, one, fact.guarded)
+        return TrainingStart(fact.path, fact.span, framework, self._with_parts(settings, record.folder), entries)
+
+    def _module(self, record: StartedScript) -> StartCommand | None:
+        """The entry of the table for the started module."""
+        path = record.path.removesuffix(".py")
+        return next((one for name, one in self._modules.items() if f"/{path}".endswith(f"/{name}")), None)
+
+    def _of_launcher(self, fact: LaunchFact, launcher: StartCommand) -> Iterator[Setting]:
+        record = fact.record
+        if launcher.configuration:
+            file = self._find(record.launcher_options.get(launcher.configuration), fact.path, record.folder)
+            yield from file.settings if file else ()
+        for name, text in record.launcher_options.items():
+            if text is not None:
+                span = record.launcher_places.get(name, fact.span)
+                yield Setting(launcher.framework, name, typed(text), fact.path, span, "command line", fact.guarded)
+
+    def _configured(
+        self, fact: CommandStart | LaunchFact, record: StartedScript, command: StartCommand
+    ) -> list[Setting]:
+        """The settings of the configuration file that a command names."""
+        if command.configuration.isdigit():
+            at = int(command.configuration) - 1
+            text = record.words[at].text if at < len(record.words) else None
+        else:
+            text = record.options.get(command.configuration)
+        file = self._find(text, fact.path, record.folder)
+        settings = [] if file is None else list(file.settings)
+        return list(self._with_parts(settings, record.folder))
+
+    def _named(self, fact: LaunchFact, record: StartedScript) -> Iterator[TrainingFile]:
+        """The configuration files that the arguments of a script name."""
+        for text in (*record.options.values(), *(word.text for word in record.words)):
+            file = self._find(text, fact.path, record.folder)
+            if file is not None:
+                yield file
+
+    def _passed(
+        self, fact: CommandStart | LaunchFact, record: StartedScript, framework: str, guarded: bool
+    ) -> Iterator[Setting]:
+        """The arguments that a command line passes: ``--name value``, ``name=value``."""
+        for name, text in record.options.items():
+            if text is not None:
+                span = record.places.get(name, fact.span)
+                yield Setting(framework, name, typed(text), fact.path, span, "command line", guarded)
+        for word in record.words:
+            name, equals, text = word.text.partition("=")
+            if equals and "*" not in word.text:
+                yield Setting(framework, name.lstrip("+"), typed(text), fact.path, word.span, "command line", guarded)
+
+    def _with_parts(self, settings: list[Setting] | tuple[Setting, ...], folder: str) -> tuple[Setting, ...]:
+        """The settings, with those of the files that they name: ``deepspeed: ds_config.json``."""
+        more: list[Setting] = []
+        for one in settings:
+            if isinstance(one.value, str) and "." in one.value and one.via == "file":
+                file = self._find(one.value, one.path, folder)
+                more += file.settings if file is not None and file.path != one.path else ()
+        return (*settings, *more)
+
+    def _find(self, text: str | None, path: str, folder: str) -> TrainingFile | None:
+        """The configuration file that a text in the file at `path` names, in a program that runs in `folder`."""
+        if not text or "." not in text:
+            return None
+        here = posixpath.dirname(path)
+        root = self._context.project.root
+        folders = [posixpath.join(here, folder), here, "" if root == "." else root]
+        found = self._files.find(text, list(dict.fromkeys(folders)))
+        if found is not None:
+            self._used.add(found.path)
+        return found
+
+    def _of_entries(self, entries: tuple[str, ...]) -> list[str]:
+        """The frameworks that scripts of the project hand their command lines to, those that inherit from others
+        alone."""
+        found: dict[str, None] = {}
+        for entry in entries:
+            found.update(dict.fromkeys(_frameworks_of(self._context, entry)))
+        inherited = {parent for name in found for parent in with_inherited(name)[1:]}
+        return [name for name in found if name not in inherited]
+
+
+def _frameworks_of(context: Context, entry: str) -> list[str]:
+    """The frameworks whose names the modules of a script use."""
+
+    def work() -> list[str]:
+        used: set[str] = set()
+        seen, queue = {entry}, [entry]
+        while queue:
+            module = context.project.modules[queue.pop()]
+            used.update(f"{one.module}.{one.name}" if one.name else one.module for one in module.code.imports)
+            more = [path for path in context.project.uses(module.path) if path not in seen]
+            seen.update(more)
+            queue += more
+        return [
+            framework
+            for prefix, framework in frameworks_by_import()
+            if any(name == prefix or name.startswith(f"{prefix}.") for name in used)
+        ]
+
+    return context.memoize(("configured by", entry), work)

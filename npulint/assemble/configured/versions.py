@@ -1,0 +1,18 @@
+"""The releases of packages that a project requires."""
+
+from __future__ import annotations
+
+from npulint.assemble.configured.arguments import Versions
+from npulint.assemble.context import Context, once
+from npulint.read.packages import Dependency
+
+
+@once
+def required_versions(context: Context) -> Versions:
+    """The version specifier of each package that the project requires with one; the first in the order of its files."""
+    found: dict[str, str] = {}
+    for file in context.project.files:
+        for fact in file.facts:
+            if isinstance(fact, Dependency) and fact.version:
+                found.setdefault(fact.name, fact.version)
+    return found

@@ -1,0 +1,207 @@
+"""Arguments of training frameworks: how their configurations are recognized, and what values mean on the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Literal
+
+import msgspec
+
+from npulint.data import lazy_table
+from npulint.lazy_regex import lazy_compile
+
+Effect = Literal["refused", "ignored", "slow", "wrong", "cpu", "fine"]
+UNSET = "unset"
+_COMPARED = lazy_compile(r"([<>])\s*(-?\d+(?:\.\d+)?)")
+_NOTHING = ("", "none", "null", "false", "no", "off", "~")
+_WORDS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
+
+
+class ArgumentRule(msgspec.Struct, frozen=True, array_like=True):
+    """What some values of an argument do on the NPU. `argument` may have ``*`` for a segment, `values` are alternatives
+    (none: any value; ``unset``: the argument is left out); `when` are conditions on other arguments, `versions` the
+    releases of packages that it is about (``transformers<4.51``), `instead` the value to write (``-``: a person must
+    decide)."""
+
+    argument: str
+    values: tuple[str, ...]
+    effect: Effect
+    cause: str
+    when: tuple[tuple[str, tuple[str, ...]], ...]
+    versions: tuple[str, ...]
+    instead: str
+
+
+class ConfiguredFramework(msgspec.Struct, frozen=True):
+    """A framework whose training is configured: its name for readers, the frameworks whose arguments it takes too, and
+    the names whose use by a script makes its command line one of this framework."""
+
+    title: str
+    inherits: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+
+
+class FileSignature(msgspec.Struct, frozen=True, array_like=True):
+    """The keys by which a configuration file of a framework is recognized: all of `required` and one of `usual`, if
+    there are any. A `start` trains by itself, a `part` belongs to another configuration or command line."""
+
+    framework: str
+    role: Literal["start", "part"]
+    required: tuple[str, ...]
+    usual: tuple[str, ...]
+
+    def fits(self, keys: set[str]) -> bool:
+        """Whether a file with these dotted keys, or beginnings of them, is one."""
+        return keys.issuperset(self.required) and (not self.usual or not keys.isdisjoint(self.usual))
+
+
+class StartCommand(msgspec.Struct, frozen=True, array_like=True):
+    """How a framework is started: by a `command`, by running a `module`, or as the `launcher` of a script.
+    `configuration` is the option that names its configuration file, or the place of the argument that does."""
+
+    framework: str
+    by: Literal["command", "module", "launcher"]
+    name: str
+    configuration: str
+
+
+class ConfiguringCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call whose keyword arguments are arguments of a framework, after `prefix`; `call` may have ``*``."""
+
+    framework: str
+    call: str
+    prefix: str
+
+
+class _Tables(msgspec.Struct, frozen=True):
+    frameworks: dict[str, ConfiguredFramework]
+    files: list[FileSignature]
+    starts: list[StartCommand]
+    calls: list[ConfiguringCall]
+    rules: dict[str, list[ArgumentRule]]
+
+
+_tables = lazy_table("training_arguments.json", _Tables)
+
+
+def file_signatures() -> list[FileSignature]:
+    """The signatures of all configuration files, the more specific ones first."""
+    return _tables().files
+
+
+def start_commands() -> list[StartCommand]:
+    """The commands, modules and launchers that start a training."""
+    return _tables().starts
+
+
+def commands_of(program: str) -> tuple[str, ...]:
+    """The commands that train and begin with this program: ``swift sft``, ``swift rlhf``."""
+    return _commands().get(program, ())
+
+
+@cache
+def _commands() -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for one in _tables().starts:
+        if one.by == "command":
+            first = one.name.split()[0]
+            found[first] = (*found.get(first, ()), one.name)
+    return found
+
+
+def configured_framework(name: str) -> ConfiguredFramework:
+    """The framework of that name in the tables."""
+    return _tables().frameworks[name]
+
+
+def frameworks_by_import() -> Iterator[tuple[str, str]]:
+    """(canonical name or its beginning, framework): a script that uses the name takes arguments of the framework."""
+    for name, one in _tables().frameworks.items():
+        for prefix in one.imports:
+            yield prefix, name
+
+
+@cache
+def configuring_call(name: str) -> ConfiguringCall | None:
+    """The entry of a call by its canonical name; None for calls that configure nothing."""
+    last = name.rpartition(".")[2]
+    for one in _calls_by_last().get(last, ()):
+        if fnmatchcase(name, one.call):
+            return one
+    return next((one for one in _calls_by_last().get("*", ()) if fnmatchcase(name, one.call)), None)
+
+
+@cache
+def _calls_by_last() -> dict[str, list[ConfiguringCall]]:
+    found: dict[str, list[ConfiguringCall]] = {}
+    for one in _tables().calls:
+        last = one.call.rpartition(".")[2]
+        found.setdefault("*" if "*" in last else last, []).append(one)
+    return found
+
+
+@cache
+def with_inherited(framework: str) -> tuple[str, ...]:
+    """A framework and those whose arguments it takes too, the nearest first."""
+    found: dict[str, None] = {framework: None}
+    for name in _tables().frameworks[framework].inherits:
+        found.update(dict.fromkeys(with_inherited(name)))
+    return tuple(found)
+
+
+@cache
+def rules_of(framework: str, argument: str) -> tuple[ArgumentRule, ...]:
+    """The rules about an argument of a framework, those about few values before those about all."""
+    exact, patterns = _rules(framework)
+    found = [*exact.get(argument, ())]
+    found += [rule for rule in patterns if fnmatchcase(argument, rule.argument) and rule not in found]
+    return tuple(found)
+
+
+@cache
+def _rules(framework: str) -> tuple[dict[str, list[ArgumentRule]], list[ArgumentRule]]:
+    exact: dict[str, list[ArgumentRule]] = {}
+    patterns: list[ArgumentRule] = []
+    for rule in _tables().rules.get(framework, ()):
+        if "*" in rule.argument:
+            patterns.append(rule)
+        else:
+            exact.setdefault(rule.argument, []).append(rule)
+    return exact, patterns
+
+
+def rules_about_absence(framework: str) -> Iterator[ArgumentRule]:
+    """The rules about arguments of a framework that are left out."""
+    return (rule for rule in _tables().rules.get(framework, ()) if rule.values == (UNSET,))
+
+
+def matches(value: object, patterns: Iterable[str]) -> bool:
+    """Whether a value is one of these: a word, one with ``*``, ``set`` (anything but nothing), ``>N``, ``<N``. Letter
+    case does not count."""
+    text = written(value)
+    return any(_matches(text, pattern) for pattern in patterns)
+
+
+def written(value: object) -> str:
+    """A value as the tables write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    text = str(value).strip().lower()
+    return _WORDS.get(text, text)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    if pattern == "set":
+        return text not in _NOTHING
+    compared = _COMPARED.fullmatch(pattern)
+    if compared is not None:
+        try:
+            number, limit = float(text), float(compared[2])
+        except ValueError:
+            return False
+        return number > limit if compared[1] == ">" else number < limit
+    return fnmatchcase(text, pattern.lower())

@@ -1,0 +1,60 @@
+"""The places of options and arguments in a script: where they are written, also if a variable passes them on."""
+
+from __future__ import annotations
+
+import re
+
+from npulint.facts.model import Span
+from npulint.read.json_tree import Lines
+from npulint.read.launcher_facts import PassedWord
+from npulint.read.shell.started_programs import StartOptions
+from npulint.read.shell.tokens import Word
+from npulint.read.shell.values import HOLE
+
+_WORDS = 100  # of one started script, without options
+_SEARCHES = 500  # of options that variables pass on, in one script
+
+
+class WrittenPlaces:
+    """Finds the places in one script."""
+
+    def __init__(self, text: str, lines: Lines) -> None:
+        self._text = text
+        self._lines = lines
+        self._left = _SEARCHES
+
+    def of_word(self, word: Word) -> Span:
+        """The place of a word."""
+        return self._lines.span(word.start, word.end)
+
+    def of_options(self, passed: StartOptions) -> dict[str, Span]:
+        """The place of each option, by name."""
+        return {name: self._of_option(name, first, last) for name, (first, last) in passed.words.items()}
+
+    def of_arguments(self, passed: StartOptions) -> tuple[PassedWord, ...]:
+        """The positional arguments with their places."""
+        found = []
+        for one in passed.others[:_WORDS]:
+            name, equals, _ = one.text.partition("=")
+            span = None
+            if equals and HOLE not in name and one.word.literal is None:
+                span = self._before(rf"{re.escape(name)}=\S*", one.word)
+            found.append(PassedWord(one.text.replace(HOLE, "*"), span or self.of_word(one.word)))
+        return tuple(found)
+
+    def _of_option(self, name: str, first: Word, last: Word) -> Span:
+        """The place of an option; if a variable passes it on, that in the value of the variable."""
+        if first.literal is None and "-" not in self._text[first.start : first.end]:
+            spelled = re.escape(name).replace("_", "[-_]")
+            found = self._before(rf"--?{spelled}(?:=\S*|[ \t]+(?!-)[^\s\"')]+)?(?![\w-])", first)
+            if found is not None:
+                return found
+        return self._lines.span(first.start, last.end)
+
+    def _before(self, pattern: str, word: Word) -> Span | None:
+        """The last place before a word that matches a pattern."""
+        self._left -= 1
+        if self._left < 0:
+            return None
+        places = [match.span() for match in re.finditer(rf"(?<![\w-]){pattern}", self._text[: word.start])]
+        return self._lines.span(*places[-1]) if places else None
