@@ -14,6 +14,7 @@ import msgspec
 from npulint.assemble.adaptors import packages_under_adaptor
 from npulint.assemble.call_graph import STARTED, Place, Reached, home
 from npulint.assemble.code_facts import CodeFact
+from npulint.assemble.configured.targets import modules_of_configurations
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Expr, call_at, scope_at
 from npulint.assemble.environment_variables import EnvironmentVariable
@@ -318,6 +319,8 @@ class Programs:
                     elif prefix:
                         target = self.context.project.find(prefix, module)
                         found += [target] if target else []
+                if not known.exact:
+                    found += modules_of_configurations(self.context, module)
         return found
 
     def _made_by_name(self, module: Module) -> list[Module]:

@@ -6,14 +6,21 @@ import re
 from functools import cache
 
 from npulint.data.training_arguments import file_signatures
+from npulint.lazy_regex import lazy_compile
 
 MOST = 64 * 1024
 """Maximum bytes of a configuration that starts a training; larger files are data."""
 
+_TARGET = lazy_compile(
+    rb"(?m)^[ \t]*(?:- )?[\"']?(?:_?target_?|class_path)[\"']?[ \t]*:[ \t]*[\"']?[A-Za-z_]\w*(?:\.\w+)+"
+)
+
 
 def may_configure_training(data: bytes) -> bool:
-    """Whether a text may be the configuration of a training framework. The structure is not parsed: nested keys count
-    wherever they are."""
+    """Whether a text may be the configuration of a training framework, or name classes of a program. The structure is
+    not parsed: nested keys count wherever they are."""
+    if _TARGET.search(data):
+        return True
     found = {match.decode() for match in _keys().findall(data)}
     if not found:
         return False
