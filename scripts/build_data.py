@@ -381,7 +381,16 @@ def training_arguments() -> dict[str, Any]:
         pairs = (pair.partition("=")[::2] for pair in row["when"].split())
         when = [[name, values.split("|")] for name, values in pairs]
         values = row["values"].split("|") if row["values"] else ["*"]
-        record = [row["argument"], values, row["effect"], row["cause"], when, row["versions"].split(), row["instead"]]
+        record = [
+            row["argument"],
+            values,
+            row["effect"],
+            row["cause"],
+            when,
+            row["soc"].split("|") if row["soc"] else [],
+            row["versions"].split(),
+            row["instead"],
+        ]
         rules.setdefault(row["framework"], []).append(record)
     for found in rules.values():
         found.sort(key=lambda record: ["*" in "".join(record[1]), "set" in record[1], not record[4]])

@@ -12,6 +12,8 @@ from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.launcher_facts import NONE, LaunchFact
 
+_VISIBLE = ("ASCEND_RT_VISIBLE_DEVICES", "ASCEND_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
+_DEVICES = lazy_compile(r"\d{1,3}(?:,\d{1,3})*")
 _LONG = 10  # digits that no number of devices has
 _PREPARES = lazy_compile(r"env|profile|bashrc|activate|conda")
 _TOOLKIT = frozenset(("ASCEND_OPP_PATH", "ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_AICPU_PATH", "ASCEND_HOME"))
@@ -133,7 +135,7 @@ NO_SCRIPTS = Scripts()
 """The scripts of a fact before its project is complete."""
 
 
-def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
+def complete_launches(launches: Sequence[LaunchFact], scripts: Scripts) -> None:
     """Sets the attributes of launches that depend on the environment variables of the project."""
     sizes: dict[str, str] = {}
     for launch in launches:
@@ -146,6 +148,23 @@ def complete_launches(launches: Iterable[LaunchFact], scripts: Scripts) -> None:
         known = rounds > 0 and launch.size.isdecimal() and len(launch.size) < _LONG
         if known and 0 < int(launch.size) < rounds and scripts.ranked(launch.path):
             launch.short = str(rounds)
+
+    for launch in launches:
+        devices = _visible(launch, scripts, launches) if launch.processes.isdecimal() else None
+        if devices and int(launch.processes[:_LONG]) > len(devices.split(",")):
+            launch.visible = devices
+
+
+def _visible(launch: LaunchFact, scripts: Scripts, launches: Sequence[LaunchFact]) -> str | None:
+    """The list of devices that a variable allows the processes of a launch; None if it is not certain."""
+    before = [one for name in _VISIBLE for one in scripts.setting(name) if one.path == launch.path]
+    before = [one for one in before if one.span.line <= launch.span.line]
+    if not before or any(one.is_conditional or one.is_default for one in before):
+        return None
+    last = max(before, key=lambda one: one.span)
+    if any(one.path == launch.path and last.span < one.span < launch.span for one in launches):
+        return None  # the variable may be set for that one alone
+    return last.text if last.text and _DEVICES.fullmatch(last.text) else None
 
 
 def _certain(variables: list[SetVariable]) -> str | None:

@@ -21,15 +21,16 @@ _WORDS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 class ArgumentRule(msgspec.Struct, frozen=True, array_like=True):
     """What some values of an argument do on the NPU. `argument` may have ``*`` for a segment, `values` are alternatives
-    (none: any value; ``unset``: the argument is left out); `when` are conditions on other arguments, `versions` the
-    releases of packages that it is about (``transformers<4.51``), `instead` the value to write (``-``: a person must
-    decide)."""
+    (none: any value; ``unset``: the argument is left out); `when` are conditions on other arguments, `chips` those that
+    it is about (none: all), `versions` the releases of packages (``transformers<4.51``), `instead` the value to write
+    (``-``: a person must decide)."""
 
     argument: str
     values: tuple[str, ...]
     effect: Effect
     cause: str
     when: tuple[tuple[str, tuple[str, ...]], ...]
+    chips: tuple[str, ...]
     versions: tuple[str, ...]
     instead: str
 

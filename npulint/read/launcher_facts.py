@@ -15,6 +15,10 @@ Via = Literal["shell", "dockerfile"]
 
 NONE = "-"  # in messages, for nothing
 _PORT_OPTIONS = ("master_port", "rdzv_endpoint", "dist_url", "init_method", "dist_port")
+_STARTERS = frozenset(
+    ("torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "msrun")
+)
+_PROCESSES = ("nproc_per_node", "num_gpus", "num_processes")
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
@@ -88,6 +92,15 @@ class LaunchFact(FileFact):
     """The number of devices in RANK_SIZE or CM_WORKER_SIZE, or `-`."""
     short: str = NONE
     """The number of processes that the loop starts, if they are more than `size`, or `-`."""
+    visible: str = NONE
+    """The devices that it may use, as a variable lists them, if it starts more processes than these, or `-`."""
+
+    @attribute
+    def processes(self) -> str:
+        """The number of processes that its launcher starts on a machine, or `-`."""
+        options = self.record.launcher_options
+        texts = (options.get(name) for name in _PROCESSES if self.launcher in _STARTERS)
+        return next((text for text in texts if text and text.isdecimal()), NONE)
 
     @attribute
     def use_env(self) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from npulint.assemble.configured.settings import Setting, Via
 from npulint.data.training_arguments import (
+    UNSET,
     ArgumentRule,
     Effect,
     configured_framework,
@@ -60,7 +61,7 @@ class ArgumentMeaning(Fact, dict=True):
     @attribute
     def value(self) -> str:
         """The value as written; `unset` for an argument that is left out."""
-        return written(self._setting.value) if self._rule.values != ("unset",) else "unset"
+        return written(self._setting.value) if self._rule.values != (UNSET,) else "unset"
 
     @attribute
     def framework(self) -> str:
@@ -75,7 +76,12 @@ class ArgumentMeaning(Fact, dict=True):
     @attribute
     def replaceable(self) -> bool:
         """Whether the value to write instead is known."""
-        return self._rule.instead not in ("", NONE) and self._rule.values != ("unset",)
+        return self._rule.instead not in ("", NONE) and self._rule.values != (UNSET,)
+
+    @attribute
+    def chips(self) -> str:
+        """The chips on which the value means that, joined by spaces; empty for all."""
+        return " ".join(self._rule.chips)
 
     @attribute
     def via(self) -> Via:
@@ -115,40 +121,49 @@ def training_arguments(settings: Sequence[Setting], versions: Versions) -> Itera
 
 def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[ArgumentRule, Setting]]:
     """What the settings of one start mean, with the rule that says so."""
-    values: dict[str, list[object]] = {}
+    given = _Given(settings, versions)
     for one in settings:
-        values.setdefault(one.name, []).append(one.value)
-    for one in settings:
-        rule = _rule(one, values, versions)
-        if rule is not None:
+        for rule in given.rules(one):
             yield rule, one
     for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
         for rule in rules_about_absence(framework):
-            if rule.argument not in values and _holds(rule, values, versions):
+            if rule.argument not in given.values and rule.when and given.holds(rule):
                 yield rule, _reason(rule, settings)
 
 
-def _rule(setting: Setting, values: Mapping[str, list[object]], versions: Versions) -> ArgumentRule | None:
-    """The first rule about a setting, of its framework before inherited ones."""
-    if setting.value is None and setting.via != "file":
-        return None  # computed
-    for framework in with_inherited(setting.framework):
-        for rule in rules_of(framework, setting.name):
-            if matches(setting.value, rule.values) and _holds(rule, values, versions):
-                return rule
-    return None
+class _Given:
+    """The arguments of one start, against which conditions of rules are tested."""
 
+    def __init__(self, settings: Sequence[Setting], versions: Versions) -> None:
+        self._versions = versions
+        self.values: dict[str, list[object]] = {}
+        for one in settings:
+            self.values.setdefault(one.name, []).append(one.value)
 
-def _holds(rule: ArgumentRule, values: Mapping[str, list[object]], versions: Versions) -> bool:
-    """Whether the conditions of a rule on other arguments and on releases hold."""
-    for name, patterns in rule.when:
-        given = values.get(name)
-        if given is None:
-            if patterns != ("unset",):
+    def rules(self, setting: Setting) -> list[ArgumentRule]:
+        """The rules about a setting that say something: the first that holds, of its framework before inherited ones,
+        and those about single chips."""
+        if setting.value is None and setting.via != "file":
+            return []  # computed
+        for framework in with_inherited(setting.framework):
+            found = [one for one in rules_of(framework, setting.name) if matches(setting.value, one.values)]
+            holding = [one for one in found if self.holds(one)]
+            if holding:
+                of_all = [one for one in holding if not one.chips or one.effect == "fine"][:1]
+                of_chips = [one for one in holding if one.chips and one.effect != "fine"][:1]
+                return [one for one in of_all + of_chips if one.cause]
+        return []
+
+    def holds(self, rule: ArgumentRule) -> bool:
+        """Whether the conditions of a rule on other arguments and on releases hold."""
+        for name, patterns in rule.when:
+            given = self.values.get(name)
+            if given is None:
+                if UNSET not in patterns:
+                    return False
+            elif not any(matches(one, patterns) for one in given):
                 return False
-        elif not any(matches(one, patterns) for one in given):
-            return False
-    return all(_is_release(text, versions) for text in rule.versions)
+        return all(_is_release(text, self._versions) for text in rule.versions)
 
 
 def _is_release(condition: str, versions: Versions) -> bool:
@@ -164,8 +179,8 @@ def _is_release(condition: str, versions: Versions) -> bool:
 def _reason(rule: ArgumentRule, settings: Iterable[Setting]) -> Setting:
     """The setting that makes an argument necessary that is left out."""
     names = [name for name, _ in rule.when]
-    found = [one for one in settings if one.name in names]
-    found.sort(key=lambda one: names.index(one.name))
+    found = [one for one in settings if one.name in names] or list(settings)
+    found.sort(key=lambda one: names.index(one.name) if one.name in names else 0)
     return msgspec.structs.replace(found[0], name=rule.argument)
 
 

@@ -79,6 +79,16 @@ class Start(Fact, dict=True):
         """The number of processes that the loop starts, if they are more than `size`, or `-`."""
         return self.record.fact.short
 
+    @attribute
+    def processes(self) -> str:
+        """The number of processes that its launcher starts on a machine, or `-`."""
+        return self.record.fact.processes
+
+    @attribute
+    def visible(self) -> str:
+        """The devices that it may use, as a variable lists them, if it starts more processes than these, or `-`."""
+        return self.record.fact.visible
+
 
 @fact_kind("launch_option")
 class LaunchOption(Fact, dict=True):
