@@ -57,7 +57,7 @@ _GPU_FOLDER = lazy_compile(r"(?:^|[/_-])(?:gpus?|cuda|rocm|nvidia|tensorrt|trt)(
 _GPU_KERNELS = frozenset("cutlass cuda pycuda quack".split())
 _ACCELERATORS = frozenset("xpu hpu mlu musa sdaa tpu mps gcu".split())
 _SERVING_IMAGE = lazy_compile(r"(?i)tritonserver|tensorrt|vllm|text-generation-inference|tgi\b")
-_ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell"))
+_ENVIRONMENT = frozenset(("dockerfile", "dependency", "shell", "makefile"))
 
 
 def file_roles(

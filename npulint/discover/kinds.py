@@ -16,12 +16,17 @@ _EXACT = {
     "environment.yml": ("dependency",),
     "environment.yaml": ("dependency",),
     "Dockerfile": ("dockerfile",),
+    "Makefile": ("makefile",),
+    "makefile": ("makefile",),
 }
 _SUFFIX = {
     "py": ("python",),
     "ipynb": ("notebook",),
     "sh": ("shell",),
     "bash": ("shell",),
+    "sbatch": ("shell",),
+    "slurm": ("shell",),
+    "mk": ("makefile",),
     "json": ("mixlist",),
     "dockerfile": ("dockerfile",),
     "Dockerfile": ("dockerfile",),
@@ -68,7 +73,7 @@ GRAPH = ("graph",)
 ARTIFACT = ("artifact",)
 """The kinds of a file that may be a run artifact: `npulint.discover.artifacts` decides."""
 
-CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist"))
+CODE = frozenset(("python", "notebook", "shell", "cuda", "dockerfile", "dependency", "mixlist", "makefile"))
 """The kinds of files that belong to a program, not to its runs."""
 
 PASSING = frozenset((("mixlist",), ("cuda",), CONFIGURATION, GRAPH))

@@ -149,9 +149,9 @@ class Comment(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
-    `kind` is one of python, notebook, shell, mixlist, dependency, dockerfile, cuda, configuration, graph, other. Python
-    and notebooks have `code`, graphs `graph`, the other kinds `facts` (which `npulint.facts.encoding` stores);
-    `comments` are suppressions."""
+    `kind` is one of python, notebook, shell, makefile, mixlist, dependency, dockerfile, cuda, configuration, graph,
+    other. Python and notebooks have `code`, graphs `graph`, the other kinds `facts` (which `npulint.facts.encoding`
+    stores); `comments` are suppressions."""
 
     path: str
     kind: str

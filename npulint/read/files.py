@@ -79,7 +79,7 @@ def _has_comments(file: SourceFile) -> bool:
     """Whether comments that begin with ``#`` may suppress findings in a file."""
     if file.kind == "configuration":
         return not file.path.endswith(".json")
-    return file.kind in ("python", "shell", "dockerfile", "dependency")
+    return file.kind in ("python", "shell", "makefile", "dockerfile", "dependency")
 
 
 def _graph(file: SourceFile, content: bytes | None) -> LoadedFile:
@@ -142,6 +142,12 @@ def _dependency(source: DecodedSource, path: str) -> FileFacts:
     return FileFacts(path, "dependency", facts=facts)
 
 
+def _makefile(source: DecodedSource, path: str) -> FileFacts:
+    from npulint.read.makefile import read_makefile
+
+    return FileFacts(path, "makefile", facts=read_makefile(source.text, path))
+
+
 def _configuration(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.configuration import read_configuration
 
@@ -161,6 +167,7 @@ _READERS: dict[str, Callable[[DecodedSource, str], FileFacts]] = {
     "notebook": _notebook,
     "shell": _shell,
     "mixlist": _mixlist,
+    "makefile": _makefile,
     "dependency": _dependency,
     "dockerfile": _dependency,
     "configuration": _configuration,

@@ -45,7 +45,7 @@ def style_of(path: str, head: bytes = b"") -> Style | None:
     kind = kinds[0] if kinds else ""
     if kind == "cuda":
         return Style(kind, "//")
-    if kind in ("python", "shell", "dependency", "dockerfile"):
+    if kind in ("python", "shell", "makefile", "dependency", "dockerfile"):
         return Style(kind, side=kind != "dockerfile" and name not in _NO_SIDE)
     return None
 

@@ -43,7 +43,7 @@ class ConfiguredTraining:
         """The trainings that start no script of the project; the entry of each is the file that configures it, or the
         launcher. `others` are the facts of the project that belong to no code: those of other launchers do not concern
         a training."""
-        launchers = {file.path for file in self._context.project.files if file.kind == "shell"}
+        launchers = {file.path for file in self._context.project.files if file.kind in ("shell", "makefile")}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():
             for fact in facts:

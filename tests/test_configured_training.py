@@ -1,0 +1,209 @@
+"""Training that configuration files and command lines start: what is recognized, and at which places."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from npulint.assemble.build import assemble
+from npulint.assemble.configured.arguments import ArgumentMeaning
+from npulint.assemble.programs import Program
+from npulint.read.files import load, read
+from npulint.temp_project import materialize
+
+SFT = """\
+model_name_or_path: Qwen/Qwen2.5-7B-Instruct
+stage: sft
+finetuning_type: lora
+"""
+
+
+def programs(files: dict[str, str]) -> list[Program]:
+    """The programs of a project with these files."""
+    with materialize({path: textwrap.dedent(text) for path, text in files.items()}) as (_, sources):
+        return assemble(".", [read(load(source)) for source in sources])
+
+
+def told(files: dict[str, str]) -> set[tuple[str, int, str, str, str]]:
+    """(path, line, argument, value, cause) of each argument that the NPU does not take as it is."""
+    facts = [fact for program in programs(files) for fact in program.index.of_kind("training_argument")]
+    return {
+        (fact.path, fact.span.line, fact.name, fact.value, fact.cause)
+        for fact in facts
+        if isinstance(fact, ArgumentMeaning) and fact.effect != "fine" and not fact.chips
+    }
+
+
+LIGER = "gpu-kernel-library"
+EIGHT_BIT = "bitsandbytes-optimizer"
+
+CASES = {
+    "a configuration by its keys": (
+        {"sft.yaml": f"{SFT}use_unsloth: true\n"},
+        {("sft.yaml", 4, "use_unsloth", "true", LIGER)},
+    ),
+    "an inherited argument of the Trainer": (
+        {"sft.yaml": f"{SFT}optim: paged_adamw_8bit\n"},
+        {("sft.yaml", 4, "optim", "paged_adamw_8bit", EIGHT_BIT)},
+    ),
+    "a configuration in JSON": (
+        {"sft.json": '{"stage": "sft", "finetuning_type": "lora",\n "use_unsloth": true}\n'},
+        {("sft.json", 2, "use_unsloth", "true", LIGER)},
+    ),
+    "a command line": (
+        {"run.sh": "swift sft --model x \\\n  --use_liger_kernel true\n"},
+        {("run.sh", 2, "use_liger_kernel", "true", LIGER)},
+    ),
+    "an override beside a configuration": (
+        {"a/sft.yaml": SFT, "run.sh": "llamafactory-cli train a/sft.yaml \\\n  use_unsloth=true\n"},
+        {("run.sh", 2, "use_unsloth", "true", LIGER)},
+    ),
+    "an override that takes the argument back": (
+        {"a/sft.yaml": f"{SFT}use_unsloth: true\n", "run.sh": "llamafactory-cli train a/sft.yaml use_unsloth=false\n"},
+        set(),
+    ),
+    "an array of arguments": (
+        {"run.sh": "ARGS=(\n  --model x\n  --use_liger_kernel true\n)\nswift sft ${ARGS[@]}\n"},
+        {("run.sh", 3, "use_liger_kernel", "true", LIGER)},
+    ),
+    "a recipe of a Makefile": (
+        {"Makefile": "ARGS := --model x \\\n  --use_liger_kernel true\n\ntrain:\n\tswift sft $(ARGS)\n"},
+        {("Makefile", 2, "use_liger_kernel", "true", LIGER)},
+    ),
+    "a file that a configuration names": (
+        {
+            "sft.yaml": f"{SFT}deepspeed: ds/z3.json\n",
+            "ds/z3.json": '{"zero_optimization": {"stage": 3},\n "optimizer": {"type": "Lamb"}}\n',
+        },
+        {("ds/z3.json", 2, "optimizer.type", "lamb", "deepspeed-cuda-operator")},
+    ),
+    "the command line of a script with the Trainer's arguments": (
+        {
+            "train.py": """\
+                from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+                args, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+                Trainer(args=args).train()
+            """,
+            "run.sh": "torchrun --nproc_per_node 8 train.py \\\n  --optim adamw_bnb_8bit\n",
+        },
+        {("run.sh", 2, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
+    "an argument in code": (
+        {
+            "train.py": """\
+                from transformers import Trainer, TrainingArguments
+
+                args = TrainingArguments(
+                    output_dir="out",
+                    optim="adamw_bnb_8bit",
+                )
+                Trainer(args=args).train()
+            """
+        },
+        {("train.py", 5, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
+    "an argument from a dict": (
+        {
+            "train.py": """\
+                from transformers import Trainer, TrainingArguments
+
+                OPTIONS = {"output_dir": "out", "optim": "adamw_bnb_8bit"}
+                args = TrainingArguments(**OPTIONS)
+                Trainer(args=args).train()
+            """
+        },
+        {("train.py", 4, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
+    "a default in a dataclass": (
+        {
+            "train.py": """\
+                from dataclasses import dataclass, field
+
+                import transformers
+
+                @dataclass
+                class Arguments(transformers.TrainingArguments):
+                    optim: str = field(default="adamw_bnb_8bit")
+
+                transformers.Trainer(args=Arguments("out")).train()
+            """
+        },
+        {("train.py", 7, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
+    "a computed value": (
+        {"run.sh": "swift sft --model x --use_liger_kernel $LIGER\n"},
+        set(),
+    ),
+    "a file with keys of no framework": (
+        {"config.yaml": "stage: sft\nuse_unsloth: true\n"},
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES.keys())
+def test_an_argument_is_found_where_it_is_written(
+    files: dict[str, str], expected: set[tuple[str, int, str, str, str]]
+) -> None:
+    assert told(files) == expected
+
+
+RELEASES = {
+    "transformers==4.48.3": True,
+    "transformers>=4.40,<4.50": True,
+    "transformers==4.56.2": False,
+    "transformers": False,
+}
+
+
+@pytest.mark.parametrize(("requirement", "refused"), RELEASES.items())
+def test_a_rule_about_old_releases_needs_one(requirement: str, refused: bool) -> None:
+    found = told(
+        {
+            "requirements.txt": f"{requirement}\n",
+            "sft.yaml": "model_name_or_path: x\nper_device_train_batch_size: 1\nattn_implementation: flash_attention_2\n",
+            "train.py": """\
+                from transformers import AutoModel, Trainer
+
+                model = AutoModel.from_pretrained("x", attn_implementation="flash_attention_2")
+                Trainer(model=model).train()
+            """,
+        }
+    )
+    assert (("train.py", 3, "attn_implementation", "flash_attention_2", "flash-attn-package") in found) is refused
+
+
+def test_each_start_without_a_script_of_the_project_is_a_program() -> None:
+    files = {
+        "a.yaml": SFT,
+        "b.yaml": SFT,
+        "run.sh": "llamafactory-cli train a.yaml\n",
+        "swift.sh": "swift sft --model x\n",
+        "ds.json": '{"zero_optimization": {"stage": 2}}\n',
+    }
+    found = {program.entry: program.fact.configured for program in programs(files) if program.entry}
+    assert found == {"run.sh": True, "b.yaml": True, "swift.sh": True}
+
+
+def test_a_module_that_a_configuration_names_is_part_of_the_program() -> None:
+    files = {
+        "main.py": """\
+            import importlib
+
+            import torch
+
+            def make(config):
+                module, name = config["target"].rsplit(".", 1)
+                return getattr(importlib.import_module(module), name)()
+
+            if __name__ == "__main__":
+                make(load("cfg.yaml"))
+        """,
+        "models/unet.py": "import torch\n\nclass UNet(torch.nn.Module):\n    pass\n",
+        "models/other.py": "import torch\n\nclass Other(torch.nn.Module):\n    pass\n",
+        "cfg.yaml": "model:\n  target: models.unet.UNet\n",
+    }
+    main = next(program for program in programs(files) if program.entry == "main.py")
+    assert main.paths == ["main.py", "models/unet.py"]
