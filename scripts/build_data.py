@@ -371,7 +371,7 @@ def run_columns() -> dict[str, Any]:
 
 def training_arguments() -> dict[str, Any]:
     """Frameworks whose training is configured: how files, commands and calls are recognized, and per framework the
-    rules about its arguments, those about single values before those about all."""
+    rules about its arguments: conditional ones first, then those about single values before those about all."""
 
     def words(row: dict[str, str], *keys: str) -> dict[str, list[str]]:
         return {key: row[key].split() for key in keys if row[key]}
@@ -393,10 +393,10 @@ def training_arguments() -> dict[str, Any]:
         ]
         rules.setdefault(row["framework"], []).append(record)
     for found in rules.values():
-        found.sort(key=lambda record: ["*" in "".join(record[1]), "set" in record[1], not record[4]])
+        found.sort(key=lambda record: [not record[4], "*" in "".join(record[1]), "set" in record[1]])
     return {
         "frameworks": {
-            row["framework"]: {"title": row["title"], **words(row, "inherits", "imports")}
+            row["framework"]: {"title": row["title"], **words(row, "inherits", "imports", "replaces")}
             for row in rows("configured_frameworks.csv")
         },
         "files": [

@@ -89,6 +89,7 @@ FILLED = {
     "tensorflow": ("todo.name_of_the_call", "tensorflow.constant"),
     "pytorch": ("todo.name_of_the_call", "torch.zeros"),
     "launch": ("TODO_NAME_OF_THE_VARIABLE", "ANOTHER_VARIABLE"),
+    "configuration": ("TODO_CAUSE_IN_THE_TABLE", "gpu-kernel-library"),
     "graph": ("TodoOperatorType", "PyFunc"),
     "run": ("TodoOperatorType", "Cast"),
     "compare": ('"TODO: operation or setting"', "SGD"),

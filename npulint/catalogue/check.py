@@ -13,7 +13,16 @@ CATEGORIES = ("functional", "precision", "performance", "hygiene")
 LEFT = ("left", "behind")  # an unported PyTorch program next to others that use the NPU; behind: that share its code
 MIGRATIONS = ("none", "transfer", "manual", "agnostic", *LEFT)
 STATES = ("not_started", "partial", "migrated")
-FAMILIES = {"engine": 0, "tensorflow": 1, "pytorch": 2, "launch": 3, "graph": 4, "run": 5, "compare": 6}
+FAMILIES = {
+    "engine": 0,
+    "tensorflow": 1,
+    "pytorch": 2,
+    "launch": 3,
+    "graph": 4,
+    "run": 5,
+    "compare": 6,
+    "configuration": 7,
+}
 ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, undetermined
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only

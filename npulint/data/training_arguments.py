@@ -37,11 +37,13 @@ class ArgumentRule(msgspec.Struct, frozen=True, array_like=True):
 
 class ConfiguredFramework(msgspec.Struct, frozen=True):
     """A framework whose training is configured: its name for readers, the frameworks whose arguments it takes too, and
-    the names whose use by a script makes its command line one of this framework."""
+    the names whose use by a script makes its command line one of this framework. It `replaces` frameworks that it
+    patches."""
 
     title: str
     inherits: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
 
 
 class FileSignature(msgspec.Struct, frozen=True, array_like=True):

@@ -70,13 +70,13 @@ class ArgumentMeaning(Fact, dict=True):
 
     @attribute
     def instead(self) -> str:
-        """The value to write instead, or `-`."""
-        return self._rule.instead or NONE
+        """The value to write instead, or `-`; a switch is turned off where the argument can be removed."""
+        return self._rule.instead or ("false" if self.value == "true" else NONE)
 
     @attribute
     def replaceable(self) -> bool:
         """Whether the value to write instead is known."""
-        return self._rule.instead not in ("", NONE) and self._rule.values != (UNSET,)
+        return self.instead != NONE and self._rule.values != (UNSET,)
 
     @attribute
     def chips(self) -> str:

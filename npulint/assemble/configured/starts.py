@@ -8,7 +8,13 @@ from collections.abc import Iterator
 from npulint.assemble.configured.files import TrainingFile, TrainingFiles
 from npulint.assemble.configured.settings import Setting, TrainingStart
 from npulint.assemble.context import Context
-from npulint.data.training_arguments import StartCommand, frameworks_by_import, start_commands, with_inherited
+from npulint.data.training_arguments import (
+    StartCommand,
+    configured_framework,
+    frameworks_by_import,
+    start_commands,
+    with_inherited,
+)
 from npulint.facts.model import FileFacts, Span
 from npulint.read.configuration import typed
 from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
@@ -64,8 +70,9 @@ class TrainingStarts:
             settings += self._configured(fact, record, module)
         named = list(self._named(fact, record))
         settings += [one for file in named for one in file.settings]
-        framework = module.framework if module else next((file.framework for file in named if file.start), "")
-        for one in (framework,) if framework else self._of_entries(entries):
+        framework = next((file.framework for file in named if file.start), "")
+        framework = framework or (module.framework if module else "")
+        for one in self._of_entries(entries) or ((framework,) if framework else ()):
             settings += self._passed(fact, record, one, fact.guarded)
         return TrainingStart(fact.path, fact.span, framework, self._with_parts(settings, record.folder), entries)
 
@@ -145,7 +152,8 @@ class TrainingStarts:
         for entry in entries:
             found.update(dict.fromkeys(_frameworks_of(self._context, entry)))
         inherited = {parent for name in found for parent in with_inherited(name)[1:]}
-        return [name for name in found if name not in inherited]
+        replaced = {other for name in found for other in configured_framework(name).replaces}
+        return [name for name in found if name not in inherited | replaced]
 
 
 def _frameworks_of(context: Context, entry: str) -> list[str]:

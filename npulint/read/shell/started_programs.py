@@ -24,9 +24,9 @@ _WRAPPERS = frozenset(
     unbuffer xvfb-run eval nvprof nsys ncu msprof py-spy coverage kernprof perf gdb valgrind""".split()
 )
 _LAUNCHERS = frozenset(
-    """mpirun mpiexec mpiexec.hydra orterun horovodrun srun torchrun accelerate deepspeed msrun bytepslaunch
-    torch.distributed.launch torch.distributed.run torch.distributed.elastic.multiprocessing
-    horovod.runner.run_task""".split()
+    """mpirun mpiexec mpiexec.hydra orterun horovodrun srun torchrun accelerate accelerate-launch deepspeed msrun
+    bytepslaunch accelerate.commands.launch torch.distributed.launch torch.distributed.run
+    torch.distributed.elastic.multiprocessing horovod.runner.run_task""".split()
 )
 _MODULE_WRAPPERS = frozenset(("cProfile", "profile", "pdb", "trace", "coverage", "kernprof", "torch.utils.bottleneck"))
 _PYTHON = lazy_compile(r"(?:i?python|pypy)[\d.]*")
