@@ -180,7 +180,8 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     """Facts of a run about one entry script. `state` is not_started, partial or migrated; `roles` are train, evaluate,
     export, data, library. `file_role` is what the script is for if it is not there for training
     (`npulint.facts.roles.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the
-    number of launchers that start it."""
+    number of launchers that start it; `configured_by` is the framework of a training that is configured rather than
+    written (else empty), of which the entry is the configuration file or the launcher."""
 
     entry: str
     files: int
@@ -193,6 +194,7 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     file_role: str = ""
     started_by: str = ""
     launches: int = 0
+    configured_by: str = ""
 
 
 class GraphSummary(msgspec.Struct, frozen=True):

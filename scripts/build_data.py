@@ -396,7 +396,11 @@ def training_arguments() -> dict[str, Any]:
         found.sort(key=lambda record: [not record[4], "*" in "".join(record[1]), "set" in record[1]])
     return {
         "frameworks": {
-            row["framework"]: {"title": row["title"], **words(row, "inherits", "imports", "replaces")}
+            row["framework"]: {
+                "title": row["title"],
+                "places": row["places"] == "yes",
+                **words(row, "inherits", "imports", "replaces"),
+            }
             for row in rows("configured_frameworks.csv")
         },
         "files": [

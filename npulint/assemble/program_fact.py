@@ -77,6 +77,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     configured: bool = False
     """Whether it is no script of the project, but a training that a configuration file or a command line of a framework
     starts."""
+    configured_by: str = ""
+    """The framework that such a training is configured for."""
     port: Literal["explicit", "transfer"] = "explicit"
     """How fixes migrate PyTorch code in this run of npulint."""
     side: Side | None = None

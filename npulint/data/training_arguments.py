@@ -38,12 +38,13 @@ class ArgumentRule(msgspec.Struct, frozen=True, array_like=True):
 class ConfiguredFramework(msgspec.Struct, frozen=True):
     """A framework whose training is configured: its name for readers, the frameworks whose arguments it takes too, and
     the names whose use by a script makes its command line one of this framework. It `replaces` frameworks that it
-    patches."""
+    patches, and `places` the model on the NPU by itself."""
 
     title: str
     inherits: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    places: bool = False
 
 
 class FileSignature(msgspec.Struct, frozen=True, array_like=True):

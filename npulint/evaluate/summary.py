@@ -33,4 +33,5 @@ def summarise(
         file_role=file_role or "",
         started_by=program.started_by,
         launches=program.launches,
+        configured_by=fact.configured_by,
     )

@@ -134,7 +134,7 @@ def _named(one: Fixed | Refusal) -> dict[str, Any]:
 def program_record(program: ProgramSummary) -> dict[str, Any]:
     """An entry script and its readiness checklist."""
     return {
-        **fields_of(program, "entry files framework state file_role started_by"),
+        **fields_of(program, "entry files framework state file_role started_by configured_by"),
         "checklist": [_item(item) for item in program.checklist],
     }
 

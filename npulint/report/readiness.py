@@ -22,7 +22,7 @@ def lists(result: RunResult) -> list[ProgramSummary]:
 def traits(program: ProgramSummary, families: Sequence[str], lang: str) -> list[str]:
     """Properties of a program in words: framework, modes, migration state, roles, devices."""
     keys = {
-        "framework": [f"framework.{program.framework}"],
+        "framework": [f"framework.{program.framework}", f"configured.{program.configured_by}"],
         "mode": [f"mode.{mode}" for mode in program.modes],
         "state": [f"state.{program.state}"],
         "role": [f"role.{role}" for role in program.roles],

@@ -12,6 +12,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
+from npulint.data.training_arguments import configured_framework
 from npulint.facts.model import Fact
 
 
@@ -53,19 +54,21 @@ class ConfiguredTraining:
                     shared.setdefault(kind, []).append(fact)
         root = self._context.project.root
         return [
-            Program(path, root, [path], Index([table([*found, *own.get(path, ())]), shared]), _fact(self._context))
-            for path, (_, found) in sorted(self._alone.items())
+            Program(
+                path, root, [path], Index([table([*found, *own.get(path, ())]), shared]), _fact(self._context, start)
+            )
+            for path, (start, found) in sorted(self._alone.items())
         ]
 
 
-def _fact(context: Context) -> ProgramFact:
+def _fact(context: Context, start: TrainingStart) -> ProgramFact:
+    framework = configured_framework(start.framework)
     return ProgramFact(
         framework="torch",
-        trains=True,
-        purpose="train",
         entry=True,
         torch=context.torch,
-        migration="agnostic",
-        state="migrated",
+        migration="agnostic" if framework.places else "none",
+        state="migrated" if framework.places else "not_started",
         configured=True,
+        configured_by=framework.title,
     )
