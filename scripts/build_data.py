@@ -371,7 +371,8 @@ def run_columns() -> dict[str, Any]:
 
 def training_arguments() -> dict[str, Any]:
     """Frameworks whose training is configured: how files, commands and calls are recognized, and per framework the
-    rules about its arguments: conditional ones first, then those about single values before those about all."""
+    rules about its arguments: those with more conditions first, then those about single values before those about
+    all."""
 
     def words(row: dict[str, str], *keys: str) -> dict[str, list[str]]:
         return {key: row[key].split() for key in keys if row[key]}
@@ -393,7 +394,7 @@ def training_arguments() -> dict[str, Any]:
         ]
         rules.setdefault(row["framework"], []).append(record)
     for found in rules.values():
-        found.sort(key=lambda record: [not record[4], "*" in "".join(record[1]), "set" in record[1]])
+        found.sort(key=lambda record: [-len(record[4]), "*" in "".join(record[1]), "set" in record[1]])
     return {
         "frameworks": {
             row["framework"]: {

@@ -16,6 +16,7 @@ _NUMBERS = lazy_compile(r"(\d+)(?:\.(\d+))?")
 _TORCH = (2, 1)  # torch_npu for the first generation is mostly used with older releases
 _CANN = (8, 0)
 _BFLOAT16_OPTIONS = frozenset(("bf16", "bfloat16", "bf16_full_eval"))
+_BFLOAT16_CAUSE = "bfloat16-unsupported-chip"  # arguments of frameworks that choose it
 
 
 class ChipEvidence(msgspec.Struct, frozen=True):
@@ -74,6 +75,9 @@ def _bfloat16(program: Program) -> Iterable[Fact]:
     yield from (fact for fact in index.of_kind("autocast") if fact.get("dtype") == "bfloat16")
     for fact in index.of_kind("launch_option"):
         if fact.name.replace("-", "_") in _BFLOAT16_OPTIONS and fact.get("value") not in ("False", "false"):
+            yield fact
+    for fact in index.of_kind("training_argument"):
+        if fact.get("cause") == _BFLOAT16_CAUSE and fact.get("value") != "unset":
             yield fact
 
 

@@ -50,7 +50,8 @@ def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:
     chips and the check is about speed there, or a mere note."""
     if not check.applies.soc or holds(check.applies.soc, target) == "yes":
         return check.as_note() if check.severe_on and not _is_severe(check.severe_on, target) else check
-    if (check.severity == "note" or check.category == "performance") and _names(check.applies.soc) <= target.unlikely:
+    note = check.severity == "note" or (check.severe_on and not _is_severe(check.severe_on, target))
+    if (note or check.category == "performance") and _names(check.applies.soc) <= target.unlikely:
         return None
     return _limited(check, lang)
 
