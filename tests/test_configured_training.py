@@ -76,7 +76,7 @@ CASES = {
             "sft.yaml": f"{SFT}deepspeed: ds/z3.json\n",
             "ds/z3.json": '{"zero_optimization": {"stage": 3},\n "optimizer": {"type": "Lamb"}}\n',
         },
-        {("ds/z3.json", 2, "optimizer.type", "lamb", "deepspeed-cuda-operator")},
+        {("ds/z3.json", 2, "optimizer.type", "Lamb", "deepspeed-cuda-operator")},
     ),
     "the command line of a script with the Trainer's arguments": (
         {

@@ -108,7 +108,8 @@ class _Roles:
         if self._serves_on_gpus(file):
             return "other_device"
         if file.code is None:
-            return None
+            folder = _of_folder(self._relative(file)) if file.kind == "configuration" else None
+            return folder if folder in APART else None
         role = self._of_gpu_folder(file) or _of_folder(self._relative(file)) or _of_test(file)
         entry = self._by_entry.get(file.path)
         if role is not None or entry is None:

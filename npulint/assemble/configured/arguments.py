@@ -26,6 +26,7 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.launcher_facts import NONE
 from npulint.read.requirement import excludes_from
 
+_SWITCHED = ("true", "false")
 _VERSION = lazy_compile(r"([A-Za-z][\w.-]*?)(<|>=)([\d.]+)")
 
 Versions = Mapping[str, str]
@@ -60,8 +61,11 @@ class ArgumentMeaning(Fact, dict=True):
 
     @attribute
     def value(self) -> str:
-        """The value as written; `unset` for an argument that is left out."""
-        return written(self._setting.value) if self._rule.values != (UNSET,) else "unset"
+        """The value as written, `true` and `false` for those of switches; `unset` for an argument that is left out."""
+        if self._rule.values == (UNSET,):
+            return "unset"
+        value, known = self._setting.value, written(self._setting.value)
+        return value.strip() if isinstance(value, str) and known not in _SWITCHED else known
 
     @attribute
     def framework(self) -> str:
