@@ -90,6 +90,26 @@ CASES = {
         },
         {("run.sh", 2, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
     ),
+    "the command line of a script that extends the Trainer's arguments": (
+        {
+            "start.py": "from train import main\n\nmain()\n",
+            "train.py": """\
+                from dataclasses import dataclass
+
+                import transformers
+
+                @dataclass
+                class Arguments(transformers.TrainingArguments):
+                    length: int = 512
+
+                def main():
+                    args, = transformers.HfArgumentParser(Arguments).parse_args_into_dataclasses()
+                    transformers.Trainer(args=args).train()
+            """,
+            "run.sh": "torchrun --nproc_per_node 8 start.py \\\n  --optim adamw_bnb_8bit\n",
+        },
+        {("run.sh", 2, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
     "an argument in code": (
         {
             "train.py": """\

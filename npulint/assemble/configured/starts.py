@@ -15,6 +15,7 @@ from npulint.data.training_arguments import (
     start_commands,
     with_inherited,
 )
+from npulint.facts.code import Code, Ref
 from npulint.facts.model import FileFacts, Span
 from npulint.read.configuration import typed
 from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
@@ -156,6 +157,19 @@ class TrainingStarts:
         return [name for name in found if name not in inherited | replaced]
 
 
+def _names(code: Code) -> Iterator[str]:
+    """The names that a module imports, and those of imported modules that it calls or extends:
+    ``transformers.HfArgumentParser(...)``."""
+    yield from (f"{one.module}.{one.name}" if one.name else one.module for one in code.imports)
+    modules = {one.alias or one.module: one.module for one in code.imports if not one.name and not one.level}
+    called = [one.callee for one in code.calls]
+    for one in (*called, *(base for block in code.blocks for base in block.bases)):
+        if isinstance(one, Ref):
+            first, _, rest = one.name.partition(".")
+            if rest and first in modules:
+                yield f"{modules[first]}.{rest}"
+
+
 def _frameworks_of(context: Context, entry: str) -> list[str]:
     """The frameworks whose names the modules of a script use."""
 
@@ -164,7 +178,7 @@ def _frameworks_of(context: Context, entry: str) -> list[str]:
         seen, queue = {entry}, [entry]
         while queue:
             module = context.project.modules[queue.pop()]
-            used.update(f"{one.module}.{one.name}" if one.name else one.module for one in module.code.imports)
+            used.update(_names(module.code))
             more = [path for path in context.project.uses(module.path) if path not in seen]
             seen.update(more)
             queue += more
