@@ -115,6 +115,7 @@ def test_unlikely_chips_lower_a_check_and_drop_a_note() -> None:
     assert lowered is not None and lowered.severity == "note"
     assert for_chips(_check("note", ("910A",)), unlikely, "en") is None
     assert for_chips(_check("warning", ("910A",)), unlikely, "en") is None  # it is about speed
+    assert for_chips(_check("error", ("910A",), ("910A",), category="functional"), unlikely, "en") is None
     kept = for_chips(_check("warning", ("910A",), category="functional"), unlikely, "zh")
     assert kept is not None and kept.severity == "note" and kept.text["zh"].message == "在 910A 上：很慢。"
 
@@ -144,6 +145,13 @@ def test_unlikely_chips_lower_a_check_and_drop_a_note() -> None:
             "910A, 310P unlikely (inferred from bfloat16 in train.py:5)",
             set(),
             id="bfloat16",
+        ),
+        pytest.param(
+            {"train.py": _TRAIN, "sft.yaml": "stage: sft\nfinetuning_type: lora\ntemplate: qwen\nbf16: true\n"},
+            [],
+            "910A, 310P unlikely (inferred from bfloat16 in sft.yaml:4)",
+            set(),
+            id="bfloat16 in a configuration",
         ),
         pytest.param(
             {"train.py": _TRAIN},

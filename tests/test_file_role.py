@@ -51,6 +51,19 @@ def test_a_script_that_stops_at_its_own_import(project: Project, folder: str, se
 
 
 @pytest.mark.parametrize(
+    ("path", "severities"),
+    [
+        pytest.param("examples/sft.yaml", {"examples/sft.yaml": "warning"}, id="an example"),
+        pytest.param("tests/sft.yaml", {}, id="tests"),
+        pytest.param("docs/sft.yaml", {}, id="documentation"),
+    ],
+)
+def test_a_configuration_in_a_folder(project: Project, path: str, severities: dict[str, str]) -> None:
+    text = "stage: sft\nfinetuning_type: lora\ntemplate: qwen\noptim: paged_adamw_8bit\n"
+    assert _severities(project, {"train.py": _TRAIN, path: text}, "NPU7106") == severities
+
+
+@pytest.mark.parametrize(
     ("files", "severities"),
     [
         pytest.param({"Dockerfile": _CUDA_IMAGE}, {"Dockerfile": "warning"}, id="the only image"),
