@@ -35,6 +35,16 @@ def told(files: dict[str, str]) -> set[tuple[str, int, str, str, str]]:
     }
 
 
+MM_BASE = "default_scope = 'mmdet'\n"
+MM_TRAIN = """\
+    import sys
+
+    import torch
+    from mmengine.config import Config
+    from mmengine.runner import Runner
+
+    Runner.from_cfg(Config.fromfile(sys.argv[1])).train()
+"""
 LIGER = "gpu-kernel-library"
 EIGHT_BIT = "bitsandbytes-optimizer"
 
@@ -151,6 +161,30 @@ CASES = {
             """
         },
         {("train.py", 7, "optim", "adamw_bnb_8bit", EIGHT_BIT)},
+    ),
+    "a module of assignments that MMEngine reads": (
+        {
+            "configs/det.py": f"{MM_BASE}model = dict(test_cfg=dict(\n    nms=dict(type='soft_nms')))\n",
+            "train.py": MM_TRAIN,
+        },
+        {("configs/det.py", 3, "model.test_cfg.nms.type", "soft_nms", "mmcv-operator-on-cpu")},
+    ),
+    "only the modules that launchers name, if they name some": (
+        {
+            "configs/det.py": "_base_ = ['../base/norm.py']\n",
+            "base/norm.py": f"{MM_BASE}norm_cfg = dict(type='MMSyncBN')\n",
+            "configs/other.py": f"{MM_BASE}model = {{'nms': {{'type': 'soft_nms'}}}}\n",
+            "train.py": MM_TRAIN,
+            "run.sh": "python3 train.py configs/det.py --launcher slurm\n",
+        },
+        {
+            ("base/norm.py", 2, "norm_cfg.type", "MMSyncBN", "mmcv-operator"),
+            ("run.sh", 1, "launcher", "slurm", "mmengine-launcher"),
+        },
+    ),
+    "a module with other code": (
+        {"det.py": f"{MM_BASE}model = dict(nms=dict(type='soft_nms'))\nbuild(model)\n", "train.py": MM_TRAIN},
+        set(),
     ),
     "a computed value": (
         {"run.sh": "swift sft --model x --use_liger_kernel $LIGER\n"},

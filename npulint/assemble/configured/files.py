@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from npulint.assemble.configured.python_files import python_settings
 from npulint.assemble.configured.settings import Setting
 from npulint.data.training_arguments import FileSignature, file_signatures
 from npulint.facts.model import FileFacts
@@ -26,7 +27,7 @@ class TrainingFiles:
     """The configuration files of a project by path."""
 
     def __init__(self, files: Iterable[FileFacts]) -> None:
-        found = (training_file(file) for file in files if file.kind == KIND)
+        found = (training_file(file) for file in files if file.kind == KIND or file.code is not None)
         self.by_path = {one.path: one for one in found if one is not None}
         self._by_name: dict[str, list[str]] = {}
         for path in self.by_path:
@@ -50,6 +51,9 @@ class TrainingFiles:
 
 def training_file(file: FileFacts) -> TrainingFile | None:
     """The configuration that a file is; None if its keys are those of no framework."""
+    if file.code is not None:
+        written = python_settings(file)
+        return TrainingFile(file.path, written[0].framework, False, written) if written else None
     leaves = [fact for fact in file.facts if isinstance(fact, ConfigLeaf)]
     signature = _signature(leaves)
     if signature is None:
