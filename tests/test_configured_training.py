@@ -183,7 +183,7 @@ CASES = {
         },
     ),
     "a module with other code": (
-        {"det.py": f"{MM_BASE}model = dict(nms=dict(type='soft_nms'))\nbuild(model)\n", "train.py": MM_TRAIN},
+        {"det.py": f"{MM_BASE}model = dict(nms=dict(type='soft_nms'))\nimport build\n", "train.py": MM_TRAIN},
         set(),
     ),
     "a computed value": (
@@ -217,7 +217,8 @@ def test_a_rule_about_old_releases_needs_one(requirement: str, refused: bool) ->
     found = told(
         {
             "requirements.txt": f"{requirement}\n",
-            "sft.yaml": "model_name_or_path: x\nper_device_train_batch_size: 1\nattn_implementation: flash_attention_2\n",
+            "sft.yaml": "model_name_or_path: x\nper_device_train_batch_size: 1\n"
+            "attn_implementation: flash_attention_2\n",
             "train.py": """\
                 from transformers import AutoModel, Trainer
 
