@@ -89,7 +89,7 @@ def project_of(row: dict[str, str]) -> dict[str, str]:
         return files | {"run.sh": " \\\n".join([LAUNCHERS[framework], *passed, "train.py"]) + "\n"}
     tree = json.loads(json.dumps(PLACES[framework]))
     for name, text in arguments.items():
-        *above, last = [*(("trainer",) if framework == "lightning" else ()), *name.split(".")]
+        *above, last = [*(["trainer"] if framework == "lightning" else []), *name.split(".")]
         table = tree
         for key in above:
             table = table.setdefault(key, {})
