@@ -394,7 +394,14 @@ def training_arguments() -> dict[str, Any]:
         ]
         rules.setdefault(row["framework"], []).append(record)
     for found in rules.values():
-        found.sort(key=lambda record: [-len(record[4]), "*" in "".join(record[1]), "set" in record[1]])
+        found.sort(
+            key=lambda record: [
+                -len(record[4]),
+                not record[5] or record[2] != "fine",
+                "*" in "".join(record[1]),
+                "set" in record[1],
+            ]
+        )
     return {
         "frameworks": {
             row["framework"]: {
@@ -405,7 +412,7 @@ def training_arguments() -> dict[str, Any]:
             for row in rows("configured_frameworks.csv")
         },
         "files": [
-            [row["framework"], row["role"], row["all_keys"].split(), row["any_keys"].split()]
+            [row["framework"], row["role"], row["all_keys"].split(), row["any_keys"].split(), row["prefix"]]
             for row in rows("framework_files.csv")
         ],
         "starts": [
