@@ -71,6 +71,6 @@ class _Leaves:
                 yield str(number), inner, span
         elif isinstance(value, Table):
             places = [Span(*one) for one in value.places] or [span] * len(value.values)
-            for key, inner, place in zip(value.keys, value.values, places, strict=True):
-                if isinstance(key, Const) and isinstance(key.value, str):
-                    yield key.value, inner, place
+            for written, inner, place in zip(value.keys, value.values, places, strict=True):
+                if isinstance(written, Const) and isinstance(written.value, str):
+                    yield written.value, inner, place
