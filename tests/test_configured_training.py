@@ -186,6 +186,25 @@ CASES = {
         {"det.py": f"{MM_BASE}model = dict(nms=dict(type='soft_nms'))\nimport build\n", "train.py": MM_TRAIN},
         set(),
     ),
+    "a condition on an argument with a computed value": (
+        {"run.sh": "swift sft --model x --fp16 true \\\n  --deepspeed $CONFIG\n"},
+        set(),
+    ),
+    "a condition on an argument with a default in a dataclass": (
+        {
+            "train.py": """\
+                import transformers
+
+                class Arguments(transformers.TrainingArguments):
+                    optim: str = "adamw_torch"
+
+                args, = transformers.HfArgumentParser(Arguments).parse_args_into_dataclasses()
+                transformers.Trainer(args=args).train()
+            """,
+            "run.sh": "torchrun --nproc_per_node 8 train.py --fp16 True\n",
+        },
+        set(),
+    ),
     "a computed value": (
         {"run.sh": "swift sft --model x --use_liger_kernel $LIGER\n"},
         set(),

@@ -13,7 +13,8 @@ Via = Literal["file", "command line", "code"]
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """An argument of a framework gets a value at a place. `guarded`: under some condition only."""
+    """An argument of a framework gets a value at a place, None if it is computed. `guarded`: under some condition
+    only."""
 
     framework: str
     name: str

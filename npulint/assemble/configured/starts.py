@@ -5,17 +5,16 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
+from npulint.assemble.configured.entries import fields_of, frameworks_of
 from npulint.assemble.configured.files import TrainingFile, TrainingFiles
 from npulint.assemble.configured.settings import Setting, TrainingStart
 from npulint.assemble.context import Context
 from npulint.data.training_arguments import (
     StartCommand,
     configured_framework,
-    frameworks_by_import,
     start_commands,
     with_inherited,
 )
-from npulint.facts.code import Code, Ref
 from npulint.facts.model import FileFacts, Span
 from npulint.read.configuration import typed
 from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
@@ -76,6 +75,8 @@ class TrainingStarts:
         framework = next((file.framework for file in named if file.start), "")
         framework = framework or (module.framework if module else "")
         for one in self._of_entries(entries) or ((framework,) if framework else ()):
+            defaults = dict.fromkeys(name for entry in entries for name in fields_of(self._context, entry))
+            settings += [Setting(one, name, None, fact.path, fact.span, "code", fact.guarded) for name in defaults]
             settings += self._passed(fact, record, one, fact.guarded)
         return TrainingStart(fact.path, fact.span, framework, self._with_parts(settings, record.folder), entries)
 
@@ -90,9 +91,8 @@ class TrainingStarts:
             file = self._find(record.launcher_options.get(launcher.configuration), fact.path, record.folder)
             yield from file.settings if file else ()
         for name, text in record.launcher_options.items():
-            if text is not None:
-                span = record.launcher_places.get(name, fact.span)
-                yield Setting(launcher.framework, name, typed(text), fact.path, span, "command line", fact.guarded)
+            span, value = record.launcher_places.get(name, fact.span), None if text is None else typed(text)
+            yield Setting(launcher.framework, name, value, fact.path, span, "command line", fact.guarded)
 
     def _configured(
         self, fact: CommandStart | LaunchFact, record: StartedScript, command: StartCommand
@@ -119,9 +119,8 @@ class TrainingStarts:
     ) -> Iterator[Setting]:
         """The arguments that a command line passes: ``--name value``, ``name=value``."""
         for name, text in record.options.items():
-            if text is not None:
-                span = record.places.get(name, fact.span)
-                yield Setting(framework, name, typed(text), fact.path, span, "command line", guarded)
+            span, value = record.places.get(name, fact.span), None if text is None else typed(text)
+            yield Setting(framework, name, value, fact.path, span, "command line", guarded)
         for word in record.words:
             name, equals, text = word.text.partition("=")
             if equals and "*" not in word.text:
@@ -153,41 +152,7 @@ class TrainingStarts:
         alone."""
         found: dict[str, None] = {}
         for entry in entries:
-            found.update(dict.fromkeys(_frameworks_of(self._context, entry)))
+            found.update(dict.fromkeys(frameworks_of(self._context, entry)))
         inherited = {parent for name in found for parent in with_inherited(name)[1:]}
         replaced = {other for name in found for other in configured_framework(name).replaces}
         return [name for name in found if name not in inherited | replaced]
-
-
-def _names(code: Code) -> Iterator[str]:
-    """The names that a module imports, and those of imported modules that it calls or extends:
-    ``transformers.HfArgumentParser(...)``."""
-    yield from (f"{one.module}.{one.name}" if one.name else one.module for one in code.imports)
-    modules = {one.alias or one.module: one.module for one in code.imports if not one.name and not one.level}
-    called = [one.callee for one in code.calls]
-    for one in (*called, *(base for block in code.blocks for base in block.bases)):
-        if isinstance(one, Ref):
-            first, _, rest = one.name.partition(".")
-            if rest and first in modules:
-                yield f"{modules[first]}.{rest}"
-
-
-def _frameworks_of(context: Context, entry: str) -> list[str]:
-    """The frameworks whose names the modules of a script use."""
-
-    def work() -> list[str]:
-        used: set[str] = set()
-        seen, queue = {entry}, [entry]
-        while queue:
-            module = context.project.modules[queue.pop()]
-            used.update(_names(module.code))
-            more = [path for path in context.project.uses(module.path) if path not in seen]
-            seen.update(more)
-            queue += more
-        return [
-            framework
-            for prefix, framework in frameworks_by_import()
-            if any(name == prefix or name.startswith(f"{prefix}.") for name in used)
-        ]
-
-    return context.memoize(("configured by", entry), work)
