@@ -13,7 +13,7 @@ from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
-_COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
+COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
 _HARMLESS = frozenset(("staticmethod", "classmethod", "property", "abc.abstractmethod"))
 # The methods of a model or layer that Keras calls in its compiled functions.
 _OF_KERAS = frozenset(
@@ -73,7 +73,7 @@ def _made_compiled(function: Scope) -> Flag:
         return "yes"
     for decorator in function.decorators:
         name = decorator.name.removesuffix("()")
-        if name in _COMPILING:
+        if name in COMPILING:
             return "yes"
         if name not in _HARMLESS and not name.endswith((".setter", ".getter")):
             return "unknown"
@@ -103,7 +103,7 @@ def _passed_to_function(context: Context) -> _Compiled:
     for module in module_scopes(context):
         for index in module.module.calls_where(lambda last: last == "npu_compat_function" or _is_own_compile(last)):
             call = module.call(index)
-            compiles = call.name in _COMPILING
+            compiles = call.name in COMPILING
             for value in call.arguments[:_ARGUMENTS]:
                 functions = value.functions if compiles else []
                 found.functions.update(functions)
