@@ -9,8 +9,6 @@ from npulint.facts.kinds import fact_kind
 
 _LOOKUPS = ("tensorflow.nn.embedding_lookup", "tensorflow.contrib.layers.embedding_lookup_unique")
 _VARIABLES = frozenset(("tensorflow.get_variable", "tensorflow.Variable"))
-    ("tensorflow.get_variable", "tensorflow.Variable", "tensorflow.contrib.framework.model_variable")
-)
 _OWN_GRADIENT = frozenset(("tensorflow.custom_gradient", "tensorflow.Defun", "tensorflow.function.Defun"))
 
 
