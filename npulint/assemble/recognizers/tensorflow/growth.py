@@ -37,6 +37,7 @@ _FUNCTION = lazy_compile(
 _ITERATOR = lazy_compile(r"^tensorflow\.data\..*\.make_(?:one_shot|initializable)_iterator$")
 _STEP = lazy_compile(r"^tensorflow\..*Optimizer\(\)\.(?:minimize|compute_gradients|apply_gradients)$")
 _ASSIGNING = ("assign", "assign_add", "assign_sub")
+_SETTING = frozenset((*_ASSIGNING, "variables_initializer"))
 _RUNS = ("run", "eval")
 _FRESH = frozenset(
     """tensorflow.Session tensorflow.InteractiveSession tensorflow.train.MonitoredSession tensorflow.Graph
@@ -68,7 +69,7 @@ class GraphGrowth(CallFact):
 
     @attribute
     def loads(self) -> bool:
-        """Whether all session runs of the loop run only what it builds: values are loaded one by one."""
+        """Whether all session runs of the loop only set variables by what it builds: values are loaded one by one."""
         runs = [
             run for run in _runs_below(self._around) if run.argument("fetches", 0) is not None or run.last == "eval"
         ]
@@ -139,7 +140,7 @@ def _is_repeated(scope: Scope) -> bool:
     """Whether a block runs again and again: under no condition that keeps what it has made (``if self.op is None``) or
     singles out one round (``if step == 0``)."""
     for one in scope.ancestors:
-        if one.kind in ("loop", "function", "lambda", "class"):
+        if one.kind in ("function", "lambda", "class") or (one.kind == "loop" and not one.record.params):
             return one.kind != "lambda"
         if one.kind == "except" or (one.kind in ("if", "else") and not _is_now_and_then(one.test)):
             return False
@@ -225,6 +226,6 @@ def _is_new(value: Expr, run: CallSite) -> bool:
 
 
 def _is_built_beside(maker: CallSite, run: CallSite) -> bool:
-    """Whether a call builds an operation in the same iteration or call that runs it."""
+    """Whether a call builds an operation that sets a variable, in the same iteration or call that runs it."""
     here = maker.scope.routine is run.scope.routine and maker.scope.loop is run.scope.loop
-    return here and (_is_builder(maker.name) or maker.last in _ASSIGNING)
+    return here and maker.last in _SETTING
