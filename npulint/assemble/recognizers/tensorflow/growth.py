@@ -108,7 +108,7 @@ def _holds(value: Expr, call: CallSite) -> bool:
 
 
 def _loops_of(call: CallSite) -> Iterator[tuple[Scope, CallSite]]:
-    """The loops that run a session and build an operation anew in each iteration, each with the call in it that leads
+    """The loops that run a session and build an operation again in each iteration, each with the call in it that leads
     to the operation."""
     queue = [(call, 0)]
     seen = {call}

@@ -32,7 +32,7 @@ class Retracing(CallFact):
 
     @attribute
     def what(self) -> Literal["value"]:
-        """What makes it compile anew: a value that it gets, or that the function is made anew."""
+        """What makes it compile again: a value that it gets, or that the function is created again."""
         return "value"
 
     @attribute
@@ -46,14 +46,14 @@ class RemadeFunction(PlaceFact):
     """A compiled function is made in each iteration of a loop; the name is that of the function."""
 
     what: Literal["function"] = "function"
-    """What makes it compile anew: that the function is made anew."""
+    """What makes it compile again: that the function is created again."""
     value: str = "-"
     """Nothing: no argument does."""
 
 
 @recognizes_in_modules
 def retraced(module: Scope) -> Iterator[Fact]:
-    """The calls of decorated functions with numbers that change, and decorated functions that a loop makes anew."""
+    """The calls of decorated functions with numbers that change, and decorated functions that a loop creates again."""
     for function in module.blocks_of("function"):
         compiling = _decorator(function)
         if compiling is not None:
@@ -98,7 +98,7 @@ def _is_looped(scope: Scope) -> bool:
 
 @walker(depth=4, otherwise=bool)
 def _is_remade(scope: Scope) -> bool:
-    """Whether what an eager block defines is made anew in every round of a loop over epochs or batches."""
+    """Whether what an eager block defines is created again in every round of a loop over epochs or batches."""
     around = list(scope.ancestors)
     for one in around:
         if one.kind in ("if", "else", "except", "class", "lambda"):
