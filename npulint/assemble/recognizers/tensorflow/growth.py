@@ -55,17 +55,11 @@ class GraphGrowth(CallFact):
     """A loop that runs a session adds an operation to its graph in every iteration; the name is the operation."""
 
     _around: Scope
-    _call: CallSite
 
     @attribute
     def loop(self) -> str:
         """The place of the loop, as file and line."""
         return f"{self._around.path.rpartition('/')[2]}:{self._around.record.line}"
-
-    @attribute
-    def called(self) -> bool:
-        """Whether the loop calls the function that builds the operation, and does not contain it itself."""
-        return self._call is not self.call
 
     @attribute
     def loads(self) -> bool:
@@ -90,7 +84,7 @@ def graph_growth(call: CallSite) -> list[GraphGrowth]:
     if compiled(call.scope) == "yes":
         return []
     found = next(_loops_of(call), None)
-    return [] if found is None else [GraphGrowth(call, call.name, *found)]
+    return [] if found is None else [GraphGrowth(call, call.name, found)]
 
 
 def _is_fetched(call: CallSite) -> bool:
@@ -107,9 +101,8 @@ def _holds(value: Expr, call: CallSite) -> bool:
     return value.call is call or any(one.call is call for one in value.items)
 
 
-def _loops_of(call: CallSite) -> Iterator[tuple[Scope, CallSite]]:
-    """The loops that run a session and build an operation again in each iteration, each with the call in it that leads
-    to the operation."""
+def _loops_of(call: CallSite) -> Iterator[Scope]:
+    """The loops that run a session and build an operation again in each iteration, directly or by calls."""
     queue = [(call, 0)]
     seen = {call}
     while queue:
@@ -121,7 +114,7 @@ def _loops_of(call: CallSite) -> Iterator[tuple[Scope, CallSite]]:
             continue
         around = next(filter(_runs_below, loops), None)
         if around is not None:
-            yield around, site
+            yield around
             continue
         function = site.scope.function
         if function is not None and hops < _HOPS and _is_plain(function):
