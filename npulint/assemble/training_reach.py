@@ -51,7 +51,7 @@ def _objects(context: Context) -> _Made:
 
 
 @once
-def mentioned(context: Context) -> frozenset[str]:
+def _mentioned(context: Context) -> frozenset[str]:
     """The segments of names that are used other than by calls of them: passed on, stored, derived from, holders of
     methods. Tests of an object's class do not count, nor what a class says of itself."""
     found: set[str] = set()
@@ -110,7 +110,7 @@ def _may_be_module(owner: Scope) -> bool:
     """Whether a class may be a module of PyTorch: one of its bases is not the project's own, or it is mixed into other
     classes."""
     if not owner.bases:
-        return owner.last_name in mentioned(owner.context)
+        return owner.last_name in _mentioned(owner.context)
     for base in owner.bases:
         own = scope_named(owner.context, base.name)
         if own is None and base.name not in ("object", "abc.ABC", "typing.Generic"):
@@ -131,7 +131,7 @@ def _only_evaluated(owners: list[Scope]) -> bool:
 def _may_be_made(owner: Scope) -> bool:
     """Whether code that trains may make objects of a class, or of one that derives from it."""
     context = owner.context
-    if owner.decorators or owner.last_name in mentioned(context) or _is_looked_up(owner):
+    if owner.decorators or owner.last_name in _mentioned(context) or _is_looked_up(owner):
         return True
     makers = _objects(context).makers.get((owner.path, owner.block), ())
     if not makers:
@@ -165,8 +165,8 @@ def _binds(owner: Scope, path: str) -> bool:
 @once_per_file
 def _has_used_class(module: Scope) -> bool:
     """Whether something names a class of a file."""
-    makers, names = _objects(module.context).makers, mentioned(module.context)
-    return any((one.path, one.block) in makers or one.last_name in names for one in module.blocks_of("class"))
+    makers, mentioned = _objects(module.context).makers, _mentioned(module.context)
+    return any((one.path, one.block) in makers or one.last_name in mentioned for one in module.blocks_of("class"))
 
 
 @memoized(meanwhile=bool)
@@ -184,12 +184,12 @@ def is_unused(scope: Scope) -> bool:
 
 def _used_names(function: Scope) -> frozenset[str]:
     """The names that are used as values, also by hooks and entry points that are looked up by theirs."""
-    return mentioned(function.context) | _ENTRIES
+    return _mentioned(function.context) | _ENTRIES
 
 
 def _is_never_made(owner: Scope) -> bool:
     context = owner.context
-    if owner.decorators or owner.last_name in mentioned(context) or _is_looked_up(owner):
+    if owner.decorators or owner.last_name in _mentioned(context) or _is_looked_up(owner):
         return False
     return (owner.path, owner.block) not in _objects(context).makers
 

@@ -119,7 +119,7 @@ def _is_own_compile(last: str) -> bool:
 def _handed_to(function: Scope) -> list[CallSite]:
     """The calls that get a function as an argument."""
     found = []
-    for call, value in _handed(function.context).get(function.record.name.rpartition(".")[2], ()):
+    for call, value in handed(function.context).get(function.record.name.rpartition(".")[2], ()):
         functions = value.functions
         if function in functions or not functions:
             found.append(call)
@@ -127,7 +127,7 @@ def _handed_to(function: Scope) -> list[CallSite]:
 
 
 @once
-def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
+def handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
     """From the last name of a project function to the calls that get it as an argument."""
     modules = module_scopes(context)
     blocks = [record for module in modules for record in module.module.blocks]
