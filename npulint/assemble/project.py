@@ -10,6 +10,7 @@ from itertools import count
 import msgspec
 
 from npulint.assemble.module import Module
+from npulint.assemble.tool_copies import tool_copies
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
 
@@ -26,7 +27,8 @@ _FEW = 8  # changed modules; with more, the names of all are looked up anew
 
 
 class Project:
-    """All files of one project root. `modules` maps a path to its module; other files stay in `files`."""
+    """All files of one project root. `modules` maps a path to its module, but for those of a copied tool, which is as
+    foreign as an installed one; other files stay in `files`."""
 
     def __init__(self, root: str, files: Iterable[FileFacts]) -> None:
         self.root = root
@@ -39,6 +41,8 @@ class Project:
         for file in self.files:
             if file.code is not None:
                 self._add(file)
+        self._copies = tool_copies(self.modules.values())
+        self._copied = {path: self.modules.pop(path) for path in self._copies}
         self._keep_names()
 
     def _add(self, file: FileFacts) -> None:
@@ -85,6 +89,20 @@ class Project:
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
+        found = self._resolved(dotted, importer, level)
+        return None if found is None or found.path in self._copies else found
+
+    def foreign_name(self, dotted: str, importer: Module, level: int = 0) -> str:
+        """The name under which a module from outside is known: that of the tool for one of a copied tool, or a member
+        of it; empty where a relative import names another one."""
+        head, _, last = dotted.rpartition(".")
+        for name, member in ((dotted, ""), (head, last)) if self._copies else ():
+            found = self._resolved(name, importer, level) if name or level else None
+            if found is not None and found.path in self._copies:
+                return f"{self._copies[found.path]}.{member}".rstrip(".")
+        return "" if level else dotted
+
+    def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
         if not level and dotted not in self._suffixes:
             return None
         key = (importer.folder, dotted, level)
@@ -101,7 +119,8 @@ class Project:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
-            return self.modules.get(base + ".py") or self.modules.get(posixpath.join(base, "__init__.py"))
+            paths = (f"{base}.py", posixpath.join(base, "__init__.py"))
+            return next((one for path in paths if (one := self.modules.get(path) or self._copied.get(path))), None)
         if not dotted or dotted.split(".", 1)[0] in _FOREIGN:
             return None
         candidates = self._suffixes.get(dotted, ())
