@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from npulint.assemble.adaptors import packages_under_adaptor
-from npulint.assemble.call_graph import STARTED, Place, Reached, home
+from npulint.assemble.call_graph import IMPORTED, STARTED, Place, Reached, home
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Expr, call_at, scope_at
@@ -255,18 +255,31 @@ class Programs:
                     return True
         if any(f.scope.module.function_of(f.scope.block) < 0 for f in facts):
             return True
-        return module.path not in self._imported and self._works_on_device(module)
+        return module.path not in self._imported and (self._works_on_device(module) or self._starts_work(module))
+
+    def _starts_work(self, module: Module) -> bool:
+        """Whether module-level code calls functions of the project that surely lead to a session, an Estimator or a
+        training step in other modules."""
+        names = zip(self.context.names.of_calls(module), module.code.calls, strict=True)
+        if not any(":" in name and home(module, call.block) == IMPORTED for name, call in names):
+            return False
+        paths = self.closure(module)
+        facts = [f for path in paths for kind in _MODULE_LEVEL for f in self.facts[path].get(kind, ())]
+        places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
+        places = {place for place in places if place[1] not in (IMPORTED, STARTED)}
+        return bool(places) and Reach(sure_calls(self.context), module.path, paths).reaches(places)
 
     def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
-        """These functions of a module with their direct and indirect callers."""
-        grown = set(functions)
+        """These functions of a module with their direct and indirect callers; who makes an instance of a class calls
+        its ``__init__``."""
+        grown = functions | {name.removesuffix(".__init__") for name in functions}
         calls = [
             (name, f"{module.name}:{module.qualname(call.block)}")
             for name, call in zip(self.context.names.of_calls(module), module.code.calls, strict=True)
             if functions and ":" in name and module.function_of(call.block) >= 0
         ]
         while more := {caller for name, caller in calls if name in grown and caller not in grown}:
-            grown |= more
+            grown |= more | {name.removesuffix(".__init__") for name in more}
         return grown
 
     def _works_on_device(self, module: Module) -> bool:
