@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -13,9 +11,10 @@ import msgspec
 
 from npulint.assemble.adaptors import packages_under_adaptor
 from npulint.assemble.call_graph import IMPORTED, STARTED, Place, Reached, home
+from npulint.assemble.choices import IMPORTERS, imported_by_name
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import Expr, call_at, scope_at
+from npulint.assemble.cursors import call_at, scope_at
 from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
@@ -26,7 +25,6 @@ from npulint.assemble.reach import RUNNERS, HowReached, Reach, possible_calls, s
 from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.torch_state import state
-from npulint.assemble.walker import walker
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -40,7 +38,6 @@ _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program mak
 _NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _PORTED = ("manual", "transfer")
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
-_IMPORTERS = ("import_module", "__import__")
 
 
 StartedBy = Literal["console_script", "launcher", ""]
@@ -183,7 +180,21 @@ class Programs:
             return not started or (entry in started and len(self._launches.by_entry[entry]) == 1)
         if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
             return False
-        return self._reach(entry, paths, surely=True).reaches({_place(fact)})
+        reach = self._reach(entry, paths, surely=True)
+        return reach.reaches({_place(fact)}) or self._is_in_every_choice(fact, reach.branches)
+
+    def _is_in_every_choice(self, fact: CodeFact, choices: list[list[Set[Place]]]) -> bool:
+        """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
+        place = _place(fact)
+        return any(
+            any(place in branch for branch in branches) and all(self._leads_to_alike(fact, one) for one in branches)
+            for branches in (choices if fact.kind in _ALTERNATIVE else ())
+        )
+
+    def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
+        facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
+        alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
+        return any(_place(one) in branch and surely_runs(one.run_by) for one in alike)
 
     @cached_property
     def _started_by(self) -> dict[str, set[str]]:
@@ -317,18 +328,10 @@ class Programs:
     def _computed(self, module: Module) -> list[Module]:
         """Modules imported by ``importlib.import_module("prefix." + name)`` and the like."""
         found: list[Module] = []
-        for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
-            call = module.code.calls[index]
-            if isinstance(call.callee, Ref) and call.args:
-                name = call_at(self.context, module, index).args[0]
-                known = name.known
-                named = [v for v in known.values if isinstance(v, str)]
-                for prefix in dict.fromkeys(named if known.exact else named + _prefixes(name)):
-                    if prefix.endswith("."):
-                        found += self.context.project.below(prefix.strip("."), module)
-                    elif prefix:
-                        target = self.context.project.find(prefix, module)
-                        found += [target] if target else []
+        for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
+            call = call_at(self.context, module, index)
+            if call.written and call.args:
+                found += imported_by_name(call)
         return found
 
     def _made_by_name(self, module: Module) -> list[Module]:
@@ -352,7 +355,7 @@ class Programs:
     def _imports_by_name(self) -> bool:
         """Whether some module of the project imports modules by names that are computed."""
         for module in self.context.project.modules.values():
-            for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
+            for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
                 call = call_at(self.context, module, index)
                 if call.args and not call.args[0].is_literal:
                     return True
@@ -407,27 +410,3 @@ def _agree_on_tensorflow(programs: list[Program]) -> None:
     if {fact.tensorflow for fact in facts} - {""} == {"2"}:
         for fact in facts:
             fact.tensorflow = "2"
-
-
-@walker(depth=5, otherwise=list)
-def _prefixes(text: Expr) -> list[str]:
-    """The literal prefixes that a text may have."""
-    if text.alternatives:
-        return [prefix for branch in text.alternatives for prefix in _prefixes(branch)]
-    if text.written:
-        assigned = (one.value for one in text.scope.assignments if one.target == text.written)
-        return [prefix for value in assigned for prefix in _prefixes(value)]
-    call = text.call
-    if (
-        call is not None
-        and call.last == "join"
-        and call.receiver is not None
-        and call.receiver.text == "."
-        and call.args
-    ):
-        begin = list(itertools.takewhile(bool, (part.text for part in call.args[0].items)))
-        return ["".join(f"{part}." for part in begin)] if begin else []
-    first = call.callee if call is not None and call.last == "format" else text
-    while first.operator in ("+", "join", "%", ".") and first.operands():
-        first = first.operands()[0]
-    return [re.split(r"[%{]", first.text)[0]] if first.text else []
