@@ -248,9 +248,21 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         return [*self.args, *(self.expr(value) for _, value in self.record.keywords)]
 
     def argument(self, name: str, position: int = -1) -> Expr | None:
-        """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
+        """What is passed for a parameter by keyword or position (-1: keyword only), also by the ``functools.partial``
+        that is called; None when it is not given."""
         value = callers.argument(self.record, name, position)
-        return self.from_options(name) if value is None else self.expr(value)
+        if value is not None:
+            return self.expr(value)
+        found = self.from_options(name)
+        return self._from_partial(name) if found is None and name else found
+
+    def _from_partial(self, name: str) -> Expr | None:
+        """What the partial that is called passes by a keyword."""
+        if not self.written or not callers.has_partials(self.context):
+            return None
+        makers = objects.partials(self.callee)
+        found = [call_at(self.context, home, index).argument(name) for home, index in makers]
+        return found[0] if len(found) == 1 else None
 
     def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""

@@ -104,6 +104,26 @@ def _sites_of_name(value: Expression, name: str) -> list[Site]:
     return list({(home.path, index): (home, index) for home, index in found}.values())
 
 
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+def partials(value: Expression) -> list[Site]:
+    """The calls of ``functools.partial`` that may have made what is called."""
+    names, read = value.context.names, value.value
+    if isinstance(read, CallResult):
+        name = names.of_call(value.module, read.call)
+        call = value.module.code.calls[read.call]
+        if value.module.callee_name(read.call) == "partial" and call.args:
+            return [(value.module, read.call)]
+        target = names.function(name)
+        if target is None or target[0].blocks[target[1]].kind == "class":
+            return []
+        return [site for one in returned(value, *target) for site in partials(one)]
+    if not isinstance(read, Ref):
+        return []
+    bound = value.context.bindings(value.module, read.name, value.scope.block, value.line)
+    made = [(home, one) for home, one in bound if isinstance(one.value, Ref | CallResult)]
+    return [s for home, one in made for s in partials(value.elsewhere(home, one.value, one.block, one.line))]
+
+
 def functions(value: Expression) -> list[tuple[Module, int]]:
     """The own functions that an expression may be (a name, a lambda, a partial, a bound method)."""
     read, names = value.value, value.context.names

@@ -31,7 +31,8 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.console_scripts import ConsoleScript
 
 if TYPE_CHECKING:
-    from npulint.assemble.recognizers.tensorflow.sessions import Estimator, Session
+    from npulint.assemble.recognizers.tensorflow.estimators import Estimator
+    from npulint.assemble.recognizers.tensorflow.sessions import Session
 
 _MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
