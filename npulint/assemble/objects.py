@@ -85,10 +85,31 @@ def sites(value: Expression) -> list[Site]:
 
 def _sites_of_result(value: Expression, index: int) -> list[Site]:
     names = value.context.names
-    target = names.function(names.of_call(value.module, index))
+    name = names.of_call(value.module, index)
+    target = names.function(name)
+    if target is None and name.startswith("?"):
+        return _sites_of_passed(value, index) or [(value.module, index)]
     if target is None or target[0].blocks[target[1]].kind == "class":
         return [(value.module, index)]
     return [site for one in returned(value, *target) for site in sites(one)] or [(value.module, index)]
+
+
+def _sites_of_passed(value: Expression, index: int) -> list[Site]:
+    """The same of a result of a parameter: of the functions that all calls of the project pass for it."""
+    module, call = value.module, value.module.code.calls[index]
+    written = call.callee.name if isinstance(call.callee, Ref) else ""
+    function = taker(module, written, call.block) if written and "." not in written else -1
+    bound = value.context.bindings(module, written, call.block, call.line) if function >= 0 else []
+    if function < 0 or bound:
+        return []
+    found: list[Site] = []
+    for (home, number), given in passed(value.scope.at(function), written):
+        site = home.code.calls[number]
+        made = [] if given is None else functions(value.elsewhere(home, given, site.block, site.line))
+        if not made:
+            return []  # another object that is called
+        found += [one for target in made for result in returned(value, *target) for one in sites(result)]
+    return found
 
 
 def _sites_of_name(value: Expression, name: str) -> list[Site]:

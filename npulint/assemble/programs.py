@@ -279,7 +279,12 @@ class Programs:
         facts = [f for path in paths for kind in _MODULE_LEVEL for f in self.facts[path].get(kind, ())]
         places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
         places = {place for place in places if place[1] not in (IMPORTED, STARTED)}
-        return bool(places) and Reach(sure_calls(self.context), module.path, paths).reaches(places)
+        if not places:
+            return False
+        reach = Reach(sure_calls(self.context), module.path, paths)
+        return reach.reaches(places) or any(
+            all(not places.isdisjoint(branch) for branch in branches) for branches in reach.branches
+        )
 
     def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
         """These functions of a module with their direct and indirect callers; who makes an instance of a class calls

@@ -63,9 +63,17 @@ def _of_entry(one: AssignmentSite) -> list[MapEntry] | None:
         holder = assigned.value.subscript
         owners = [] if holder is None else _owners(holder[0])
         if holder is not None and owners:
-            keys = [(holder[1].text, ANY)] if holder[1].text else situations(holder[1])
-            found += [MapEntry(key, situation, field, owners, "") for key, situation in keys]
+            found += [MapEntry(key, situation, field, owners, "") for key, situation in _keys_at(one, holder[1])]
     return found or None
+
+
+def _keys_at(one: AssignmentSite, key: Expr) -> list[tuple[str, Situation]]:
+    """The keys of an entry that has a name, where an assignment to it runs: the branches around it are those that
+    count, and not those around the name."""
+    if key.text:
+        return [(key.text, ANY)]
+    same = key.module is one.scope.module and key.scope.routine is one.scope.routine
+    return situations(one.value.sibling(key.value)) if same else []
 
 
 @walker(depth=5, otherwise=list)
