@@ -16,6 +16,7 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context
 from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
+from npulint.assemble.walker import memoized
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
     UNKNOWN,
@@ -258,11 +259,8 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
 
     def _from_partial(self, name: str) -> Expr | None:
         """What the partial that is called passes by a keyword."""
-        if not self.written or not callers.has_partials(self.context):
-            return None
-        makers = objects.partials(self.callee)
-        found = [call_at(self.context, home, index).argument(name) for home, index in makers]
-        return found[0] if len(found) == 1 else None
+        makers = _partials(self) if self.written and callers.has_partials(self.context) else ()
+        return makers[0].argument(name) if len(makers) == 1 else None
 
     def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
@@ -322,6 +320,12 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         """The assignments of its module that keep its very result."""
         found = self.module.derive(_kept_results).get(self.index, ())
         return [assignment_at(self.context, self.module, one) for one in found]
+
+
+@memoized(meanwhile=tuple)
+def _partials(call: CallSite) -> tuple[CallSite, ...]:
+    """The calls of ``functools.partial`` that may have made what a call calls."""
+    return tuple([call_at(call.context, home, index) for home, index in objects.partials(call.callee)])
 
 
 def _kept_results(module: Module) -> dict[int, list[Assignment]]:

@@ -169,7 +169,7 @@ class CallGraph:
             target = call.scope.at(0).definition("main")  # which it looks for by itself
         if target is not None:
             self._enter(target, edges)
-        elif self._surely and (looked_up := self._looked_up(call)):
+        elif self._surely and _is_computed(call.name) and (looked_up := self._looked_up(call)):
             edges.chosen.add(looked_up)
         elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
             if call.receiver is not None:
@@ -247,6 +247,11 @@ class CallGraph:
     def _own_class(self, base: Expr) -> Scope | None:
         found = self._context.names.function(base.name)
         return None if found is None else scope_at(self._context, *found)
+
+
+def _is_computed(name: str) -> bool:
+    """Whether what a call calls is computed, and no method of a known library."""
+    return (name.startswith("?") or "(" in name or "[" in name) and name.partition(".")[0] not in _KNOWN_ROOTS
 
 
 class Reach:
