@@ -270,10 +270,12 @@ class Programs:
         return module.path not in self._imported and (self._works_on_device(module) or self._starts_work(module))
 
     def _starts_work(self, module: Module) -> bool:
-        """Whether module-level code calls functions of the project that surely lead to a session, an Estimator or a
-        training step in other modules."""
+        """Whether module-level code calls functions of the project that lead to a session, an Estimator or a training
+        step in other modules: surely, or as one of several that it looks up."""
         names = zip(self.context.names.of_calls(module), module.code.calls, strict=True)
-        if not any(":" in name and home(module, call.block) == IMPORTED for name, call in names):
+        if not any(
+            (":" in name or name.startswith("?")) and home(module, call.block) == IMPORTED for name, call in names
+        ):
             return False
         paths = self.closure(module)
         facts = [f for path in paths for kind in _MODULE_LEVEL for f in self.facts[path].get(kind, ())]
@@ -282,9 +284,8 @@ class Programs:
         if not places:
             return False
         reach = Reach(sure_calls(self.context), module.path, paths)
-        return reach.reaches(places) or any(
-            all(not places.isdisjoint(branch) for branch in branches) for branches in reach.branches
-        )
+        chosen = (branch for branches in reach.branches for branch in branches)
+        return reach.reaches(places) or any(not places.isdisjoint(branch) for branch in chosen)
 
     def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
         """These functions of a module with their direct and indirect callers; who makes an instance of a class calls
