@@ -43,6 +43,7 @@ class Project:
                 self._add(file)
         self._copies = tool_copies(self.modules.values())
         self._copied = {path: self.modules.pop(path) for path in self._copies}
+        self._own_names = self._names_of_package()
         self._keep_names()
 
     def _add(self, file: FileFacts) -> None:
@@ -102,9 +103,25 @@ class Project:
                 return f"{self._copies[found.path]}.{member}".rstrip(".")
         return "" if level else dotted
 
+    def _names_of_package(self) -> frozenset[str]:
+        """The names by which modules import the package that the project's folder is, whatever the folder is called:
+        all that they import of it is there."""
+        top = {module.name.partition(".")[0] for module in self.modules.values()}
+        if "__init__" not in top:
+            return frozenset()
+        members: dict[str, set[str]] = {}
+        for module in self.modules.values():
+            for record in module.code.imports:
+                head, _, rest = record.module.partition(".")
+                if not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
+                    members.setdefault(head, set()).add(rest.partition(".")[0] or record.name)
+        return frozenset([head for head, found in members.items() if found <= top])
+
     def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
         if not level and dotted not in self._suffixes:
-            return None
+            head, _, rest = dotted.partition(".")
+            inside = self._suffixes.get(rest, ()) if head in self._own_names else ()
+            return next((module for module in inside if module.name == rest), None)
         key = (importer.folder, dotted, level)
         if key not in self._memo:
             self._memo[key] = self._find(dotted, importer.folder, level)
