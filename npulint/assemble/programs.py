@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from npulint.assemble.adaptors import packages_under_adaptor
-from npulint.assemble.call_graph import IMPORTED, STARTED, Place, Reached, home
+from npulint.assemble.call_graph import STARTED, Place, Reached, home
 from npulint.assemble.choices import IMPORTERS, imported_by_name
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import call_at, scope_at
+from npulint.assemble.entry_scripts import EntryScripts, place_of
 from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
-from npulint.assemble.reach import RUNNERS, HowReached, Reach, possible_calls, sure_calls
+from npulint.assemble.reach import HowReached, Reach, possible_calls, sure_calls
 from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.torch_state import state
@@ -34,9 +35,7 @@ if TYPE_CHECKING:
     from npulint.assemble.recognizers.tensorflow.estimators import Estimator
     from npulint.assemble.recognizers.tensorflow.sessions import Session
 
-_MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
-_NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _PORTED = ("manual", "transfer")
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
@@ -91,7 +90,10 @@ class Programs:
 
     def all(self) -> list[Program]:
         """Programs with an entry script first, then one library program of what no entry script imports."""
-        entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
+        finder = EntryScripts(
+            self.context, self.facts, frozenset(self._launches.by_entry), self.closure, self._imported
+        )
+        entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         programs = []
         for module in entries:
             programs.append(self._program(module.path, sorted(self.closure(module))))
@@ -139,7 +141,9 @@ class Programs:
             return "surely"
         if programs and fact.path in self._computed_paths:
             return "maybe"  # what is called of it has a computed name too
-        may = (self._reach(program.entry, program.paths, surely=False).reaches({_place(fact)}) for program in programs)
+        may = (
+            self._reach(program.entry, program.paths, surely=False).reaches({place_of(fact)}) for program in programs
+        )
         return "maybe" if any(may) else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
@@ -166,7 +170,7 @@ class Programs:
         is that of a function."""
         if not entry:
             return True
-        places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
+        places = {place_of(fact) for fact in facts if isinstance(fact, CodeFact)}
         if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
             return True
         return self._reach(entry, paths, surely=False).reaches(places)
@@ -182,11 +186,11 @@ class Programs:
         if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
             return False
         reach = self._reach(entry, paths, surely=True)
-        return reach.reaches({_place(fact)}) or self._is_in_every_choice(fact, reach.branches)
+        return reach.reaches({place_of(fact)}) or self._is_in_every_choice(fact, reach.branches)
 
     def _is_in_every_choice(self, fact: CodeFact, choices: list[list[Set[Place]]]) -> bool:
         """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
-        place = _place(fact)
+        place = place_of(fact)
         return any(
             any(place in branch for branch in branches) and all(self._leads_to_alike(fact, one) for one in branches)
             for branches in (choices if fact.kind in _ALTERNATIVE else ())
@@ -195,7 +199,7 @@ class Programs:
     def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
         facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
         alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
-        return any(_place(one) in branch and surely_runs(one.run_by) for one in alike)
+        return any(place_of(one) in branch and surely_runs(one.run_by) for one in alike)
 
     @cached_property
     def _started_by(self) -> dict[str, set[str]]:
@@ -251,60 +255,6 @@ class Programs:
                 for fact in part.named("environment", name):
                     found.setdefault(fact.path, set()).add(str(fact.get("value")))
         return found
-
-    def _is_entry(self, module: Module) -> bool:
-        if _NOT_ENTRY.search(module.path):
-            return False
-        if module.path in self._launches.by_entry or module.main_guards:
-            return True
-        facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
-        working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})
-        starting = working | {f"{module.name}:main"} | RUNNERS
-        for index, name in enumerate(self.context.names.of_calls(module)):
-            if name in starting:
-                block = module.code.calls[index].block
-                if module.function_of(block) < 0 and module.class_of(block) < 0:
-                    return True
-        if any(f.scope.module.function_of(f.scope.block) < 0 for f in facts):
-            return True
-        return module.path not in self._imported and (self._works_on_device(module) or self._starts_work(module))
-
-    def _starts_work(self, module: Module) -> bool:
-        """Whether module-level code calls functions of the project that lead to a session, an Estimator or a training
-        step in other modules: surely, or as one of several that it looks up."""
-        names = zip(self.context.names.of_calls(module), module.code.calls, strict=True)
-        if not any(
-            (":" in name or name.startswith("?")) and home(module, call.block) == IMPORTED for name, call in names
-        ):
-            return False
-        paths = self.closure(module)
-        facts = [f for path in paths for kind in _MODULE_LEVEL for f in self.facts[path].get(kind, ())]
-        places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
-        places = {place for place in places if place[1] not in (IMPORTED, STARTED)}
-        if not places:
-            return False
-        reach = Reach(sure_calls(self.context), module.path, paths)
-        chosen = (branch for branches in reach.branches for branch in branches)
-        return reach.reaches(places) or any(not places.isdisjoint(branch) for branch in chosen)
-
-    def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
-        """These functions of a module with their direct and indirect callers; who makes an instance of a class calls
-        its ``__init__``."""
-        grown = functions | {name.removesuffix(".__init__") for name in functions}
-        calls = [
-            (name, f"{module.name}:{module.qualname(call.block)}")
-            for name, call in zip(self.context.names.of_calls(module), module.code.calls, strict=True)
-            if functions and ":" in name and module.function_of(call.block) >= 0
-        ]
-        while more := {caller for name, caller in calls if name in grown and caller not in grown}:
-            grown |= more | {name.removesuffix(".__init__") for name in more}
-        return grown
-
-    def _works_on_device(self, module: Module) -> bool:
-        """Whether module-level code moves something to a device, as only scripts do."""
-        facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
-        places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
-        return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
 
     @cached_property
     def _imported(self) -> set[str]:
@@ -367,10 +317,6 @@ class Programs:
                 if call.args and not call.args[0].is_literal:
                     return True
         return False
-
-
-def _place(fact: CodeFact) -> Place:
-    return fact.run_by.path, home(fact.run_by.module, fact.run_by.block)
 
 
 def _is_ported(program: Program) -> bool:
