@@ -80,3 +80,11 @@ def test_names_from_a_copy_are_those_of_the_tool(written: str, name: str) -> Non
     context = assembled("/p", read_sources(sources)).context
     module = next(one for path, one in context.project.modules.items() if path.endswith("train.py"))
     assert context.names.of_calls(module) == [name]
+
+
+@pytest.mark.parametrize(
+    "written", ["import lib.precision_tool.tf_config as t", "from .precision_tool import tf_config as t"]
+)
+def test_a_copy_that_is_not_among_the_files_is_known_by_its_name(written: str) -> None:
+    context = assembled("/p", read_sources({"train.py": f"{written}\nx = t.sess_dump(s)\n"})).context
+    assert context.names.of_calls(context.project.modules["train.py"]) == ["precision_tool.tf_config.sess_dump"]

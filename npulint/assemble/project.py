@@ -10,7 +10,7 @@ from itertools import count
 import msgspec
 
 from npulint.assemble.module import Module
-from npulint.assemble.tool_copies import tool_copies
+from npulint.assemble.tool_copies import TOOL, tool_copies
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
 
@@ -101,6 +101,9 @@ class Project:
             found = self._resolved(name, importer, level) if name or level else None
             if found is not None and found.path in self._copies:
                 return f"{self._copies[found.path]}.{member}".rstrip(".")
+        if TOOL in dotted:  # in a folder of the project that is not among the files
+            segments = dotted.split(".")
+            return ".".join(segments[segments.index(TOOL) :]) if TOOL in segments else "" if level else dotted
         return "" if level else dotted
 
     def _names_of_package(self) -> frozenset[str]:
