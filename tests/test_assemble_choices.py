@@ -139,3 +139,14 @@ def test_the_config_that_a_passed_function_makes() -> None:
     """
     (found,) = facts(source, "session")
     assert (found.get("npu"), found.get("reached")) == ("no", "surely")
+
+
+def test_an_option_may_choose_another_import() -> None:
+    others = {path: text.replace("class B", "class A") for path, text in _MODELS.items()}
+    main = f"""{_OPTION.replace('"a"', "None")}
+import importlib
+module = importlib.import_module("models." + args.model if args.model else "models")
+module.A().fit()
+"""
+    (first, *_) = programs({"main.py": main, **others})
+    assert first.paths == ["main.py", "models/__init__.py", "models/a.py", "models/b.py"]

@@ -161,7 +161,8 @@ def imported_by_name(call: CallSite) -> list[Module]:
     known = name.known
     named = [value for value in known.values if isinstance(value, str)]
     found: list[Module] = []
-    for prefix in dict.fromkeys(named if known.exact else named + prefixes(name)):
+    certain = known.exact and not known.symbol and not name.alternatives  # an option may choose another branch
+    for prefix in dict.fromkeys(named if certain else named + prefixes(name)):
         if prefix.endswith("."):
             found += project.below(prefix.strip("."), call.module)
         elif prefix:
