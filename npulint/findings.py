@@ -197,6 +197,15 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     configured_by: str = ""
 
 
+class FrameworkUse(msgspec.Struct, frozen=True):
+    """A framework or adapter (the name of its package) that some files import, and the first import."""
+
+    framework: str
+    files: int
+    path: str
+    line: int
+
+
 class GraphSummary(msgspec.Struct, frozen=True):
     """Facts of a run about the graph in the file at `path`; form, framework and version as in
     `npulint.facts.graph.Graph`. `nodes` counts its main body and its `functions`, `trains` says whether it has a
@@ -305,7 +314,8 @@ class RunResult(msgspec.Struct, frozen=True):
     """The result of a run. `target` maps framework, adapter, cann and soc to texts such as ``1.15 (inferred)``.
     `notices` are warnings about the run itself, ready to be printed. `suppressed` are the findings that comments or the
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
-    `runs` the run artifacts of each project."""
+    `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
+    recognised."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -318,3 +328,4 @@ class RunResult(msgspec.Struct, frozen=True):
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
+    seen: list[FrameworkUse] = []
