@@ -85,7 +85,8 @@ _LOST = {
     "in a variable": ("p = tf.maximum(x, 1e-12)\ny = tf.sqrt(p)", ["1e-12"]),
     "of the backend": ("from tensorflow.keras import backend as K\ny = K.log(K.clip(x, 1e-10, 1.0))", ["1e-10"]),
     "inside a call": ("y = tf.reduce_mean(x / (tf.reduce_sum(x) + 1e-9))", ["1e-09"]),
-    "argument": ("y = tf.nn.l2_normalize(x, 1, epsilon=1e-12)", ["1e-12"]),
+    "argument": ("y = tf.nn.batch_normalization(x, m, v, b, s, variance_epsilon=1e-12)", ["1e-12"]),
+    "before a norm": ("y = tf.norm(x + 1e-8, axis=1)", ["1e-08"]),
     "default": ("def f(x, eps=1e-12):\n    return tf.rsqrt(x + eps)", ["1e-12"]),
     "float64": ("y = tf.log(tf.maximum(tf.cast(x, tf.float64), 1e-12))", []),
 }

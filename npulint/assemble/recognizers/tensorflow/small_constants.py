@@ -21,6 +21,7 @@ _GUARDED = {  # operation -> the arguments that must not become zero
     "log": (0,),
     "sqrt": (0,),
     "rsqrt": (0,),
+    "norm": (0,),
     "reciprocal": (0,),
     "div": (1,),
     "divide": (1,),
@@ -30,7 +31,6 @@ _GUARDED = {  # operation -> the arguments that must not become zero
 _BOUNDS = {"maximum": (0, 1), "clip_by_value": (1,), "clip": (1,), "add": (0, 1)}
 _SAME = frozenset("cast identity reshape expand_dims squeeze tile transpose".split())
 _EPSILONS = {  # operation -> its argument that keeps a root or a divisor from zero
-    "tensorflow.nn.l2_normalize": ("epsilon", 2),
     "tensorflow.nn.batch_normalization": ("variance_epsilon", 5),
 }
 _PACKAGES = ("tensorflow", "tensorflow.keras.backend", "keras.backend")
