@@ -99,12 +99,29 @@ def test_small_constant_that_float16_loses(text: str, constants: list[str]) -> N
 
 
 _TORCH = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+_NET = "class Net(nn.Module):\n    def forward(self, x):\n"
 # text -> what makes the guarded tensor float16
 _HALF = {
     "product": ("y = torch.log(torch.sigmoid(a @ b) + 1e-8)", "autocast"),
     "bounded": ("p = torch.bmm(a, b).clamp(min=1e-10)\ny = torch.log(p)", "autocast"),
     "bounded by position": ("y = torch.clamp(F.linear(x, w), 1e-10, 1.0).log()", "autocast"),
     "module": ("head = nn.Linear(4, 4)\ny = torch.log(head(x).sigmoid() + 1e-8)", "autocast"),
+    "layers": ("n = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid())\ny = torch.log(n(x) + 1e-8)", "autocast"),
+    "layers that end with softmax": (
+        "n = nn.Sequential(nn.Linear(4, 4), nn.Softmax(-1))\ny = torch.log(n(x) + 1e-8)",
+        "unknown",
+    ),
+    "layers of a list": ("n = nn.Sequential(*layers)\ny = torch.log(n(x) + 1e-8)", "unknown"),
+    "own module": (f"{_NET}        return torch.sigmoid(x @ w)\nn = Net()\ny = torch.log(n(x) + 1e-8)", "autocast"),
+    "own module that gives float32": (
+        f"{_NET}        return (x @ w).softmax(-1)\nn = Net()\ny = torch.log(n(x) + 1e-8)",
+        "unknown",
+    ),
+    "own module that gives either": (
+        f"{_NET}        if self.training:\n            return x @ w\n        return x\n"
+        "n = Net()\ny = torch.log(n(x) + 1e-8)",
+        "unknown",
+    ),
     "divisor": ("s = a @ b\ny = a / (s + 1e-10)", "autocast"),
     "cast": ("y = torch.rsqrt(x.half() + 1e-12)", "cast"),
     "softmax is float32": ("y = torch.log(torch.softmax(a @ b, -1) + 1e-8)", "unknown"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.cursors import CallSite, Expr, scope_named
 from npulint.assemble.half_range import number
 from npulint.assemble.recognizers.torch.operations import operation
 from npulint.assemble.walker import walker
@@ -18,12 +18,16 @@ _LOWERED = frozenset(  # autocast computes these in float16
     conv_transpose3d""".split()
 )
 _LOWERED_MODULES = frozenset(
-    f"torch.nn.{name}()"
-    for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
+    f"torch.nn.{name}" for name in "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split()
+)
+_SAME_MODULES = frozenset(  # these give the type of their input
+    f"torch.nn.{name}"
+    for name in """Sigmoid Tanh ReLU LeakyReLU ReLU6 Dropout Dropout2d Identity Flatten BatchNorm1d BatchNorm2d
+    MaxPool2d AdaptiveAvgPool2d AvgPool2d""".split()
 )
 _SAME = frozenset(  # these give the type of their first argument, in autocast as well
     """repeat view reshape unsqueeze expand contiguous transpose permute squeeze flatten detach clone [] neg abs relu
-    relu6 sigmoid tanh sqrt square clamp clamp_min clamp_max clip mean max amax dropout masked_fill
+    relu6 sigmoid tanh sqrt square clamp clamp_min clamp_max clip mean var std max amax dropout masked_fill
     leaky_relu""".split()
 )
 _JOINT = frozenset("add sub mul div maximum minimum".split())  # the wider type of their arguments
@@ -62,7 +66,29 @@ def _of_call(call: CallSite) -> Half | None:
     dtype = call.argument("dtype")
     if dtype is not None:
         return "cast" if dtype.written and dtype.name in HALVES else "unknown"
-    return "autocast" if call.name in _LOWERED_MODULES else None
+    return _of_module(call) if call.name.endswith("()") else None
+
+
+def _of_module(call: CallSite) -> Half | None:
+    """What made the result of calling a module: of ``nn.Sequential`` its last layers decide, of a project's own module
+    what its ``forward`` returns."""
+    kind = call.name[:-2]
+    if kind == "torch.nn.Sequential":
+        makers = call.callee.sites
+        return _of_layers(makers[0]) if len(makers) == 1 else "unknown"
+    owner = scope_named(call.context, kind) if ":" in kind else None
+    forward = None if owner is None else owner.definition("forward")
+    if forward is not None:
+        found = {half_by(one) for one in forward.returns}
+        return found.pop() if len(found) == 1 else "unknown"
+    return "autocast" if kind in _LOWERED_MODULES else None
+
+
+def _of_layers(made: CallSite) -> Half:
+    """What makes the result of a sequence of layers float16."""
+    names = [one.call.name if one.call is not None else "?" for one in reversed(made.args)]
+    decisive = next((name for name in names if name not in _SAME_MODULES), "?")
+    return "autocast" if decisive in _LOWERED_MODULES else "unknown"
 
 
 def _of_operation(value: Expr) -> Half:
