@@ -11,7 +11,7 @@ from npulint.assemble.walker import walker
 
 Half = Literal["cast", "autocast", "unknown"]
 
-HALVES = ("torch.float16", "torch.half")
+HALVES = ("torch.float16", "torch.half", "torch.HalfTensor")
 """The canonical names of float16."""
 _LOWERED = frozenset(  # autocast computes these in float16
     """matmul bmm mm mv addmm addbmm baddbmm einsum linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d
@@ -26,9 +26,9 @@ _SAME_MODULES = frozenset(  # these give the type of their input
     MaxPool2d AdaptiveAvgPool2d AvgPool2d""".split()
 )
 _SAME = frozenset(  # these give the type of their first argument, in autocast as well
-    """repeat view reshape unsqueeze expand contiguous transpose permute squeeze flatten detach clone [] neg abs relu
-    relu6 sigmoid tanh sqrt square clamp clamp_min clamp_max clip mean var std max amax dropout masked_fill
-    leaky_relu""".split()
+    """repeat view reshape unsqueeze expand contiguous transpose permute squeeze flatten detach clone npu cuda [] neg
+    abs relu relu6 sigmoid tanh sqrt square clamp clamp_min clamp_max clip mean var std max amax dropout
+    masked_fill leaky_relu""".split()
 )
 _JOINT = frozenset("add sub mul div maximum minimum".split())  # the wider type of their arguments
 _TYPED = frozenset(("float", "double", "bfloat16", "to", "type"))
@@ -38,7 +38,7 @@ def cast_to(call: CallSite) -> str:
     """half or bfloat16 if a call of ``to`` names that dtype, else empty."""
     dtype = call.argument("dtype")
     for value in (*call.args, *(() if dtype is None else (dtype,))):
-        if value.written.rpartition(".")[2] in ("float16", "half", "bfloat16"):
+        if value.written.rpartition(".")[2] in ("float16", "half", "HalfTensor", "bfloat16"):
             name = value.name
             return "half" if name in HALVES else "bfloat16" if name == "torch.bfloat16" else ""
     return ""
