@@ -64,6 +64,8 @@ _ROLES = {
     "infinite, which every float is": ("y = tf.where(mask, x, -np.inf)", []),
     "base of indices": ("y = mask * 100000 + tf.range(4)", []),
     "float64": ("y = tf.cast(mask, tf.float64) * -1e9", []),
+    "integers": ("y = tf.cast(mask, tf.int32) * -100000\nz = tf.ones_like(x, dtype=tf.int64) * -100000", []),
+    "from integers": ("y = tf.cast(tf.not_equal(tf.cast(mask, tf.int32), 0), tf.float32) * -1e9", ["multiply"]),
     "of NumPy": ("mask = np.isnan(rows)\ny = mask * -1e9", []),
     "loss scale": ("y = tf.reduce_mean(x) * 131072.0\nloss_scale = 1e6\nz = tf.reduce_mean(x) * loss_scale", ["scale"]),
     "numbers": ("y = time.time() * 1e6\nz = len(x) / 1e6", []),

@@ -10,7 +10,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import in_half, overflowing
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_tensor, is_wide
+from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Op, Value
 from npulint.facts.kinds import fact_kind
@@ -22,6 +22,10 @@ Role = Literal["multiply", "scale", "divide", "fill"]
 
 _MASK = lazy_compile(r"(?i)mask|pad(?:ding)?s?(?:$|\b|_)|invalid")
 _OPTION = lazy_compile(r"(?i)scal(?:e|ing)|(?:^|[._])lr$|learning_rate")  # a loss scale, which is meant to be large
+_TESTS = frozenset(
+    f"tensorflow.{name}"
+    for name in "equal not_equal greater greater_equal less less_equal logical_not logical_and logical_or".split()
+)
 _FULL = frozenset(("tensorflow.ones_like", "tensorflow.ones"))
 _EMPTY = frozenset(("tensorflow.zeros_like", "tensorflow.zeros"))
 _PRODUCTS = frozenset(("tensorflow.multiply", "tensorflow.scalar_mul"))
@@ -112,7 +116,7 @@ def _added(factor: Expr, other: Expr) -> _Found | None:
 def _product(factor: Expr, other: Expr) -> _Found | None:
     """The role and the number of a constant by which something is multiplied."""
     size = None if other.is_literal else overflowing(factor)
-    if size is None or _is_integer(factor, size) or _is_of_numpy(other) or is_wide(other):
+    if size is None or _is_integer(factor, size) or _is_of_numpy(other) or is_kept(other):
         return None
     if other.call is not None and other.call.name in _FULL:
         return _Found("fill", size)
@@ -147,4 +151,4 @@ def _is_mask(value: Expr) -> bool:
     if len(operands) == 2 and operands[0].is_literal and operands[0].literal == 1:
         return True
     called = [part.call.name for part in value.nested if part.call is not None]
-    return any(_MASK.search(name) for name in (*value.written_names, *called))
+    return any(name in _TESTS for name in called) or any(_MASK.search(name) for name in (*value.written_names, *called))

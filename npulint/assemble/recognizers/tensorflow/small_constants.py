@@ -9,7 +9,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import ONE_FROM, in_half, number, vanishing
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
-from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_tensor, is_wide
+from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.code import CallResult, Op, Ref, Value
@@ -135,7 +135,7 @@ def _guard(value: Expr) -> float:
         return _guard(assigned[0].value) if len(assigned) == 1 and assigned[0].target == value.written else 0.0
     call = value.call
     if call is not None:
-        return 0.0 if is_wide(value) else _guard_of_call(call)
+        return 0.0 if is_kept(value) else _guard_of_call(call)
     added = value.operands("+")
     bounds = [lost for one in added if (lost := vanishing(one))]
     if bounds:

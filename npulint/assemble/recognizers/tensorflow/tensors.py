@@ -6,6 +6,8 @@ from npulint.assemble.cursors import Expr
 from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 
+_KEPT = frozenset(f"tensorflow.{name}" for name in ("float64", "double", "int8", "int16", "int32", "int64", "uint8"))
+_LOWERED = frozenset(f"tensorflow.{name}" for name in ("float32", "float16", "bfloat16"))
 _PACKAGES = frozenset(("tensorflow", "keras"))
 
 
@@ -31,6 +33,14 @@ def _is_of_tensors(part: Expr) -> bool:
     return len(assigned) == 1 and assigned[0].value.operator != "" and is_tensor(assigned[0].value)
 
 
-def is_wide(value: Expr) -> bool:
-    """Whether an expression names float64, whose operations no mode lowers."""
-    return any(part.written and part.name in ("tensorflow.float64", "tensorflow.double") for part in value.mentioned)
+@walker(depth=6, otherwise=bool)
+def is_kept(value: Expr) -> bool:
+    """Whether an expression is cast to, or made of, a type whose operations no mode lowers: float64 or an integer."""
+    call = value.call
+    if call is None:
+        return any(is_kept(one) for one in value.operands())
+    named = [one.name for one in (*call.args[1:], *call.keywords.values()) if one.written]
+    types = [name for name in named if name in _KEPT or name in _LOWERED]
+    if types:
+        return types[0] in _KEPT
+    return bool(call.args) and is_kept(call.args[0])
