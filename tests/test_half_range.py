@@ -37,7 +37,7 @@ _SPELLINGS = {
 
 @pytest.mark.parametrize(("text", "constant"), _SPELLINGS.values(), ids=_SPELLINGS.keys())
 def test_constant_however_it_is_written(text: str, constant: str) -> None:
-    (fact,) = facts(_HEAD + text + "\n", "large_constant")
+    (fact,) = facts(_HEAD + text + "\n", "mask_constant")
     assert (fact.name, fact.get("constant"), fact.get("becomes")) == ("multiply", constant, "-inf")
 
 
@@ -46,7 +46,7 @@ def test_constant_of_another_module() -> None:
         "a.py": f"{_HEAD}from limits import VERY_NEGATIVE\ndef f(mask):\n    return mask * VERY_NEGATIVE\n",
         "limits.py": "VERY_NEGATIVE = -1e9\n",
     }
-    assert [fact.get("constant") for fact in facts(files, "large_constant")] == ["-1e+09"]
+    assert [fact.get("constant") for fact in facts(files, "mask_constant")] == ["-1e+09"]
 
 
 # text -> how the constant meets the tensor; nothing: it does not
@@ -75,7 +75,7 @@ _ROLES = {
 
 @pytest.mark.parametrize(("text", "roles"), _ROLES.values(), ids=_ROLES.keys())
 def test_how_a_large_constant_meets_a_tensor(text: str, roles: list[str]) -> None:
-    assert [fact.name for fact in facts(f"{_HEAD}{text}\n", "large_constant")] == roles
+    assert [fact.name for fact in facts(f"{_HEAD}{text}\n", "mask_constant")] == roles
 
 
 # text -> constants that float16 loses

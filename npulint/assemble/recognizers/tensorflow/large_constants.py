@@ -33,7 +33,7 @@ _CHOICES = frozenset(("tensorflow.where", "tensorflow.where_v2"))
 _SAME = frozenset("tensorflow.cast tensorflow.to_float tensorflow.expand_dims tensorflow.reshape".split())
 
 
-@fact_kind("large_constant")
+@fact_kind("mask_constant")
 class LargeConstant(PlaceFact):
     """A constant that float16 cannot represent meets a tensor; the name says how: a mask is multiplied by it
     (``multiply``), another tensor is (``scale``), a tensor is divided by it (``divide``), or masked elements get it
