@@ -52,8 +52,8 @@ class _Guard:
 
     @attribute
     def becomes(self) -> str:
-        """What it is in float16."""
-        return in_half(self.lost())
+        """What it is in float16; none if it is large enough, or no guard."""
+        return in_half(self.lost()) if self.lost() else NONE
 
 
 @fact_kind("small_constant")
