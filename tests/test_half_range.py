@@ -148,6 +148,7 @@ def test_guard_that_float16_can_represent() -> None:
 _FILLS = {
     "finfo": ("x = x.masked_fill(m, torch.finfo(torch.float32).min)", [_LOWEST]),
     "finfo of the tensor": ("x = x.masked_fill(m, torch.finfo(x.dtype).min)", []),
+    "finfo of bfloat16": ("x = x.masked_fill(m, torch.finfo(torch.bfloat16).min)", []),
     "finfo of float16": ("x = x.masked_fill(m, torch.finfo(torch.float16).min)", []),
     "power": ("x = x.masked_fill(m, -2**32 + 1)", ["-4.29497e+09"]),
     "product by a name": ("LOW = -1e9\nx = (1 - m) * LOW", ["-1e+09"]),

@@ -9,12 +9,14 @@ from typing import Literal
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.half_range import OVERFLOWS_FROM, number
+from npulint.assemble.named_numbers import limit_of
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.half_types import half_by
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Op
 from npulint.facts.kinds import fact_kind
 
+_LOWEST_OF_BFLOAT16 = limit_of("bfloat16", "min")
 _FILLS = frozenset(("masked_fill", "masked_fill_"))
 _MASKS = ("==", "!=", "<", ">", "<=", ">=", "~", "&", "|")  # operators that return a mask
 
@@ -96,6 +98,7 @@ def _multiplied(assignment: AssignmentSite) -> list[MaskFill]:
 
 
 def _size(value: Expr) -> float | None:
-    """A negative number that float16 cannot represent, including infinity; None for anything else."""
+    """A negative number that float16 cannot represent, including infinity; None for anything else, also for the minimum
+    of bfloat16, which only tensors of that type get."""
     size = number(value)
-    return size if size is not None and size <= -OVERFLOWS_FROM else None
+    return size if size is not None and size <= -OVERFLOWS_FROM and size != _LOWEST_OF_BFLOAT16 else None
