@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from npulint.facts.model import Problem, Span
@@ -198,12 +200,15 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
 
 
 class FrameworkUse(msgspec.Struct, frozen=True):
-    """A framework or adapter (the name of its package) that some files import, and the first import."""
+    """What is seen where no training program is recognised, in how many files, and the first place. `use`: a framework
+    or adapter that is imported, a configuration file of a framework, or a script or module that is started and is not
+    among the files; `framework` names it."""
 
     framework: str
     files: int
     path: str
     line: int
+    use: Literal["import", "configuration", "start"] = "import"
 
 
 class GraphSummary(msgspec.Struct, frozen=True):

@@ -46,10 +46,22 @@ def test_the_headline_does_not_say_that_nothing_is_to_be_migrated(
 
 def test_json_lists_what_was_seen(library: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(report(capsys, "json"))["frameworks_seen"] == [
-        {"framework": "tensorflow", "files": 2, "path": "lib/layers.py", "line": 1},
-        {"framework": "torch", "files": 1, "path": "lib/other.py", "line": 2},
+        {"framework": "tensorflow", "files": 2, "path": "lib/layers.py", "line": 1, "use": "import"},
+        {"framework": "torch", "files": 1, "path": "lib/other.py", "line": 2, "use": "import"},
     ]
     assert '{"kind":"framework","framework":"torch","files":1,' in report(capsys, "jsonl")
+
+
+def test_launchers_and_configurations_that_were_not_understood_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ds.json").write_text('{"zero_optimization": {"stage": 2}}', encoding="utf-8")
+    (tmp_path / "run.sh").write_text("torchrun --nproc_per_node 8 pretrain.py --deepspeed x\n", encoding="utf-8")
+    text = report(capsys, "text")
+    assert "1 configuration file of DeepSpeed was not understood as a training: ds.json:1" in text
+    assert "pretrain.py is started by 1 launcher, run.sh:1, and is not among the files" in text
+    assert "othing to migrate" not in text
 
 
 def test_the_verdict_of_the_page_is_its_own(library: Path, capsys: pytest.CaptureFixture[str]) -> None:

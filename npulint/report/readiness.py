@@ -49,9 +49,10 @@ def place_of(item: ChecklistItem) -> str:
 
 
 def seen(result: RunResult, lang: str) -> list[str]:
-    """What is seen where no training program is recognised: a sentence for each framework that files import."""
+    """What is seen where no training program is recognised, in sentences: frameworks that files import, configuration
+    files, and scripts that are started and are not there."""
     return [
-        count(lang, "readiness.seen", one.files, name=one.framework, place=f"{leading(one.path)}:{one.line}")
+        count(lang, f"readiness.seen.{one.use}", one.files, name=one.framework, place=f"{leading(one.path)}:{one.line}")
         for one in result.seen
     ]
 
