@@ -33,6 +33,12 @@ def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
     return found
 
 
+@once
+def has_partials(context: Context) -> bool:
+    """Whether the project calls ``functools.partial``."""
+    return any(home.calls_of("partial") for home in context.project.modules.values())
+
+
 def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     """For each of the project's calls of a function: what it passes for a parameter (None: not passed there, or by
     ``*args``)."""

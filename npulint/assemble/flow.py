@@ -13,6 +13,7 @@ from npulint.assemble.callers import passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
 from npulint.assemble.mappings import fields, mappings
+from npulint.assemble.named_numbers import FINFO, limit_of, named_number
 from npulint.assemble.objects import assumed_item, elements, returned
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
@@ -24,6 +25,7 @@ _DEPTH = 13
 _STEPS = 600  # expressions that one question may look at; many branches would make it explode
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
+_SAME_NUMBER = frozenset(("numpy.float32", "numpy.float64"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _CONSTANTS = ("tensorflow.", "torch.", "npu_bridge.", "npu_device.")
@@ -48,11 +50,27 @@ def _of_operation(value: Expression) -> PossibleValues:
     if value.operator == "[]":
         return _of_element(*value.operands())
     if value.operator == ".":
-        return NOTHING
+        return _of_limit(*value.operands())
     if value.operator == "iter":
         item = assumed_item(value)
         return NOTHING if item is None else known(item)
     return apply(value.operator, [known(operand) for operand in value.operands()])
+
+
+def _of_limit(holder: Expression, name: Expression) -> PossibleValues:
+    """The number that ``numpy.finfo(numpy.float32).min`` gives."""
+    if not isinstance(holder.value, CallResult):
+        return NOTHING
+    module, index = holder.module, holder.value.call
+    call = module.code.calls[index]
+    if len(call.args) != 1 or holder.context.names.of_call(module, index) not in FINFO:
+        return NOTHING
+    asked = holder.sibling(call.args[0])
+    return _number(limit_of(str(asked.value.value) if isinstance(asked.value, Const) else asked.name, name.text))
+
+
+def _number(found: float | None) -> PossibleValues:
+    return NOTHING if found is None else PossibleValues((found,), True)
 
 
 def _of_element(holder: Expression, key: Expression) -> PossibleValues:
@@ -94,6 +112,9 @@ def _of_name(value: Expression) -> PossibleValues:
         if parameter is not None:
             return parameter
         meaning = value.name
+        number = named_number(meaning)
+        if number is not None:
+            return _number(number)
         return PossibleValues((meaning,), True) if meaning.startswith(_CONSTANTS) and "()" not in meaning else NOTHING
     parts = [known(value.elsewhere(home, bind.value, bind.block, bind.line)) for home, bind in bound]
     function = taker(module, name, block)
@@ -192,6 +213,8 @@ def _of_result(value: Expression) -> PossibleValues:
         return _of_environment(here, call)
     if name == "isinstance" and len(call.args) == 2:
         return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
+    if name in _SAME_NUMBER and len(call.args) == 1:
+        return known(here.sibling(call.args[0]))
     if name in _SAME and call.args:
         return apply(name, [known(here.sibling(call.args[0]))])
     if last in METHODS and not call.args:

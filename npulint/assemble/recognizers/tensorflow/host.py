@@ -38,6 +38,11 @@ class HostOperation(CallFact):
             return "path" if self.active == "yes" else "unknown"
         return placed(self.call)
 
+    @attribute
+    def feeds_model(self) -> bool:
+        """Whether layers, losses or optimizers certainly use its result, outside the input pipeline."""
+        return placed(self.call) != "input" and _placement(self.call.context).feeds_model(self.call)
+
 
 @recognizes(matching=lambda name: name in host_ops())
 def host_operations(call: CallSite) -> list[HostOperation]:

@@ -11,6 +11,7 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.reach import reached_from
+from npulint.assemble.recognizers.tensorflow.estimator_classes import EXPERIMENT, is_copier
 from npulint.assemble.script_role import Purpose, purpose
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import memoized, walker
@@ -26,6 +27,7 @@ _CHANGING = lazy_compile(r"(?:^|[._])(?:assign|scatter)(?:_\w+)?$|\.no_op$|\.get
 _BY_NAME = lazy_compile(r"get_(?:operation|tensor)_by_name$|as_graph_element$|import_graph_def$")
 _LOADING = frozenset("restore import_graph_def import_meta_graph load_model load_weights init_from_checkpoint".split())
 _WRITING = frozenset("write_graph convert_variables_to_constants export_meta_graph simple_save freeze_graph".split())
+_COPIES = 3  # of an Estimator, each of another one
 _RUNS = ("run", "eval", "partial_run")
 _LIBRARIES = ("tensorflow", "tf_slim.", "keras.", "numpy.")
 _BUILT_IN = frozenset(dir(builtins))
@@ -73,14 +75,18 @@ def _estimator_work(context: Context) -> dict[CallSite, frozenset[str]]:
             holder = call.argument("estimator", 0) if call.name.endswith(".train_and_evaluate") else call.receiver
             for site in () if holder is None else made_by(holder):
                 found[site] = found.get(site, frozenset()) | {call.last}
+        for call in module.calls_named("Experiment"):
+            holder = call.argument("estimator", 0) if call.name == EXPERIMENT else None
+            for site in () if holder is None else made_by(holder):
+                found[site] = found.get(site, frozenset()) | _FITTING
     return found
 
 
 def made_by(estimator: Expr) -> list[CallSite]:
     """The calls that made an Estimator; ``add_metrics`` gives a copy of another one."""
     found = estimator.sites
-    for _ in range(2):
-        inner = [(site, site.argument("estimator", 0) if site.last == "add_metrics" else None) for site in found]
+    for _ in range(_COPIES):
+        inner = [(site, site.argument("estimator", 0) if is_copier(site.name) else None) for site in found]
         found = [one for site, value in inner for one in ([site] if value is None else value.sites)]
     return found
 

@@ -11,6 +11,7 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.ranks import on_one_rank
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch.accumulation import every_few
 from npulint.assemble.recognizers.torch.data_loading import ancestry
 from npulint.assemble.training import train_loop
 from npulint.assemble.walker import walker
@@ -231,15 +232,7 @@ def _accumulates(call: CallSite) -> bool:
     loop = train_loop(call.scope)
     around = list(call.scope.ancestors) if loop is not None else []
     inner = around[: around.index(loop)] if loop in around else []
-    return any(block.kind == "if" and _every_few(block.test) for block in inner)
-
-
-def _every_few(test: Expr) -> bool:
-    """``(i + 1) % n == 0`` with an n that is not 1."""
-    operands = test.operands()
-    if test.operator == "%" and len(operands) == 2:
-        return operands[1].single != 1
-    return any(map(_every_few, operands))
+    return any(block.kind == "if" and every_few(block.test) for block in inner)
 
 
 def _device_chosen(call: CallSite) -> DeviceChosen:

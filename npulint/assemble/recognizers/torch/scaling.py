@@ -7,6 +7,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.accumulation import Part, part_of
 from npulint.assemble.recognizers.torch.receiver_types import makers
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -86,6 +87,12 @@ class ScalerUse(CallFact):
     def closure(self) -> bool:
         """Whether a closure is passed."""
         return self.call.has_keyword("closure")
+
+    @attribute
+    def accumulation(self) -> Part:
+        """Whether gradients are accumulated: ``every`` if it runs for every batch although the scaler steps every few
+        batches, ``gated`` if it runs as often as the step."""
+        return part_of(self.call)
 
 
 def makes_scaler(call: CallSite) -> bool:
