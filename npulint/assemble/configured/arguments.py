@@ -61,7 +61,7 @@ class ArgumentMeaning(Fact, dict=True):
 
     @attribute
     def value(self) -> str:
-        """The value as written, `true` and `false` for those of switches; `unset` for an argument that is left out."""
+        """The value as written, `true` and `false` for those of switches; `unset` for an argument that is not given."""
         if self._rule.values == (UNSET,):
             return "unset"
         value, known = self._setting.value, written(self._setting.value)
