@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from npulint.assemble.context import Context
+from npulint.assemble.module import Module
 from npulint.data.training_arguments import configuring_call, frameworks_by_import
 from npulint.facts.code import Code, Ref, Value
 
@@ -13,7 +14,7 @@ def frameworks_of(context: Context, entry: str) -> list[str]:
     """The frameworks whose names the modules of a script use."""
 
     def work() -> list[str]:
-        used = {name for code in _reached(context, entry) for name in _names(code)}
+        used = {name for module in _reached(context, entry) for name in _of_module(context, module, _names)}
         return [
             framework
             for prefix, framework in frameworks_by_import()
@@ -27,17 +28,23 @@ def fields_of(context: Context, entry: str) -> list[str]:
     """The fields to which classes of a script that extend the arguments of a framework give defaults."""
 
     def work() -> list[str]:
-        return list(dict.fromkeys(name for code in _reached(context, entry) for name in _fields(code)))
+        found = (name for module in _reached(context, entry) for name in _of_module(context, module, _fields))
+        return list(dict.fromkeys(found))
 
     return context.memoize(("arguments with defaults", entry), work)
 
 
-def _reached(context: Context, entry: str) -> Iterator[Code]:
-    """The code of a script and of the modules that it uses."""
+def _of_module(context: Context, module: Module, what: Callable[[Code], Iterator[str]]) -> list[str]:
+    """What a module has; many scripts use the same modules."""
+    return context.memoize((what.__name__, module.path), lambda: list(dict.fromkeys(what(module.code))))
+
+
+def _reached(context: Context, entry: str) -> Iterator[Module]:
+    """A script and the modules that it uses."""
     seen, queue = {entry}, [entry]
     while queue:
         module = context.project.modules[queue.pop()]
-        yield module.code
+        yield module
         more = [path for path in context.project.uses(module.path) if path not in seen]
         seen.update(more)
         queue += more
