@@ -36,7 +36,7 @@ def fields_of(context: Context, entry: str) -> list[str]:
 
 def _of_module(context: Context, module: Module, what: Callable[[Code], Iterator[str]]) -> list[str]:
     """What a module has; many scripts use the same modules."""
-    return context.memoize((what.__name__, module.path), lambda: list(dict.fromkeys(what(module.code))))
+    return context.memoize(("configured", what.__name__, module.path), lambda: list(dict.fromkeys(what(module.code))))
 
 
 def _reached(context: Context, entry: str) -> Iterator[Module]:
