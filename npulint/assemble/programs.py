@@ -255,7 +255,7 @@ class Programs:
                     return True
         if any(f.scope.module.function_of(f.scope.block) < 0 for f in facts):
             return True
-        return module.path not in self._imported and self._works_on_device(module)
+        return module.path not in self._imported and (self._works_on_device(module) or self._starts_work(module))
 
     def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
         """These functions of a module with their direct and indirect callers."""
@@ -274,6 +274,17 @@ class Programs:
         facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
         places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
         return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
+
+    def _starts_work(self, module: Module) -> bool:
+        """Whether module-level code surely runs what trains, in whatever module of the project that is, as in
+        ``Trainer(Model()).train()``."""
+        blocks = {call.block for call in module.code.calls}
+        if all(module.function_of(block) >= 0 or module.class_of(block) >= 0 for block in blocks):
+            return False
+        paths = sorted(self.closure(module))
+        found = [fact for path in paths for kind in _MODULE_LEVEL for fact in self.facts[path].get(kind, ())]
+        reach = self._reach(module.path, paths, surely=True)
+        return any(reach.reaches({_place(fact)}) for fact in found if isinstance(fact, CodeFact))
 
     @cached_property
     def _imported(self) -> set[str]:

@@ -22,7 +22,7 @@ _SIDE = lazy_compile(
 
 def ranked(programs: Sequence[ProgramSummary]) -> list[ProgramSummary]:
     """The programs as a maintainer would list them: those that train before others, tests and benchmarks last; then
-    those that installed commands start, those whose name says that they are the main script, those with most launchers
+    those beside tools that no launcher starts, those that installed commands start, those whose name says that they are the main script, those with most launchers
     and variants (``train_net_lora.py`` of ``train_net.py``), those in few folders, with the shortest name, with most
     files."""
     variants = Counter(prefix for program in programs for prefix in _prefixes(_stem(program)))
@@ -46,7 +46,7 @@ def _rank(program: ProgramSummary, variants: int) -> tuple[object, ...]:
         apart == 2,
         "train" not in program.roles,
         apart,
-        _SIDE.search(program.entry) is not None,
+        _SIDE.search(program.entry) is not None and not program.launches,
         program.started_by != _STARTED[0],
         stem not in _MAIN,
         -program.launches - variants,

@@ -16,7 +16,7 @@ _WORDS = (  # most likely first
 )
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
+_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef, ast.Expr)
 _BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
@@ -26,7 +26,8 @@ def is_relevant(text: str) -> bool:
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
-    """The imports, and module-level assignments and classes; enough for the import graph and constants."""
+    """The imports, and module-level assignments, calls and classes; enough for the import graph, for constants, and to
+    see what a script begins."""
     kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, _KEPT)]
     if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may be in functions
         kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
@@ -35,11 +36,7 @@ def read_lightly(text: str, tree: ast.Module) -> Code:
 
 def omits_nothing(tree: ast.Module) -> bool:
     """Whether a reduced reading leaves nothing out: a package that only imports names, for instance."""
-    return all(isinstance(node, _KEPT) or _is_text(node) for node in tree.body)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return all(isinstance(node, _KEPT) for node in tree.body)
 
 
 def _imports(function: ast.stmt) -> bool:
