@@ -150,7 +150,7 @@ def _is_estimator_class(name: str) -> bool:
 
 
 def _is_of_keras(call: CallSite) -> bool:
-    """Whether a method belongs to a Keras model that the project makes elsewhere, or has a name that only Keras uses."""
+    """Whether a method belongs to a Keras model that the project makes elsewhere, or has a name of Keras only."""
     if call.receiver is None or call.target is not None:
         return False
     return call.last == "fit_generator" or any(_KERAS_MODEL.match(f"{one.name}()") for one in call.receiver.sites)
