@@ -177,6 +177,24 @@ def placeholders(call: CallSite) -> list[DynamicShape]:
     return []
 
 
+@recognizes(matching=lambda name: name.endswith(".padded_batch"))
+def padded_batches(call: CallSite) -> list[DynamicShape]:
+    """Batches of tf.data that are padded to their longest element, so that each has another size."""
+    shapes = call.argument("padded_shapes", 1)
+    unknown = 0 if shapes is None or call.target is not None else _open_dimensions(shapes)
+    return [DynamicShape(call, "padded_batch", True, str(unknown))] if unknown else []
+
+
+@walker(depth=4, otherwise=int)
+def _open_dimensions(shapes: Expr) -> int:
+    """How many dimensions are None in shapes, and in what holds them."""
+    made = shapes.call
+    if made is not None:
+        return _open_dimensions(made.args[0]) if made.last == "TensorShape" and made.args else 0
+    inner = shapes.items or [value for _, value in shapes.entries]
+    return sum(1 if _is_none(one) else _open_dimensions(one) for one in inner)
+
+
 @recognizes("tensorflow.nn.top_k")
 def top_k(call: CallSite) -> Iterator[CallFact]:
     """Calls of ``top_k``, the sums of their values where they are computed, and the shapes that depend on k."""
