@@ -98,7 +98,7 @@ def device_texts(call: CallSite) -> Iterator[DeviceText]:
 
 @walker(depth=3, otherwise=list)
 def _returned(value: Expr) -> list[str]:
-    """The literal parts of the texts that a function of the project may give back, also to callers that hand them on."""
+    """The literal parts of texts that a function of the project may give back, also to callers that hand them on."""
     handed_to = value.passed_to
     if handed_to is not None:
         given = [one for _, one in handed_to.passed(value.written) if one is not None]

@@ -182,7 +182,8 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
 def _is_of_dataset(call: CallSite) -> bool:
     """Whether a method is one that only datasets of TensorFlow have, or one that only datasets have is called on the
     result, directly or further down the chain."""
-    return call.last in _OF_ITS_OWN or any(following.last in _ONLY_DATASETS for following in islice(_stages_after(call), _FOLLOWING))
+    following = islice(_stages_after(call), _FOLLOWING)
+    return call.last in _OF_ITS_OWN or any(one.last in _ONLY_DATASETS for one in following)
 
 
 def _first_of_chain(call: CallSite) -> CallSite:
