@@ -30,8 +30,10 @@ _STAGES = frozenset(
     "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
     "make_initializable_iterator".split()
 )
-_OF_ITS_OWN = frozenset(("padded_batch", "make_one_shot_iterator", "make_initializable_iterator"))
-_ONLY_DATASETS = _OF_ITS_OWN | {"prefetch", "interleave", "flat_map"}
+_PADDED = "padded_batch"
+_ONLY_DATASETS = frozenset(
+    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map", _PADDED)
+)
 _CHAINED = 24  # maximum stages of a chain
 _FOLLOWING = 8  # maximum stages evaluated to recognise a dataset
 # Stage -> position of drop_remainder.
@@ -74,8 +76,8 @@ class InputStage(CallFact):
 
     @attribute
     def certain(self) -> bool:
-        """Whether it is certainly a stage: a method of TensorFlow, or one that only datasets have, or followed by one
-        of these."""
+        """Whether it is certainly a stage: a method of TensorFlow, ``padded_batch``, or followed by a method that only
+        datasets have."""
         return self.call.name.startswith("tensorflow.") or _is_of_dataset(self.call)
 
     @attribute
@@ -180,10 +182,10 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
 
 
 def _is_of_dataset(call: CallSite) -> bool:
-    """Whether a method is one that only datasets of TensorFlow have, or one that only datasets have is called on the
-    result, directly or further down the chain."""
+    """Whether a method is ``padded_batch``, or one that only datasets have is called on the result, directly or further
+    down the chain."""
     following = islice(_stages_after(call), _FOLLOWING)
-    return call.last in _OF_ITS_OWN or any(one.last in _ONLY_DATASETS for one in following)
+    return call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following)
 
 
 def _first_of_chain(call: CallSite) -> CallSite:
