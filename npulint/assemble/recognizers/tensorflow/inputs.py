@@ -30,8 +30,9 @@ _STAGES = frozenset(
     "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
     "make_initializable_iterator".split()
 )
+_PADDED = "padded_batch"
 _ONLY_DATASETS = frozenset(
-    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
+    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map", _PADDED)
 )
 _CHAINED = 24  # maximum stages of a chain
 _FOLLOWING = 8  # maximum stages evaluated to recognise a dataset
@@ -75,8 +76,9 @@ class InputStage(CallFact):
 
     @attribute
     def certain(self) -> bool:
-        """Whether it is certainly a stage: a method of TensorFlow, or followed by a method that only datasets have."""
-        return self.call.name.startswith("tensorflow.") or _is_followed_by_dataset_method(self.call)
+        """Whether it is certainly a stage: a method of TensorFlow, ``padded_batch``, or followed by a method that only
+        datasets have."""
+        return self.call.name.startswith("tensorflow.") or _is_of_dataset(self.call)
 
     @attribute
     def drop_remainder(self) -> Literal["yes", "no", "variable", "unknown", "missing"]:
@@ -167,8 +169,8 @@ class Variable(CallFact):
 def _may_be_stage(call: CallSite, name: str) -> bool:
     """Whether a method of an unknown object is a stage, by the receiver's name or by the next method of the chain."""
     if name.startswith("?"):
-        return looks_like_dataset(name.rpartition(".")[0]) or _is_followed_by_dataset_method(call)
-    return ":" in name and call.target is None and _is_followed_by_dataset_method(call)
+        return looks_like_dataset(name.rpartition(".")[0]) or _is_of_dataset(call)
+    return ":" in name and call.target is None and _is_of_dataset(call)
 
 
 def _stages_after(call: CallSite) -> Iterator[CallSite]:
@@ -179,9 +181,11 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
         following = following.method
 
 
-def _is_followed_by_dataset_method(call: CallSite) -> bool:
-    """Whether a method that only datasets have is called on the result, directly or further down the chain."""
-    return any(following.last in _ONLY_DATASETS for following in islice(_stages_after(call), _FOLLOWING))
+def _is_of_dataset(call: CallSite) -> bool:
+    """Whether a method is ``padded_batch``, or one that only datasets have is called on the result, directly or further
+    down the chain."""
+    following = islice(_stages_after(call), _FOLLOWING)
+    return call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following)
 
 
 def _first_of_chain(call: CallSite) -> CallSite:
