@@ -101,7 +101,7 @@ class Session(CallFact):
     def npu(self) -> Flag:
         """Whether its graph reaches the NPU."""
         if self._config is None or _is_none(self._config):
-            return "unknown" if self._config is None and self.call.has_keyword("**") else "no"
+            return "unknown" if self._config is None and self.call.has_unknown_options else "no"
         answers = {_reaches_npu(maker) for maker in self._config.sites}
         if not answers or "unknown" in answers:
             return "unknown"
@@ -167,7 +167,7 @@ class Estimator(CallFact):
 
     def _kind_of(self, value: Expr | None) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
         if value is None or _is_none(value):
-            return "unknown" if value is None and self.call.has_keyword("**") else "none"
+            return "unknown" if value is None and self.call.has_unknown_options else "none"
         names = [maker.name for maker in value.sites]
         if any("NPURunConfig" in name for name in names):
             return "npu"
