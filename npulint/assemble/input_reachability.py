@@ -68,8 +68,7 @@ class InputPipeline:
         return known
 
     def captures(self, made: CallSite) -> bool:
-        """Whether functions of the pipeline read, from enclosing scopes, the object that a call makes, wherever the call
-        is."""
+        """Whether functions of the pipeline read the object that a call makes from enclosing scopes."""
         if self._captured is None:
             self._captured = {made for read in self._reads() for made in read.sites}
         return made in self._captured

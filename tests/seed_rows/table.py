@@ -38,8 +38,8 @@ def programs() -> dict[str, Base]:
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A pitfall: the program with its slots, or the name of one of ``programs.yaml``, what stands in them in bad and in
-    correct form, and the checks of which one must speak at the line that ``@here`` marks. `places` are lines that cannot
-    be marked in the program, as ``path:line``; `without` gives for a style, or for all of ``values``, why it does not
+    correct form, and the checks of which one must speak at the line with ``@here``. `places` are lines that cannot be
+    marked in the program, as ``path:line``; `without` gives for a style, or for all of ``values``, why it does not
     apply; `open` for a style why it is not reported yet; `by_hand` why its fix is refused."""
 
     checks: tuple[str, ...]

@@ -278,16 +278,19 @@ def _names(context: Context) -> dict[CallSite, str]:
     for module in module_scopes(context):
         for one in _assignments_to(module, "*"):
             for call in _at(one, one.target.removesuffix(".*")).sites:
-                if call in optimizers and call not in found:
-                    found |= {call: name for name in _filled(one)}
+                if call in optimizers and call not in found and (name := _filled(one)):
+                    found[call] = name
     return found
 
 
-def _filled(one: AssignmentSite) -> list[str]:
-    """The name that a ``setattr`` of computed attributes gives; ``?`` where any attribute may be set."""
-    set_here = situations(one.computed_key)
-    names = [known_in(one.value, situation).single for attribute, situation in set_here if attribute == "name"]
-    return [name if isinstance(name, str) else "?" for name in names[:1]] or ([] if set_here else ["?"])
+def _filled(one: AssignmentSite) -> str:
+    """The name that a ``setattr`` of computed attributes gives: empty for none, ``?`` where it may set any."""
+    attributes = situations(one.computed_key)
+    for written, situation in attributes:
+        if written == "name":
+            name = known_in(one.value, situation).single
+            return name if isinstance(name, str) else "?"
+    return "" if attributes else "?"
 
 
 @once_per_file
