@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from textwrap import dedent, indent
@@ -21,6 +21,15 @@ NOT_FIXED = "notebook"
 STYLES: dict[str, Style] = {**STRUCTURES, **VALUES}
 GROUPS = {"values": tuple(VALUES), "structures": tuple(STRUCTURES)}
 _HERE = re.compile(r"# (or )?here\b")
+
+
+def filled(text: str, slots: Mapping[str, str]) -> str:
+    """A program with its slots filled; those without anything disappear."""
+    for name, part in slots.items():
+        line = next((one for one in text.split("\n") if one.strip() == f"<{name}>"), "")
+        margin = line[: len(line) - len(line.lstrip())]
+        text = text.replace(line, indent(dedent(part).strip(), margin)) if line else text
+    return re.sub(r"^\s*<\w+>\n", "", text, flags=re.M).replace("@here", "# here")
 
 
 class Base(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,11 +68,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The program in one of its forms, its value marked."""
         base = programs().get(self.program)
         text, slots = (base.text, base.slots) if base else (self.program, {})
-        for name, part in {**slots, **(self.bad if bad else self.good)}.items():
-            line = next(one for one in text.split("\n") if one.strip() == f"<{name}>")
-            margin = line[: len(line) - len(line.lstrip())]
-            text = text.replace(line, indent(dedent(part).strip(), margin))
-        return re.sub(r"^\s*<\w+>\n", "", text, flags=re.M).replace("@here", "# here")
+        return filled(text, {**slots, **(self.bad if bad else self.good)})
 
     def rendered(self, style: str, bad: bool) -> Files:
         """The files of one form in a style. Raises `DoesNotApplyError`."""
