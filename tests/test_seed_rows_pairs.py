@@ -22,7 +22,7 @@ def catalogue() -> Catalogue:
 
 
 def cases() -> list[object]:
-    found = []
+    found: list[object] = []
     for name, case in differences().items():
         for styles in combinations(name):
             reason = next((case.open[style] for style in styles if style in case.open), "")

@@ -151,7 +151,8 @@ def several_methods(text: str) -> Files:
 
 
 def _methods(definitions: str) -> tuple[str, list[str]]:
-    kept, methods = [], []
+    kept: list[str] = []
+    methods: list[str] = []
     for one in statements(definitions) if definitions.strip() else []:
         node = ast.parse(one.strip("\n")).body[0]
         plain = isinstance(node, ast.FunctionDef) and not node.decorator_list
@@ -188,12 +189,12 @@ def notebook(text: str) -> Files:
     """A notebook: imports, definitions, and each statement in a cell of its own."""
     imports, definitions, body = parts(unmarked(text))
     cells = [imports, *(statements(definitions) if definitions else []), *statements(body)]
-    made = [
+    made: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": _source(cell)}
         for cell in cells
         if cell.strip()
     ]
-    title = {"cell_type": "markdown", "metadata": {}, "source": ["# Training\n"]}
+    title: dict[str, object] = {"cell_type": "markdown", "metadata": {}, "source": ["# Training\n"]}
     document = {"cells": [title, *made], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     return {"train.ipynb": json.dumps(document, indent=1) + "\n"}
 

@@ -100,7 +100,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def table() -> dict[str, Case]:
     """All cases by the name of their row and their own name."""
-    found = {}
+    found: dict[str, Case] = {}
     for path in sorted(ROWS.glob("*.yaml")):
         row = msgspec.yaml.decode(path.read_bytes(), type=Row)
         found |= {f"{path.stem}: {name}": case for name, case in row.cases.items()}
