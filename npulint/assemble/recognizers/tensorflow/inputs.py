@@ -87,7 +87,7 @@ class InputStage(CallFact):
             return "yes" if self.name == "batch_and_drop_remainder" else "missing"
         known = self.call.argument_value("drop_remainder", _BATCHES[self.name])
         if known is None:
-            return "unknown" if self.call.has_keyword("**") else "missing"
+            return "unknown" if self.call.has_unknown_options else "missing"
         if known.symbol or not isinstance(known.single, bool):
             return "variable"
         return "yes" if known.single else "no"
@@ -157,7 +157,10 @@ class Variable(CallFact):
     def in_input(self) -> InInput:
         """Whether a function of the input pipeline creates this variable, or reads it from an enclosing scope."""
         here = surroundings_of(self.scope).in_input
-        readers = pipeline_of(self.call.context).readers(self.scope)
+        pipeline = pipeline_of(self.call.context)
+        readers = pipeline.readers(self.scope)
+        if here != "yes" and pipeline.captures(self.call):
+            return "yes"
         if here == "yes" or not readers:
             return here
         for kept in self.call.assignments:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from npulint.assemble.choices import choices
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import BRANCHES
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
@@ -101,7 +102,7 @@ class OptimizerStep(CallFact):
     def beside_scaled(self) -> Flag:
         """Whether the same file scales the loss of another optimizer; unknown under a condition that chooses between
         them."""
-        if any(scope.kind in ("if", "else") for scope in self.call.scope.ancestors):
+        if any(scope.kind in BRANCHES and not scope.has_main_test for scope in self.call.scope.ancestors):
             return "unknown"
         return flag(scales_for_npu(self.call.scope))
 
