@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ import torch
 from npulint.fakes.torch import optim, recording
 
 _LEVELS = ("O0", "O1", "O2", "O3")
+_OF_CUDA = ("FusedAdagrad", "FusedAdam", "FusedLAMB", "FusedNovoGrad", "FusedSGD")
 
 
 def install(name: str) -> None:
@@ -21,9 +23,16 @@ def install(name: str) -> None:
     amp = types.ModuleType(f"{name}.amp")
     vars(amp).update(initialize=initialize, scale_loss=scale_loss, master_params=master_params)
     optimizers = types.ModuleType(f"{name}.optimizers")
-    vars(optimizers).update(optim.MEMBERS)
+    vars(optimizers).update(optim.MEMBERS, **{one: _needs_cuda(one) for one in _OF_CUDA})
     vars(package).update(amp=amp, optimizers=optimizers)
     sys.modules[f"{name}.amp"], sys.modules[f"{name}.optimizers"] = amp, optimizers
+
+
+def _needs_cuda(name: str) -> Callable[..., Any]:
+    def called(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"apex.optimizers.{name} requires cuda extensions")
+
+    return called
 
 
 def initialize(
@@ -36,18 +45,21 @@ def initialize(
     combine_ddp: bool | None = None,
     **more: Any,
 ) -> Any:
-    """Models and optimizers as they are. Raises `RuntimeError` for gradients that are combined without a fused
-    optimizer."""
+    """Models and optimizers as they are. Raises `RuntimeError` for an unknown level."""
     if opt_level not in _LEVELS:
         raise RuntimeError(f"Unexpected optimization level {opt_level}")
     given = optimizers if isinstance(optimizers, (list, tuple)) else [optimizers] if optimizers is not None else []
     recording.add("amp", opt_level=opt_level, loss_scale=loss_scale, combine_grad=combine_grad, enabled=enabled)
-    if combine_grad and any(getattr(one, "is_fused_optimizer", False) for one in given):
-        raise RuntimeError("combine_grad is not to be used with fused optimizers")
     scale = 128.0 if loss_scale in (None, "dynamic") else float(loss_scale)
     for one in given:
         one.loss_scale = scale
+        if combine_grad or getattr(one, "is_fused_optimizer", False):
+            one.clip_optimizer_grad_norm_fused = functools.partial(_clip, one)
     return models if optimizers is None else (models, optimizers)
+
+
+def _clip(optimizer: Any, max_norm: float, norm_type: float = 2) -> torch.Tensor:
+    return torch.nn.utils.clip_grad_norm_(list(master_params(optimizer)), max_norm, norm_type)
 
 
 @contextlib.contextmanager

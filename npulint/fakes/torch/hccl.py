@@ -41,7 +41,7 @@ class HcclGroup(_Group):
         """The name that programs ask for."""
         return "hccl"
 
-    def barrier(self, options: Any = None) -> Any:
+    def barrier(self, opts: Any = None) -> Any:
         """Wait for all."""
         return self._gloo.barrier()
 

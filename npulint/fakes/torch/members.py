@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -47,13 +47,10 @@ class Stream:
     def __exit__(self, *raised: object) -> None:
         return None
 
-    def wait_stream(self, stream: Any) -> None:
+    def synchronize(self, *others: Any, **named: Any) -> None:
         """Does nothing: nothing is outstanding."""
 
-    wait_event = record = wait = wait_stream
-
-    def synchronize(self) -> None:
-        """Does nothing: nothing is outstanding."""
+    wait_stream = wait_event = record = wait = synchronize
 
     def record_event(self, event: Any = None) -> Any:
         return event or Stream()
@@ -81,7 +78,9 @@ def _simulated() -> dict[str, Any]:
     found: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
     found |= {name: _answering(0) for name in _ZERO}
     found |= {name: _setting(name) for name in _RECORDED}
-    found |= {name: _typed(dtype) for name, dtype in _TYPES.items()}
+    types_of_npu = {name: TensorType(name, dtype) for name, dtype in _TYPES.items()}
+    know_types(types_of_npu)
+    found |= types_of_npu
     found |= dict.fromkeys(("Stream", "Event", "StreamContext"), Stream)
     found |= {name: _answering(Stream()) for name in ("current_stream", "default_stream")}
     found["stream"] = lambda stream: stream if stream is not None else Stream()
@@ -124,13 +123,33 @@ def _setting(name: str) -> Callable[..., None]:
     return record
 
 
-def _typed(dtype: torch.dtype) -> Callable[..., torch.Tensor]:
-    def tensor(*args: Any) -> torch.Tensor:
-        if not args or all(isinstance(one, int) for one in args):
-            return torch.empty(args or 0, dtype=dtype, device=device.NAME)
-        return torch.tensor(args[0], dtype=dtype, device=device.NAME)
+class TensorType:
+    """``torch.npu.FloatTensor`` and its like: makes tensors, and is an argument of ``Tensor.type``."""
 
-    return tensor
+    def __init__(self, name: str, dtype: torch.dtype) -> None:
+        self.name, self.dtype = f"torch.npu.{name}", dtype
+
+    def __call__(self, *args: Any) -> torch.Tensor:
+        if not args or all(isinstance(one, int) for one in args):
+            return torch.empty(args or 0, dtype=self.dtype, device=device.NAME)
+        return torch.as_tensor(args[0], dtype=self.dtype).to(device.NAME)
+
+
+def know_types(types_of_npu: Mapping[str, TensorType]) -> None:
+    """Let ``Tensor.type`` take these types, and their names."""
+    named = {one.name: one for one in types_of_npu.values()}
+    original: Any = torch.Tensor.type
+
+    def converted(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        wanted = named.get(dtype, dtype) if isinstance(dtype, str) else dtype
+        if isinstance(wanted, TensorType):
+            return self.to(device.NAME, wanted.dtype)
+        if dtype is None and self.device.type == device.NAME:
+            return next((one.name for one in named.values() if one.dtype is self.dtype), "torch.npu.Tensor")
+        return original(self, dtype, *args, **kwargs)
+
+    tensor: Any = torch.Tensor
+    tensor.type = converted
 
 
 def _not_simulated(name: str) -> Callable[..., Any]:
