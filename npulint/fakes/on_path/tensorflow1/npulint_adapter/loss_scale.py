@@ -42,13 +42,12 @@ class NPULossScaleOptimizer(scaled.LossScaleOptimizer):
         self._opt = opt  # before anything is asked for: see `__getattr__`
         super().__init__(opt=opt, loss_scale_manager=loss_scale_manager)
         given = getattr(loss_scale_manager, "_given", {})
-        if not given:
-            raise TypeError(f"NPULossScaleOptimizer: {type(loss_scale_manager).__name__} is no manager of the adapter")
         self._recorded = record.add(
             "loss_scales",
             {
                 "class": type(self).__name__,
                 "manager": type(loss_scale_manager).__name__,
+                "own_manager": bool(given),  # those of TensorFlow are accepted
                 "optimizer": type(opt).__name__,
                 "is_distributed": is_distributed,
                 "applied": 0,
