@@ -1,18 +1,21 @@
 """Runs programs with the fakes, each in a process of its own that has a framework already:
-``python forked_programs.py torch < programs.json``. A program is ``{"folder": path, "script": name, "on": [names]}``;
-the answer to each is the end of its traceback, empty where it ran. `on` are names that must be on the NPU at the end.
-For Python 3.7, which TensorFlow 1.15 needs."""
+``python forked_programs.py torch < programs.json``. A program is ``{"folder": path, "script": name}``; the answer to
+each is the end of its traceback, empty where it ran. It may also have `on`, names that must be on the NPU at the end,
+and `given`, a script that defines what the program leaves out. For Python 3.7, which TensorFlow 1.15 needs."""
 
 import atexit
+import builtins
 import importlib
 import json
 import os
 import runpy
+import signal
 import sys
 import traceback
 import warnings
 
 _RECORD = "NPULINT_FAKE_RECORD"
+_SECONDS = 120  # a program that takes longer is ended
 
 
 def _left_on_host(names, namespace):
@@ -25,6 +28,13 @@ def _left_on_host(names, namespace):
     return [name for name in names if types(namespace[name]) != {"npu"}]
 
 
+def _give(path):
+    """Names that examples leave out, defined by a script, for all modules of a program."""
+    for name, value in (runpy.run_path(path) if path else {}).items():
+        if not name.startswith("_") and not hasattr(builtins, name):
+            setattr(builtins, name, value)
+
+
 def _run(program):
     """Run a program, write what it raised to a file, and end this process."""
     os.chdir(program["folder"])
@@ -32,11 +42,13 @@ def _run(program):
     sys.path.insert(0, program["folder"])
     sys.argv[:] = [program["script"]]
     raised = ""
+    signal.alarm(_SECONDS)
     with open("output.txt", "w") as out:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno(), 2)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         try:
+            _give(program.get("given", ""))
             namespace = runpy.run_path(program["script"], run_name="__main__")
             left = _left_on_host(program.get("on", []), namespace)
             raised = "not on the NPU: {}".format(", ".join(left)) if left else ""

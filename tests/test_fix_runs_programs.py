@@ -74,7 +74,7 @@ def run_all(programs: list[dict[str, Any]], folder: Path, framework: Framework, 
         for name, text in program["files"].items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
-        jobs.append({"folder": str(home), "script": program.get("script", "train.py"), "on": program.get("on", [])})
+        jobs.append({"script": "train.py", **program, "folder": str(home)})
     done = subprocess.run(
         [python, str(_RUNNER), "torch" if framework == "torch" else "tensorflow"],
         input=json.dumps(jobs),
