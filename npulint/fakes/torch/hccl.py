@@ -21,6 +21,7 @@ _FLOAT64 = "tensors of float64 have no collective communication on the NPU"
 def register() -> None:
     """Make the backend known to ``torch.distributed``."""
     if dist.is_available() and not hasattr(dist.Backend, "HCCL"):
+        vars(dist)["is_hccl_available"] = lambda: True
         dist.Backend.register_backend("hccl", _create, devices=[device.NAME, "cpu"])
 
 

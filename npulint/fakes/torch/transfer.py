@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -32,17 +34,22 @@ def apply() -> None:
     ):
         for name in names:
             setattr(owner, name, _moved(getattr(owner, name), name in ("to", "to_empty")))
-    npu: Any = vars(torch)[device.NAME]
-    vars(torch)["cuda"] = npu
-    for name in list(sys.modules):
-        if name == "torch.cuda" or name == "torch.cuda.amp":
-            sys.modules[name] = sys.modules[name.replace("cuda", device.NAME)]
+    _cover("torch.cuda", "torch.npu")
+    _cover("torch.cuda.amp", "torch.npu.amp")
     vars(torch)["device"] = _Device
     vars(torch)["autocast"] = _moved_class(torch.autocast)
     tensor: Any = torch.Tensor
     module: Any = torch.nn.Module
     tensor.cuda, module.cuda = tensor.npu, module.npu
     tensor.is_cuda = property(lambda self: self.device.type == device.NAME)
+
+
+def _cover(name: str, other: str) -> None:
+    """Give a module the public members of another one, but for modules."""
+    members = {key: one for key, one in vars(sys.modules[other]).items() if not key.startswith("_")}
+    vars(importlib.import_module(name)).update(
+        {key: one for key, one in members.items() if not isinstance(one, types.ModuleType)}
+    )
 
 
 def moved(value: Any) -> Any:
