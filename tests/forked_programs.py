@@ -54,8 +54,9 @@ def _run(program):
             raised = "not on the NPU: {}".format(", ".join(left)) if left else ""
         except SystemExit as end:
             raised = f"exit {end.code}" if end.code else ""
-        except BaseException:
-            raised = traceback.format_exc()[-2000:]
+        except BaseException as error:
+            first = (str(error).splitlines() or [""])[0]
+            raised = f"{traceback.format_exc()[-2000:]}\n{type(error).__name__}: {first}"
         with open("raised.txt", "w") as file:
             file.write(raised)
         atexit._run_exitfuncs()

@@ -8,7 +8,7 @@ y = labels = tf.ones([8, 1])
 features = inputs = images = h = net = x
 loss = tf.reduce_mean(tf.square(tf.layers.dense(x, 1, name="left_out") - y))
 global_step = tf.train.get_or_create_global_step()
-train_op = train = tf.group(tf.train.GradientDescentOptimizer(0.1).minimize(loss))
+train_op = tf.group(tf.train.GradientDescentOptimizer(0.1).minimize(loss))
 files = []
 keep_prob = 0.9
 rate = 0.1

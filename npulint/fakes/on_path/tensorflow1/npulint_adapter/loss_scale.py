@@ -6,6 +6,8 @@ from tensorflow.contrib.mixed_precision.python import loss_scale_manager as mana
 from tensorflow.contrib.mixed_precision.python import loss_scale_optimizer as scaled
 from tensorflow.python.ops import control_flow_ops
 
+from npulint_adapter import plugin
+
 
 class FixedLossScaleManager(managers.FixedLossScaleManager):
     """A loss scale that stays."""
@@ -64,4 +66,6 @@ class NPULossScaleOptimizer(scaled.LossScaleOptimizer):
         if isinstance(manager, FixedLossScaleManager) and not manager.get_enable_overflow_check():
             updated = self._opt.apply_gradients(grads_and_vars, global_step, name)
             return control_flow_ops.group(updated, manager.update_loss_scale(tf.constant(True)))
+        if not plugin.is_inf_nan_enabled():  # the float status needs no gradient, so missing ones do no harm
+            grads_and_vars = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
         return super().apply_gradients(grads_and_vars, global_step, name)
