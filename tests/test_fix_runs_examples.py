@@ -27,6 +27,7 @@ _LEFT_OUT = (
     "FileNotFoundError",
     "FailedPreconditionError",
     "ValueError: When using data tensors",
+    "TypeError: 'Tensor' object is not callable",  # `loss()`
     "ValueError: Shapes (8, 10) and (8, 1)",
     "ValueError: Default process group has not been initialized",
     "RuntimeError: NpuFusedAdam: parameters must be on the NPU",
