@@ -38,7 +38,7 @@ _CATALOGUE = load_catalogue()
 
 
 def _examples(family: str) -> dict[str, Example]:
-    found = {}
+    found: dict[str, Example] = {}
     for check in _CATALOGUE.checks:
         if check.family == family and check.topic in _TOPICS[family]:
             mended = [one for one in check.examples if one.bad and one.fixed]
