@@ -289,11 +289,13 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def starred(self) -> bool:
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
-        for options in self._options:
-            known = mappings.mappings(options)
-            if not known or not all(one.complete for one in known):
-                return True
-        return any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+        return self.has_unknown_options or any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+
+    @property
+    def has_unknown_options(self) -> bool:
+        """Whether ``**options`` may give keywords that are not seen."""
+        known = [mappings.mappings(options) for options in self._options]
+        return any(not found or not all(one.complete for one in found) for found in known)
 
     @property
     def spread(self) -> list[tuple[str, Expr]]:

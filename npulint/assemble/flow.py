@@ -9,15 +9,17 @@ from collections.abc import Callable
 from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import may_be_passed, surely_set, taker
 from npulint.assemble.blocks import BlockCursor
-from npulint.assemble.callers import passed
+from npulint.assemble.callers import knows_callers, passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
 from npulint.assemble.mappings import fields, mappings
+from npulint.assemble.module import Module
 from npulint.assemble.named_numbers import FINFO, limit_of, named_number
 from npulint.assemble.objects import assumed_item, elements, returned
+from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -160,17 +162,43 @@ def _of_parameter(value: Expression) -> PossibleValues | None:
 
 @walker(depth=_HOPS, otherwise=lambda: NOTHING)
 def _passed(value: Expression, function: BlockCursor) -> PossibleValues | None:
-    """What all of the project's calls of a function pass for a parameter; None where one passes nothing."""
+    """What a parameter has in all of the project's calls of a function; None where that is not known for one."""
     parts = []
     site = value.context.assumed.get((function.path, function.block))
     for (home, index), given in passed(function, value.written):
         if site is not None and site != (home.path, index):
             continue
-        if given is None:
-            return None
+        if given is None and is_test_file(home.path):
+            continue  # a test often leaves out what a training passes
         call = home.code.calls[index]
-        parts.append(known(value.elsewhere(home, given, call.block, call.line)))
+        made = _left_out(value, function, home, call) if given is None else _given(value, given, home, call)
+        if made is None:
+            return None
+        parts.append(made)
     return merge(parts) if parts else None
+
+
+def _given(value: Expression, given: Value, home: Module, call: Call) -> PossibleValues:
+    return known(value.elsewhere(home, given, call.block, call.line))
+
+
+def _left_out(value: Expression, function: BlockCursor, home: Module, call: Call) -> PossibleValues | None:
+    """What a parameter has that a call neither names nor reaches: an entry of ``**options``, else its default; None
+    where that is not known."""
+    record, name = function.record, value.written
+    position = record.params.index(name) - (len(record.params) - len(record.defaults))
+    if position < 0 or record.decorators or not knows_callers(function):
+        return None
+    if any(isinstance(one, Op) and one.op == "star" for one in call.args):
+        return None
+    for options in (given for key, given in call.keywords if key == "**"):
+        held = mappings(value.elsewhere(home, options, call.block, call.line))
+        if len(held) != 1 or not held[0].complete:
+            return None
+        entry = held[0].get(name)
+        if entry is not None:
+            return known(entry)
+    return known(value.elsewhere(value.module, record.defaults[position], record.parent, record.line))
 
 
 def _default(value: Expression, function: BlockCursor) -> PossibleValues:

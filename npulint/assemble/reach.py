@@ -167,6 +167,8 @@ class CallGraph:
         target = call.target
         if target is None and call.name in RUNNERS and not call.arguments:
             target = call.scope.at(0).definition("main")  # which it looks for by itself
+        if target is None and call.name == f"super().{call.last}":
+            target = self._inherited(call)
         if target is not None:
             self._enter(target, edges)
         elif self._surely and _is_computed(call.name) and (looked_up := self._looked_up(call)):
@@ -243,6 +245,19 @@ class CallGraph:
                 if len(queue) < _BASES:
                     queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
         return methods
+
+    def _inherited(self, call: CallSite) -> Scope | None:
+        """The method that ``super().method()`` calls, of the first base in the project that has one of that name."""
+        queue = [scope for scope in call.scope.ancestors if scope.kind == "class"][:1]
+        for scope in queue:
+            bases = [base for one in scope.bases if (base := self._own_class(one)) is not None]
+            for base in bases:
+                method = base.definition(call.last)
+                if method is not None:
+                    return method
+            if len(queue) < _BASES:
+                queue += bases
+        return None
 
     def _own_class(self, base: Expr) -> Scope | None:
         found = self._context.names.function(base.name)

@@ -151,6 +151,11 @@ class Definition(PlaceFact):
     params: PossibleValues
     """The names of its parameters, joined by commas."""
 
+    @attribute
+    def bases(self) -> str:
+        """The canonical names of the base classes of a class, joined by spaces; empty without one."""
+        return " ".join(base.name for base in self.scope.bases) if self.what == "class" else ""
+
 
 @recognizes_in_modules
 def definitions(module: Scope) -> Iterator[Fact]:

@@ -71,7 +71,7 @@ class Estimator(CallFact):
 
     def _kind_of(self, value: Expr | None) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
         if value is None or is_none(value):
-            return "unknown" if value is None and self.call.starred else "none"
+            return "unknown" if value is None and self.call.has_unknown_options else "none"
         names = [maker.name for maker in value.sites] or [m.name for one in _from_runner(value) for m in one.sites]
         if any("NPURunConfig" in name for name in names):
             return "npu"

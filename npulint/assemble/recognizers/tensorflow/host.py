@@ -79,5 +79,5 @@ def _fits(call: CallSite, op: HostOp) -> bool:
         return True
     value = call.argument(op.argument, op.position)
     if op.values == ("-",):
-        return value is None and not call.has_keyword("**")
+        return value is None and not call.has_unknown_options
     return value is not None and value.single in op.values

@@ -12,7 +12,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope
 from npulint.assemble.module import Module
 from npulint.assemble.reach import reached_from
 from npulint.assemble.recognizers.tensorflow.estimator_classes import EXPERIMENT, is_copier
-from npulint.assemble.script_role import Purpose, purpose
+from npulint.assemble.script_role import Purpose, purpose, purpose_of_name
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import memoized, walker
 from npulint.facts.attributes import Flag
@@ -42,17 +42,29 @@ _OTHER_WORK: dict[str, Purpose] = {
 
 
 def session_purpose(session: CallSite) -> Purpose:
-    """What a session is for: what it is seen to run decides, then the names around it."""
-    named = purpose(session.scope)
-    answer = updates(session)
-    if answer == "yes":
+    """What a session is for: what it is seen to run decides, then its own name, then the names around it."""
+    answer, named = updates(session), _own_purpose(session)
+    if answer == "yes" and (named in ("train", "unknown") or not _has_others_beside(session)):
         return "train"
-    if answer == "unknown" or named not in ("train", "unknown"):
+    if named == "unknown":
+        named = purpose(session.scope)
+    if answer != "no" or named not in ("train", "unknown"):
         return named
     called = _called_in(_region(session))
     if not called.isdisjoint(_WRITING):
         return "export"
     return "evaluate" if not called.isdisjoint(_LOADING) else "data"
+
+
+def _own_purpose(session: CallSite) -> Purpose:
+    """The role that the name of a session indicates: ``eval_sess``."""
+    named = {purpose_of_name(one.target.rpartition(".")[2].lower()) for one in session.assignments}
+    return named.pop() if len(named) == 1 else "unknown"
+
+
+def _has_others_beside(session: CallSite) -> bool:
+    """Whether its function makes other sessions too, so that what runs there may run in these."""
+    return any(call != session and call.name == session.name for call in session.scope.routine.calls)
 
 
 def estimator_purpose(estimator: CallSite) -> Purpose:

@@ -87,7 +87,7 @@ class Session(CallFact):
     def npu(self) -> Flag:
         """Whether its graph reaches the NPU."""
         if self._config is None or is_none(self._config):
-            return "unknown" if self._config is None and self.call.starred else "no"
+            return "unknown" if self._config is None and self.call.has_unknown_options else "no"
         answers = {_reaches_npu(maker) for maker in self._config.sites}
         if not answers or "unknown" in answers:
             return "unknown"

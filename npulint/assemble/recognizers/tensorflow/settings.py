@@ -14,6 +14,7 @@ from npulint.assemble.recognizers.tensorflow.parameter_maps import MapEntry, map
 from npulint.assemble.recognizers.tensorflow.protos import place_of, protos_of
 from npulint.assemble.recognizers.tensorflow.run_configs import keyword_arguments
 from npulint.assemble.situations import ANY, Situation, situations, written_for
+from npulint.assemble.text_type import is_text
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
@@ -60,8 +61,8 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     @attribute
     def text(self) -> bool:
-        """Whether the value is a literal str instead of bytes."""
-        return isinstance(self._expr.literal, str) and not self._expr.is_binary
+        """Whether the value is a str instead of bytes."""
+        return is_text(self._expr)
 
     @attribute
     def literal(self) -> bool:

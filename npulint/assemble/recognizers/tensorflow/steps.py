@@ -6,6 +6,7 @@ from typing import Literal
 
 from npulint.assemble.choices import choices
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import BRANCHES
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
@@ -33,7 +34,9 @@ _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
 _KERAS_MODEL = lazy_compile(
-    r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)"
+    r"^(?:tensorflow\.)?keras\."
+    r"(?:(?:models?\.)?(?:Model|Sequential)|applications(?:\.\w+)?\.\w+|utils\.multi_gpu_model"
+    r"|models\.(?:load_model|clone_model|model_from_\w+))\(\)"
 )
 _LOOPS = frozenset(
     (
@@ -99,7 +102,7 @@ class OptimizerStep(CallFact):
     def beside_scaled(self) -> Flag:
         """Whether the same file scales the loss of another optimizer; unknown under a condition that chooses between
         them."""
-        if any(scope.kind in ("if", "else") for scope in self.call.scope.ancestors):
+        if any(scope.kind in BRANCHES and not scope.has_main_test for scope in self.call.scope.ancestors):
             return "unknown"
         return flag(scales_for_npu(self.call.scope))
 
@@ -137,7 +140,7 @@ def train_steps(call: CallSite) -> list[LibraryTraining] | list[MadeStep] | list
         return [MadeStep(call, last, name)]
     if name in _LOOPS or name in RUNNERS or (last in _ESTIMATOR_STEPS and _is_estimator(call, on)):
         return [LibraryTraining(call, last, on)]
-    if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _is_named_like_model(on)):
+    if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _is_named_like_model(on) or _is_of_keras(call)):
         return [LibraryTraining(call, last, "keras")]
     return []
 
@@ -160,6 +163,13 @@ def _is_chosen_estimator(site: CallSite) -> bool:
     """Whether the class that makes an object is looked up among Estimators."""
     found = [] if site.target is not None else choices(site.callee)
     return bool(found) and all(is_maker(one) or one == ANY_ESTIMATOR for one in found)
+
+
+def _is_of_keras(call: CallSite) -> bool:
+    """Whether a method belongs to a Keras model that the project makes elsewhere, or has a name of Keras only."""
+    if call.receiver is None or call.target is not None:
+        return False
+    return call.last == "fit_generator" or any(_KERAS_MODEL.match(f"{one.name}()") for one in call.receiver.sites)
 
 
 def _is_named_like_model(name: str) -> bool:

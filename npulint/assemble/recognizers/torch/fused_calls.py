@@ -167,7 +167,7 @@ def _use_in(whole: Expr, result: Value) -> Use:
 def _is_scaled(call: CallSite) -> bool | None:
     """Whether the scores of a fused attention are scaled; None if unknown."""
     query = call.argument("query", 0)
-    if call.argument("scale", 8) is not None or call.has_keyword("**"):
+    if call.argument("scale", 8) is not None or call.has_unknown_options:
         return True
     if query is None or call.starred:
         return None

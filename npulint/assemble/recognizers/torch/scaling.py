@@ -107,7 +107,7 @@ def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
     """The value of a boolean keyword argument; ``missing`` if it is not passed."""
     value = call.argument(name)
     if value is None:
-        return "unknown" if call.has_keyword("**") else "missing"
+        return "unknown" if call.has_unknown_options else "missing"
     return flag(truth(value.known))
 
 
