@@ -404,7 +404,7 @@ def training_arguments() -> dict[str, Any]:
             for row in rows("configured_frameworks.csv")
         },
         "files": [
-            [row["framework"], row["role"], row["all_keys"].split(), row["any_keys"].split()]
+            [row["framework"], row["role"], row["all_keys"].split(), row["any_keys"].split(), row["prefix"]]
             for row in rows("framework_files.csv")
         ],
         "starts": [

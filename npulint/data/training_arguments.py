@@ -49,12 +49,14 @@ class ConfiguredFramework(msgspec.Struct, frozen=True):
 
 class FileSignature(msgspec.Struct, frozen=True, array_like=True):
     """The keys by which a configuration file of a framework is recognized: all of `required` and one of `usual`, if
-    there are any. A `start` trains by itself, a `part` belongs to another configuration or command line."""
+    there are any. A `start` trains by itself, a `part` belongs to another configuration or command line. The table of
+    arguments names those below the key `prefix` without it."""
 
     framework: str
     role: Literal["start", "part"]
     required: tuple[str, ...]
     usual: tuple[str, ...]
+    prefix: str
 
     def fits(self, keys: set[str]) -> bool:
         """Whether a file with these dotted keys, or beginnings of them, is one."""

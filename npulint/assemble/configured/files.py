@@ -55,7 +55,8 @@ def training_file(file: FileFacts) -> TrainingFile | None:
     if signature is None:
         return None
     settings = tuple(
-        Setting(signature.framework, leaf.name, leaf.value, file.path, leaf.span, "file") for leaf in leaves
+        Setting(signature.framework, leaf.name.removeprefix(signature.prefix), leaf.value, file.path, leaf.span, "file")
+        for leaf in leaves
     )
     return TrainingFile(file.path, signature.framework, signature.role == "start", settings)
 
