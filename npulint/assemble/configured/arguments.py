@@ -79,6 +79,11 @@ class ArgumentMeaning(Fact, dict=True):
         return self.instead != NONE and self._rule.values != (UNSET,)
 
     @attribute
+    def others(self) -> str:
+        """The other arguments that make it so, as `name=value|value`, joined by spaces, or `-`."""
+        return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
+
+    @attribute
     def chips(self) -> str:
         """The chips on which the value means that, joined by spaces; empty for all."""
         return " ".join(self._rule.chips)
