@@ -68,8 +68,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     torch: str = ""
     """The PyTorch release, empty if unknown."""
     megatron: Literal["no", "installed", "copied"] = "no"
-    """Whether it builds its model with Megatron, and no adaptor for it is there: the installed package, or a copy in the
-    project."""
+    """Whether it builds its model with Megatron, and no adaptor for it is there: with the installed package, or with a
+    copy in the project."""
     adapted: bool = False
     """Whether packages of the project apply an adaptor that redirects CUDA names to it, or it is a part of one."""
     migration: Migration = "none"
@@ -78,7 +78,7 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     trains: others that train) are migrated `left` (it is not) or `behind` (nor is it, although it shares code with
     them)."""
     configured: bool = False
-    """Whether it is no script of the project, but a training that a configuration file or a command line of a framework
+    """Whether it is not a script of the project, but a training that a configuration file or a command line of a framework
     starts."""
     configured_by: str = ""
     """The framework that such a training is configured for."""
