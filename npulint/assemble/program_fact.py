@@ -78,8 +78,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     trains: others that train) are migrated `left` (it is not) or `behind` (nor is it, although it shares code with
     them)."""
     configured: bool = False
-    """Whether it is not a script of the project, but a training that a configuration file or a command line of a framework
-    starts."""
+    """Whether it is not a script of the project, but a training that a configuration file or a command line of a
+    framework starts."""
     configured_by: str = ""
     """The framework that such a training is configured for."""
     port: Literal["explicit", "transfer"] = "explicit"
