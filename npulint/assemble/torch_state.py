@@ -20,7 +20,7 @@ _MEGATRON = tuple(
     f"megatron.{part}" for part in "training legacy initialize model core.models core.transformer".split()
 )
 _MEGATRON_ADAPTORS = tuple(
-    "mindspeed mindspeed_llm mindspeed_mm mindspeed_rl modellink ascendspeed megatron_npu swift".split()
+    "mindspeed mindspeed_llm mindspeed_mm mindspeed_rl modellink ascendspeed deepspeed_npu megatron_npu swift".split()
 )
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
