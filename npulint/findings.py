@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from npulint.facts.model import Problem, Span
@@ -197,6 +199,18 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     configured_by: str = ""
 
 
+class FrameworkUse(msgspec.Struct, frozen=True):
+    """What is seen where no training program is recognised, in how many files, and the first place. `use`: a framework
+    or adapter that is imported, a configuration file of a framework, or a script or module that is started and is not
+    among the files; `framework` names it."""
+
+    framework: str
+    files: int
+    path: str
+    line: int
+    use: Literal["import", "configuration", "start"] = "import"
+
+
 class GraphSummary(msgspec.Struct, frozen=True):
     """Facts of a run about the graph in the file at `path`; form, framework and version as in
     `npulint.facts.graph.Graph`. `nodes` counts its main body and its `functions`, `trains` says whether it has a
@@ -305,7 +319,8 @@ class RunResult(msgspec.Struct, frozen=True):
     """The result of a run. `target` maps framework, adapter, cann and soc to texts such as ``1.15 (inferred)``.
     `notices` are warnings about the run itself, ready to be printed. `suppressed` are the findings that comments or the
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
-    `runs` the run artifacts of each project."""
+    `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
+    recognised."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -318,3 +333,4 @@ class RunResult(msgspec.Struct, frozen=True):
     comparison: Comparison | None = None
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
+    seen: list[FrameworkUse] = []

@@ -18,6 +18,7 @@ from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.chips import target_chips
 from npulint.evaluate.demoted import Demoted, grouped
+from npulint.evaluate.frameworks_seen import frameworks_seen
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
@@ -161,7 +162,11 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         findings = with_counterparts(findings, catalogue, related_files)
     slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     unlisted = [] if own is None else own.problems
-    return RawResults(findings, programs, slim, graphs, unlisted, runs, chips=[inferred] if programs else [])
+    return RawResults(
+        *(findings, programs, slim, graphs, unlisted, runs),
+        chips=[inferred] if programs else [],
+        seen=frameworks_seen(files),
+    )
 
 
 def chips_of(files: Sequence[FileFacts], programs: Sequence[Program], settings: Settings) -> InferredChips:

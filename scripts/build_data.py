@@ -393,7 +393,14 @@ def training_arguments() -> dict[str, Any]:
         ]
         rules.setdefault(row["framework"], []).append(record)
     for found in rules.values():
-        found.sort(key=lambda record: [not record[4], "*" in "".join(record[1]), "set" in record[1]])
+        found.sort(
+            key=lambda record: [
+                -len(record[4]),
+                not record[5] or record[2] != "fine",
+                "*" in "".join(record[1]),
+                "set" in record[1],
+            ]
+        )
     return {
         "frameworks": {
             row["framework"]: {

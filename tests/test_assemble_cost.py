@@ -11,7 +11,37 @@ _LOOP = "import tensorflow as tf\nwith tf.Session() as sess:\n    for i in range
 _GROWTH = {
     "an assignment beside the run": (_LOOP + "        sess.run(tf.assign(v, i))\n", [4]),
     "an operator above the run": (_LOOP + "        y = tf.argmax(x, 1)\n        sess.run(y)\n", [4]),
-    "only in some rounds": (_LOOP + "        if i > 3:\n            y = tf.argmax(x, 1)\n        sess.run(t)\n", []),
+    "from one round on": (_LOOP + "        if i > 3:\n            y = tf.argmax(x, 1)\n        sess.run(t)\n", [5]),
+    "every few rounds": (_LOOP + "        sess.run(t)\n        if i % 3 == 0:\n            tf.train.Saver()\n", [6]),
+    "in one round": (_LOOP + "        if i == 3:\n            y = tf.argmax(x, 1)\n        sess.run(t)\n", []),
+    "kept": (_LOOP + "        if y is None:\n            y = [tf.argmax(v, 1) for v in x]\n        sess.run(y)\n", []),
+    "a method of a variable": (
+        "import tensorflow as tf\nv = tf.Variable(0.0)\nsess = tf.Session()\n"
+        "for i in range(9):\n    sess.run(t)\n    sess.run(v.assign(i))\n",
+        [6],
+    ),
+    "by an unknown object": (_LOOP + "        sess.run([t, self.v.assign_add(1.0)])\n        v.assign(2)\n", [4]),
+    "in a function": (
+        "import tensorflow as tf\ndef best(x):\n    return tf.argmax(x, 1)\ndef show(sess, x):\n    sess.run(best(x))\n"
+        "with tf.Session() as sess:\n    for x in batches:\n        show(sess, x)\n",
+        [3],
+    ),
+    "in a function that is called once": (
+        "import tensorflow as tf\ndef best(x):\n    return tf.argmax(x, 1)\ny = best(x)\n"
+        + _LOOP
+        + "        sess.run(y)\n",
+        [],
+    ),
+    "in a function with a cache": (
+        "import functools\nimport tensorflow as tf\n@functools.lru_cache()\ndef best(k):\n    return tf.argmax(x, k)\n"
+        "with tf.Session() as sess:\n    for i in range(9):\n        sess.run(best(1))\n",
+        [],
+    ),
+    "in a function with a graph of its own": (
+        "import tensorflow as tf\ndef best(x):\n    with tf.Graph().as_default():\n        with tf.Session() as s:\n"
+        "            return s.run(tf.argmax(x, 1))\n" + _LOOP + "        best(sess.run(y))\n",
+        [],
+    ),
     "a loop that runs nothing": ("import tensorflow as tf\nfor i in range(9):\n    y = tf.argmax(x, 1)\n", []),
     "a new graph each round": (
         "import tensorflow as tf\nfor i in range(9):\n    with tf.Graph().as_default(), tf.Session() as sess:\n"
@@ -25,6 +55,23 @@ _GROWTH = {
 @pytest.mark.parametrize(("text", "wanted"), _GROWTH.values(), ids=_GROWTH.keys())
 def test_graph_growth_is_found_in_loops_that_run_the_session(text: str, wanted: list[int]) -> None:
     assert lines(text, "graph_growth") == wanted
+
+
+_LOADS = {
+    "an assignment": ("        sess.run(tf.assign(v, w[i]))\n", "yes"),
+    "by its name": ("        a = v.assign(w[i])\n        sess.run(tf.assign(v, w[i]))\n", "yes"),
+    "beside a step": ("        sess.run(tf.assign(v, w[i]))\n        sess.run(step)\n", "no"),
+    "a result": ("        sess.run(tf.nn.softmax(v))\n", "no"),
+}
+
+
+@pytest.mark.parametrize(("text", "wanted"), _LOADS.values(), ids=_LOADS.keys())
+def test_graph_growth_knows_loops_that_only_set_variables(text: str, wanted: str) -> None:
+    assert [f.get("loads") for f in facts(_LOOP + text, "graph_growth")] == [wanted]
+
+
+def test_graph_growth_names_its_loop() -> None:
+    assert [f.get("loop") for f in facts(_LOOP + "        sess.run(tf.argmax(x))\n", "graph_growth")] == ["train.py:3"]
 
 
 _NOISE = {

@@ -67,6 +67,8 @@ _STAGES = {
     "shard": (_DS + "ds.shard(2, 0)", ["shard"]),
     "a dataset handed in": ("def f(dataset):\n    dataset.batch(3)", ["batch"]),
     "an unknown dataset's iterator": ("def f(x):\n    x.batch(3).make_one_shot_iterator()", ["batch"]),
+    "padded batches of an unknown dataset": ("def f(x):\n    x.padded_batch(3, shapes)", ["padded_batch"]),
+    "padded batches of an own class": ("class C:\n    def padded_batch(self): pass\nC().padded_batch()", []),
     "a list is no dataset": ("def f(words):\n    words.batch(3)", []),
     "an array": ("import numpy as np\nnp.array(x).repeat(3)", []),
     "queues": ("tf.train.batch([a], 32)", []),

@@ -47,6 +47,31 @@ _ENTRIES = {
 }
 
 
+_JOBS = (
+    _TF + "class Job:\n    def __init__(self):\n        self.session = tf.Session()\n\n"
+    "    def go(self):\n        self.session.run(tf.train.AdamOptimizer().minimize(l))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "entries"),
+    [
+        pytest.param("from jobs import Job\nJob().go()\n", ["start.py"], id="its object is made and works"),
+        pytest.param("from jobs import Job\ndef start():\n    Job().go()\n", [], id="in a function"),
+        pytest.param("from jobs import Job\nJOBS = {'job': Job}\n", [], id="in a table"),
+        pytest.param("from jobs import Job\nif DEBUG:\n    Job().go()\n", [], id="under a condition"),
+        pytest.param("from jobs import Job\nclass Long(Job):\n    pass\n", [], id="a derived class"),
+    ],
+)
+def test_script_whose_work_is_that_of_another_module_is_an_entry(source: str, entries: list[str]) -> None:
+    assert _entries({"start.py": source, "jobs.py": _JOBS}) == entries
+
+
+def test_module_that_others_import_is_no_entry_by_what_it_does() -> None:
+    sources = {"start.py": "from jobs import Job\nJob().go()\n", "jobs.py": _JOBS, "all.py": "import start\n" + _MAIN}
+    assert _entries(sources) == ["all.py"]
+
+
 @pytest.mark.parametrize(("text", "entry"), _ENTRIES.values(), ids=_ENTRIES.keys())
 def test_entry_is_told_by_what_it_does(text: str, entry: bool) -> None:
     assert _entries({"a.py": text}) == (["a.py"] if entry else [])
@@ -209,6 +234,14 @@ _WHOLE = {
         "import tensorflow.compat.v1 as tf\nimport tensorflow\ntf.disable_v2_behavior()\ntf.GradientTape()\n",
         "tensorflow",
         "1",
+    ),
+    "a member that 2.x left behind": ("import tensorflow as tf\ntf.log(x)\n", "tensorflow", "1"),
+    "the same of another module": ("import tensorflow as tf\ntf.math.log(x)\n", "tensorflow", ""),
+    "the same under compat.v1": ("import tensorflow as tf\ntf.compat.v1.log(x)\n", "tensorflow", ""),
+    "such a member beside a tape": (
+        "import tensorflow as tf\ntf.log(x)\nwith tf.GradientTape() as tape:\n    pass\n",
+        "tensorflow",
+        "2",
     ),
     "nothing that tells": ("import tensorflow as tf\ntf.abs(1)\n", "tensorflow", ""),
     "it trains": (_TF + "tf.train.AdamOptimizer().minimize(l)\n", "trains", "yes"),

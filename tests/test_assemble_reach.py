@@ -28,6 +28,21 @@ _WAYS = {
     "a method of an unknown object": ("from lib import Thing\ndef main():\n    x = Thing()\n    y.work()\n", "sure"),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
     "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
+    "a method of the base by super": (
+        "from lib import Thing\nclass Other(Thing):\n    def work(self):\n        super().work()\n"
+        "def main():\n    Other().work()\n",
+        "sure",
+    ),
+    "a method of the base of the base": (
+        "from lib import Thing\nclass A(Thing):\n    pass\nclass B(A):\n    def work(self):\n"
+        "        super(B, self).work()\ndef main():\n    B().work()\n",
+        "sure",
+    ),
+    "a method that hides that of the base": (
+        "from lib import Thing\nclass Other(Thing):\n    def work(self):\n        super().rest()\n"
+        "def main():\n    Other().work()\n",
+        "no",
+    ),
     "a handler of exceptions": (
         "from lib import goal\ndef main():\n    try:\n        f()\n    except OSError:\n        goal()\n",
         "perhaps",

@@ -107,6 +107,18 @@ _STEPS = {
     "keras": ("m = tf.keras.Sequential([])\nm.fit(x)", "fit", "unknown"),
     "a keras model of one's own": ("class M(tf.keras.Model): pass\nM().fit(x)", "fit", "unknown"),
     "a keras model handed in": ("def f(model):\n    model.train_on_batch(x, y)", "train_on_batch", "unknown"),
+    "a keras model of a function": ("def f():\n    return tf.keras.Model(a, b)\nf().fit(x)", "fit", "unknown"),
+    "a loaded keras model": (
+        "from keras.models import load_model\ngan = load_model(p)\ngan.fit(x)",
+        "fit",
+        "unknown",
+    ),
+    "a replicated keras model": (
+        "from keras.utils import multi_gpu_model\np = multi_gpu_model(m, 2)\np.fit(x)",
+        "fit",
+        "unknown",
+    ),
+    "a name that only keras has": ("from nets import make\nmake().fit_generator(rows)", "fit_generator", "unknown"),
     "a ready keras model": ("tf.keras.applications.ResNet50().fit(x)", "fit", "unknown"),
 }
 

@@ -35,6 +35,14 @@ def test_a_new_launcher_for_a_full_training_is_compared_beside_the_old_ones() ->
     ]
 
 
+def test_a_data_set_that_only_one_start_names_is_no_difference() -> None:
+    script = SCRIPT.replace('"--arch", default="small"', '"--dataset", default=None')
+    launchers = {name: f"python3 train.py --lr 0.1 --dataset {name}\n" for name in ("imagenet", "cifar10")}
+    first, second = ({"train.py": script, "run.sh": text} for text in launchers.values())
+    assert short_differences({"train.py": script}, first) == []
+    assert short_differences(first, second) == [("dataset", "changed", "--dataset", "imagenet", "cifar10")]
+
+
 def test_a_new_launcher_is_set_against_the_old_one_that_passes_the_same() -> None:
     old = {"train.py": SCRIPT, "run.sh": "python train.py --lr 0.4 --arch big --seed 3\n"}
     new = {**old, "test/train_full_1p.sh": NPU.replace("big", "big --seed 5")}

@@ -164,7 +164,6 @@ def test_a_rule_about_old_releases_needs_one(requirement: str, refused: bool) ->
     found = told(
         {
             "requirements.txt": f"{requirement}\n",
-            "sft.yaml": "model_name_or_path: x\nper_device_train_batch_size: 1\nattn_implementation: flash_attention_2\n",
             "train.py": """\
                 from transformers import AutoModel, Trainer
 

@@ -162,3 +162,8 @@ def test_both_views_agree(tree: Path) -> None:
     put(tree, "p/README.md", "p/train.py", "p/nets/a.py", "q/setup.py", "q/q/__init__.py", "q/q/main.py")
     for root, files in group(discover(["."]).files).items():
         assert {project_root(file.path, ".") for file in files} == {root}
+
+
+def test_a_described_package_belongs_to_the_program_around_it_that_nothing_describes(tree: Path) -> None:
+    put(tree, "train.py", "tools/ptool/README.md", "tools/ptool/tf_config.py")
+    assert list(roots()) == ["."]

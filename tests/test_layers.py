@@ -41,7 +41,7 @@ LAYERS = (
     ("workers",),
     ("change_impact", "compare_command"),
     ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command"),
-    ("cli", "live", "server"),
+    ("cli", "live", "server", "fakes"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -55,6 +55,7 @@ def _program(
         pytest.param([_program("p/cli.py", by="console_script"), _program("train.py")], id="installed commands"),
         pytest.param([_program("train.py"), _program("legacy_train.py")], id="the script called train"),
         pytest.param([_program("a/train.py"), _program("tools/train.py")], id="tools after the rest"),
+        pytest.param([_program("tools/train.py", launches=1), _program("net/vgg.py")], id="tools that are launched"),
         pytest.param([_program("cli/train_ppo.py", launches=3), _program("cli/train_dpo.py")], id="launched"),
         pytest.param(
             [_program("x/train_net.py"), _program("a/train_b.py"), _program("y/train_net_lora.py")], id="variants"

@@ -60,6 +60,16 @@ def test_what_a_session_runs_tells_what_it_is_for(text: str, purpose: str) -> No
     assert purposes(text) == [purpose]
 
 
+def test_the_name_of_a_session_tells_what_it_is_for_among_others() -> None:
+    make = "def train():\n    train_sess = tf.Session()\n{}    train_sess.run(step)\n    later(train_sess)\ntrain()\n"
+    assert purposes(_TF + _STEP + make.format("    eval_sess = tf.Session()\n    later(eval_sess)\n")) == [
+        "train",
+        "evaluate",
+    ]
+    alone = make.replace("train_sess", "eval_sess").format("")
+    assert purposes(_TF + _STEP + alone) == ["train"]
+
+
 def test_names_count_where_what_it_runs_does_not_train() -> None:
     assert purposes(session("sess.run(tf.ones([2]))"), "evaluate.py") == ["evaluate"]
     assert purposes(session("sess.run(step)"), "evaluate.py") == ["train"]

@@ -20,8 +20,8 @@ _WORDS = {"bool": "bool", "flag": "bool", "b": "bool", "i": "int", "s": "str"}
 
 def type_fits(value: PossibleValues, use: OptionUse) -> Flag:
     """``yes`` if the type of every possible value is accepted, ``no`` if the type of none is; ``unknown`` for values
-    from a command line."""
-    if not _is_certain(value) or value.symbol:
+    from a command line whose type an option may change."""
+    if not _is_certain(value) or not _is_typed(value):
         return "unknown"
     return _agreed({use.fits(one) for one in value.values})
 
@@ -29,7 +29,7 @@ def type_fits(value: PossibleValues, use: OptionUse) -> Flag:
 def field_takes(value: PossibleValues, field: str) -> Flag:
     """``yes`` if the session key field accepts the type of every possible value, ``no`` if it accepts none."""
     taken = _TAKEN.get(field)
-    if taken is None or not _is_certain(value) or value.symbol:
+    if taken is None or not _is_certain(value) or not _is_typed(value):
         return "unknown"
     return _agreed({one is not None and isinstance(one, taken) for one in value.values})
 
@@ -99,6 +99,12 @@ def is_on_soc(value: PossibleValues, use: OptionUse, soc: str) -> Flag:
     """Whether the declared SoC supports the option with this value."""
     found, own = chips(value, use).split(), generation(soc)
     return flag(None if not own or not soc else not found or own in found)
+
+
+def _is_typed(value: PossibleValues) -> bool:
+    """Whether the values keep their type when they come from an option: texts, and 0 and 1 for no and yes, may be
+    converted."""
+    return not value.symbol or not any(one is None or isinstance(one, str) or one in (0, 1) for one in value.values)
 
 
 def _is_certain(value: PossibleValues) -> bool:

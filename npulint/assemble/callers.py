@@ -12,13 +12,31 @@ from npulint.facts.code import Call, Op, Ref, Value
 Site = tuple[Module, int]
 """A call: its module and its index there."""
 
-_MOST = 64  # calls of one function that are looked at; of the others nothing is known
+MOST_CALLS = 64  # calls of one function that are looked at; of the others nothing is known
 
 
 def callers(function: BlockCursor) -> list[Site]:
     """The project's calls of an own function (a class's calls count for its ``__init__``)."""
     context = function.context
     return _all_calls(context).get((function.path, function.block), [])
+
+
+def knows_callers(function: BlockCursor) -> bool:
+    """Whether all calls of an own function are looked at, and no call of something unknown may mean it too."""
+    around, last = function.parent, function.last_name
+    is_method = around is not None and around.kind == "class"
+    if around is not None and last == "__init__":
+        is_method, last = False, around.last_name
+    return len(callers(function)) <= MOST_CALLS and (last, is_method) not in _unknown_calls(function.context)
+
+
+@once
+def _unknown_calls(context: Context) -> set[tuple[str, bool]]:
+    """The last segments of what is called and not known, each with whether it is a method of something."""
+    names = {name for home in context.project.modules.values() for name in context.names.of_calls(home)}
+    unknown = (name for name in names if name.startswith("?") or "()" in name or ":" in name)
+    parted = (name.lstrip("?").rpartition(".") for name in unknown if context.names.function(name) is None)
+    return {(last, bool(head)) for head, _, last in parted}
 
 
 @once
@@ -33,6 +51,12 @@ def _all_calls(context: Context) -> dict[tuple[str, int], list[Site]]:
     return found
 
 
+@once
+def has_partials(context: Context) -> bool:
+    """Whether the project calls ``functools.partial``."""
+    return any(home.calls_of("partial") for home in context.project.modules.values())
+
+
 def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     """For each of the project's calls of a function: what it passes for a parameter (None: not passed there, or by
     ``*args``)."""
@@ -41,10 +65,10 @@ def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     position = function.parameters.index(name)
     found: list[tuple[Site, Value | None]] = []
     calls = callers(function)
-    for home, index in calls[:_MOST]:
+    for home, index in calls[:MOST_CALLS]:
         value = argument(home.code.calls[index], name, position - implicit_arguments(function, home, index))
         found.append(((home, index), value))
-    return [*found, (calls[-1], None)] if len(calls) > _MOST else found
+    return [*found, (calls[-1], None)] if len(calls) > MOST_CALLS else found
 
 
 def implicit_arguments(function: BlockCursor, home: Module, index: int) -> int:

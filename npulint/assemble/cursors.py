@@ -16,6 +16,7 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context
 from npulint.assemble.expressions import Expression
 from npulint.assemble.module import Module
+from npulint.assemble.walker import memoized
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import (
     UNKNOWN,
@@ -248,9 +249,18 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         return [*self.args, *(self.expr(value) for _, value in self.record.keywords)]
 
     def argument(self, name: str, position: int = -1) -> Expr | None:
-        """What is passed for a parameter by keyword or position (-1: keyword only); None when it is not given."""
+        """What is passed for a parameter by keyword or position (-1: keyword only), also by the ``functools.partial``
+        that is called; None when it is not given."""
         value = callers.argument(self.record, name, position)
-        return self.from_options(name) if value is None else self.expr(value)
+        if value is not None:
+            return self.expr(value)
+        found = self.from_options(name)
+        return self._from_partial(name) if found is None and name else found
+
+    def _from_partial(self, name: str) -> Expr | None:
+        """What the partial that is called passes by a keyword."""
+        makers = _partials(self) if self.written and callers.has_partials(self.context) else ()
+        return makers[0].argument(name) if len(makers) == 1 else None
 
     def from_options(self, name: str) -> Expr | None:
         """What ``**options`` passes by a keyword; None when it surely does not, or is unknown."""
@@ -279,11 +289,13 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
     @property
     def starred(self) -> bool:
         """Whether ``*args`` or ``**kwargs`` may give more than is seen."""
-        for options in self._options:
-            known = mappings.mappings(options)
-            if not known or not all(one.complete for one in known):
-                return True
-        return any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+        return self.has_unknown_options or any(isinstance(a, Op) and a.op == "star" for a in self.record.args)
+
+    @property
+    def has_unknown_options(self) -> bool:
+        """Whether ``**options`` may give keywords that are not seen."""
+        known = [mappings.mappings(options) for options in self._options]
+        return any(not found or not all(one.complete for one in found) for found in known)
 
     @property
     def spread(self) -> list[tuple[str, Expr]]:
@@ -310,6 +322,12 @@ class CallSite(msgspec.Struct, frozen=True, eq=False):
         """The assignments of its module that keep its very result."""
         found = self.module.derive(_kept_results).get(self.index, ())
         return [assignment_at(self.context, self.module, one) for one in found]
+
+
+@memoized(meanwhile=tuple)
+def _partials(call: CallSite) -> tuple[CallSite, ...]:
+    """The calls of ``functools.partial`` that may have made what a call calls."""
+    return tuple([call_at(call.context, home, index) for home, index in objects.partials(call.callee)])
 
 
 def _kept_results(module: Module) -> dict[int, list[Assignment]]:

@@ -9,14 +9,17 @@ from collections.abc import Callable
 from npulint.assemble.arithmetic import METHODS, apply
 from npulint.assemble.bindings import may_be_passed, surely_set, taker
 from npulint.assemble.blocks import BlockCursor
-from npulint.assemble.callers import passed
+from npulint.assemble.callers import knows_callers, passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
 from npulint.assemble.mappings import fields, mappings
+from npulint.assemble.module import Module
+from npulint.assemble.named_numbers import FINFO, limit_of, named_number
 from npulint.assemble.objects import assumed_item, elements, returned
+from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -24,6 +27,7 @@ _DEPTH = 13
 _STEPS = 600  # expressions that one question may look at; many branches would make it explode
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
+_SAME_NUMBER = frozenset(("numpy.float32", "numpy.float64"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _CONSTANTS = ("tensorflow.", "torch.", "npu_bridge.", "npu_device.")
@@ -48,11 +52,27 @@ def _of_operation(value: Expression) -> PossibleValues:
     if value.operator == "[]":
         return _of_element(*value.operands())
     if value.operator == ".":
-        return NOTHING
+        return _of_limit(*value.operands())
     if value.operator == "iter":
         item = assumed_item(value)
         return NOTHING if item is None else known(item)
     return apply(value.operator, [known(operand) for operand in value.operands()])
+
+
+def _of_limit(holder: Expression, name: Expression) -> PossibleValues:
+    """The number that ``numpy.finfo(numpy.float32).min`` gives."""
+    if not isinstance(holder.value, CallResult):
+        return NOTHING
+    module, index = holder.module, holder.value.call
+    call = module.code.calls[index]
+    if len(call.args) != 1 or holder.context.names.of_call(module, index) not in FINFO:
+        return NOTHING
+    asked = holder.sibling(call.args[0])
+    return _number(limit_of(str(asked.value.value) if isinstance(asked.value, Const) else asked.name, name.text))
+
+
+def _number(found: float | None) -> PossibleValues:
+    return NOTHING if found is None else PossibleValues((found,), True)
 
 
 def _of_element(holder: Expression, key: Expression) -> PossibleValues:
@@ -94,6 +114,9 @@ def _of_name(value: Expression) -> PossibleValues:
         if parameter is not None:
             return parameter
         meaning = value.name
+        number = named_number(meaning)
+        if number is not None:
+            return _number(number)
         return PossibleValues((meaning,), True) if meaning.startswith(_CONSTANTS) and "()" not in meaning else NOTHING
     parts = [known(value.elsewhere(home, bind.value, bind.block, bind.line)) for home, bind in bound]
     function = taker(module, name, block)
@@ -139,17 +162,43 @@ def _of_parameter(value: Expression) -> PossibleValues | None:
 
 @walker(depth=_HOPS, otherwise=lambda: NOTHING)
 def _passed(value: Expression, function: BlockCursor) -> PossibleValues | None:
-    """What all of the project's calls of a function pass for a parameter; None where one passes nothing."""
+    """What a parameter has in all of the project's calls of a function; None where that is not known for one."""
     parts = []
     site = value.context.assumed.get((function.path, function.block))
     for (home, index), given in passed(function, value.written):
         if site is not None and site != (home.path, index):
             continue
-        if given is None:
-            return None
+        if given is None and is_test_file(home.path):
+            continue  # a test often leaves out what a training passes
         call = home.code.calls[index]
-        parts.append(known(value.elsewhere(home, given, call.block, call.line)))
+        made = _left_out(value, function, home, call) if given is None else _given(value, given, home, call)
+        if made is None:
+            return None
+        parts.append(made)
     return merge(parts) if parts else None
+
+
+def _given(value: Expression, given: Value, home: Module, call: Call) -> PossibleValues:
+    return known(value.elsewhere(home, given, call.block, call.line))
+
+
+def _left_out(value: Expression, function: BlockCursor, home: Module, call: Call) -> PossibleValues | None:
+    """What a parameter has that a call neither names nor reaches: an entry of ``**options``, else its default; None
+    where that is not known."""
+    record, name = function.record, value.written
+    position = record.params.index(name) - (len(record.params) - len(record.defaults))
+    if position < 0 or record.decorators or not knows_callers(function):
+        return None
+    if any(isinstance(one, Op) and one.op == "star" for one in call.args):
+        return None
+    for options in (given for key, given in call.keywords if key == "**"):
+        held = mappings(value.elsewhere(home, options, call.block, call.line))
+        if len(held) != 1 or not held[0].complete:
+            return None
+        entry = held[0].get(name)
+        if entry is not None:
+            return known(entry)
+    return known(value.elsewhere(value.module, record.defaults[position], record.parent, record.line))
 
 
 def _default(value: Expression, function: BlockCursor) -> PossibleValues:
@@ -192,6 +241,8 @@ def _of_result(value: Expression) -> PossibleValues:
         return _of_environment(here, call)
     if name == "isinstance" and len(call.args) == 2:
         return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
+    if name in _SAME_NUMBER and len(call.args) == 1:
+        return known(here.sibling(call.args[0]))
     if name in _SAME and call.args:
         return apply(name, [known(here.sibling(call.args[0]))])
     if last in METHODS and not call.args:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import Scope, module_scopes
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.module import Module
 from npulint.facts.code import Assignment, Ref, Return, Value
 from npulint.facts.walk import nested
@@ -40,6 +40,7 @@ class InputPipeline:
         self._root = context.project.root
         self._readers: dict[str, dict[str, list[Scope]]] = {}
         self._inside: set[Scope] = set()
+        self._captured: set[CallSite] | None = None
         queue = [function for module in module_scopes(context) for function in _passed_to_stages(module)]
         while queue:
             function = queue.pop()
@@ -65,6 +66,22 @@ class InputPipeline:
                     for read in {read for value in call.record.args for read in _names(value)}:
                         known[read].append(call.scope)
         return known
+
+    def captures(self, made: CallSite) -> bool:
+        """Whether functions of the pipeline read the object that a call makes from enclosing scopes."""
+        if self._captured is None:
+            self._captured = {made for read in self._reads() for made in read.sites}
+        return made in self._captured
+
+    def _reads(self) -> Iterator[Expr]:
+        """What functions of the pipeline read from enclosing scopes."""
+        by_module: dict[str, list[Scope]] = defaultdict(list)
+        for function in self._inside:
+            by_module[function.path].append(function)
+        for functions in by_module.values():
+            read = _names_read(functions[0].module, {function.block for function in functions})
+            for function in functions:
+                yield from (function.named(name, function.record.line) for name in read[function.block])
 
     def in_input(self, scope: Scope) -> Literal["yes", "maybe", "no"]:
         """``yes`` (runs in the pipeline), ``maybe`` (its function or file is named like one) or ``no``."""

@@ -32,6 +32,7 @@ _E = TypeVar("_E", bound=Expression)
 _DEPTH = 9
 _STEPS = 300
 _MOST = 8  # mappings that one expression may be, and loops over them
+_FOLLOWED = 64  # calls of one function; what others pass is unknown
 _LARGEST = 64  # entries that a loop is followed through
 _DICTS = frozenset(("dict", "collections.OrderedDict", "types.MappingProxyType", "copy.copy", "copy.deepcopy"))
 _FIELDS = frozenset(("dataclasses.asdict", "vars", "attr.asdict", "attrs.asdict"))
@@ -125,14 +126,28 @@ def _of_name(value: _E, name: str) -> list[Mapping[_E]]:
 
 
 def _given(value: _E, function: int, name: str) -> list[Mapping[_E]]:
-    """What the project's calls pass for a parameter."""
-    given = []
-    for (home, index), argument in passed(value.scope.at(function), name):
-        if argument is None:
-            return []
+    """What the project's calls pass for a parameter, or leave to its default, which is also what others may leave."""
+    given, calls = [], passed(value.scope.at(function), name)
+    default = _default(value, function, name)
+    for (home, index), argument in calls:
         call = home.code.calls[index]
-        given.append(value.elsewhere(home, argument, call.block, call.line))
-    return _each(given[:_MOST])
+        starred = any(key == "**" for key, _ in call.keywords) or any(isinstance(a, Op) for a in call.args)
+        if argument is not None:
+            given.append(value.elsewhere(home, argument, call.block, call.line))
+        elif default is None or starred or len(calls) > _FOLLOWED:
+            return []
+        else:
+            given.append(default)
+    return _each(given[:_MOST] if given or default is None else [default])
+
+
+def _default(value: _E, function: int, name: str) -> _E | None:
+    """The default of a parameter."""
+    record = value.module.blocks[function]
+    position = record.params.index(name) - (len(record.params) - len(record.defaults)) if name in record.params else -1
+    if position < 0:
+        return None
+    return value.elsewhere(value.module, record.defaults[position], max(record.parent, 0), record.line)
 
 
 def _changes(value: _E, home: Module, bind: Assignment) -> list[list[Mapping[_E]]]:

@@ -171,6 +171,10 @@ class Names:
             # A folder without __init__ is no module, but its modules are.
             inner = self.project.find(f"{found}.{part}", module) if imported and _is_plain(found) else None
             found = f"{inner.name}:" if inner is not None else self.member(found, part)
+            if imported and found.endswith(part) and "(" not in found:
+                written = found.replace(":", ".")
+                copied = self.project.foreign_name(written, module)
+                found = found if copied == written else copied
         return found
 
     def _root(self, module: Module, root: str, block: int, line: int) -> str:
@@ -239,7 +243,9 @@ class Names:
         """The canonical name that an import binds."""
         if not record.name:
             target = self.project.find(record.module, module, record.level)
-            return f"{target.name}:" if target is not None else canonical(record.module)
+            if target is not None:
+                return f"{target.name}:"
+            return canonical(self.project.foreign_name(record.module, module) if record.alias else record.module)
         base = self.project.find(record.module, module, record.level) if record.module or record.level else None
         if base is not None:
             exported = self.exported(base, record.name)
@@ -249,7 +255,8 @@ class Names:
         inner = self.project.find(dotted, module, record.level)
         if inner is not None:
             return f"{inner.name}:"
-        return canonical(dotted) if record.level == 0 else "?" + record.name
+        dotted = self.project.foreign_name(dotted, module, record.level)
+        return canonical(dotted) if dotted else "?" + record.name
 
     def exported(self, module: Module, name: str) -> str:
         """What `module` offers under `name`, or an empty text."""

@@ -85,10 +85,31 @@ def sites(value: Expression) -> list[Site]:
 
 def _sites_of_result(value: Expression, index: int) -> list[Site]:
     names = value.context.names
-    target = names.function(names.of_call(value.module, index))
+    name = names.of_call(value.module, index)
+    target = names.function(name)
+    if target is None and name.startswith("?"):
+        return _sites_of_passed(value, index) or [(value.module, index)]
     if target is None or target[0].blocks[target[1]].kind == "class":
         return [(value.module, index)]
     return [site for one in returned(value, *target) for site in sites(one)] or [(value.module, index)]
+
+
+def _sites_of_passed(value: Expression, index: int) -> list[Site]:
+    """The same of a result of a parameter: of the functions that all calls of the project pass for it."""
+    module, call = value.module, value.module.code.calls[index]
+    written = call.callee.name if isinstance(call.callee, Ref) else ""
+    function = taker(module, written, call.block) if written and "." not in written else -1
+    bound = value.context.bindings(module, written, call.block, call.line) if function >= 0 else []
+    if function < 0 or bound:
+        return []
+    found: list[Site] = []
+    for (home, number), given in passed(value.scope.at(function), written):
+        site = home.code.calls[number]
+        made = [] if given is None else functions(value.elsewhere(home, given, site.block, site.line))
+        if not made:
+            return []  # another object that is called
+        found += [one for target in made for result in returned(value, *target) for one in sites(result)]
+    return found
 
 
 def _sites_of_name(value: Expression, name: str) -> list[Site]:
@@ -102,6 +123,26 @@ def _sites_of_name(value: Expression, name: str) -> list[Site]:
             if given is not None:
                 found += sites(value.elsewhere(home, given, call.block, call.line))
     return list({(home.path, index): (home, index) for home, index in found}.values())
+
+
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+def partials(value: Expression) -> list[Site]:
+    """The calls of ``functools.partial`` that may have made what is called."""
+    names, read = value.context.names, value.value
+    if isinstance(read, CallResult):
+        name = names.of_call(value.module, read.call)
+        call = value.module.code.calls[read.call]
+        if value.module.callee_name(read.call) == "partial" and call.args:
+            return [(value.module, read.call)]
+        target = names.function(name)
+        if target is None or target[0].blocks[target[1]].kind == "class":
+            return []
+        return [site for one in returned(value, *target) for site in partials(one)]
+    if not isinstance(read, Ref):
+        return []
+    bound = value.context.bindings(value.module, read.name, value.scope.block, value.line)
+    made = [(home, one) for home, one in bound if isinstance(one.value, Ref | CallResult)]
+    return [s for home, one in made for s in partials(value.elsewhere(home, one.value, one.block, one.line))]
 
 
 def functions(value: Expression) -> list[tuple[Module, int]]:

@@ -76,6 +76,10 @@ class Placement:
             return "edge"
         return "path" if (before, after) == ("model", "model") else "unknown"
 
+    def feeds_model(self, call: CallSite) -> bool:
+        """Whether layers, losses or optimizers certainly use the result of a call."""
+        return _Forward(self, call).end() == "model"
+
     def measures(self, call: CallSite) -> bool:
         """Whether an operation is part of a metric: its result is only shown, and a function for metrics or summaries
         takes it, or it counts hits (``tf.cast(tf.equal(…), …)``)."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -13,35 +11,34 @@ import msgspec
 
 from npulint.assemble.adaptors import packages_under_adaptor
 from npulint.assemble.call_graph import STARTED, Place, Reached, home
+from npulint.assemble.choices import IMPORTERS, imported_by_name
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.configured.targets import modules_of_configurations
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import Expr, call_at, scope_at
+from npulint.assemble.cursors import call_at, scope_at
+from npulint.assemble.entry_scripts import EntryScripts, place_of
 from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
-from npulint.assemble.reach import RUNNERS, HowReached, Reach, possible_calls, sure_calls
+from npulint.assemble.reach import HowReached, Reach, possible_calls, sure_calls
 from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.torch_state import megatron, state
-from npulint.assemble.walker import walker
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.console_scripts import ConsoleScript
 
 if TYPE_CHECKING:
-    from npulint.assemble.recognizers.tensorflow.sessions import Estimator, Session
+    from npulint.assemble.recognizers.tensorflow.estimators import Estimator
+    from npulint.assemble.recognizers.tensorflow.sessions import Session
 
-_MODULE_LEVEL = frozenset(("session", "train_step", "estimator", "run"))
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
-_NOT_ENTRY = lazy_compile(r"(?:^|/)(?:setup|conftest|__init__)\.py$|(?:^|/)docs?/conf\.py$")
 _PORTED = ("manual", "transfer")
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
-_IMPORTERS = ("import_module", "__import__")
 
 
 StartedBy = Literal["console_script", "launcher", ""]
@@ -95,7 +92,10 @@ class Programs:
     def all(self, configured: Callable[[FactTable], list[Program]] = lambda _: []) -> list[Program]:
         """Programs with an entry script first, then those that are only configured, then one library program of what no
         entry script imports. `configured` makes the second of the facts that belong to no code."""
-        entries = [m for _, m in sorted(self.context.project.modules.items()) if self._is_entry(m)]
+        finder = EntryScripts(
+            self.context, self.facts, frozenset(self._launches.by_entry), self.closure, self._imported
+        )
+        entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         programs = []
         for module in entries:
             programs.append(self._program(module.path, sorted(self.closure(module))))
@@ -144,7 +144,9 @@ class Programs:
             return "surely"
         if programs and fact.path in self._computed_paths:
             return "maybe"  # what is called of it has a computed name too
-        may = (self._reach(program.entry, program.paths, surely=False).reaches({_place(fact)}) for program in programs)
+        may = (
+            self._reach(program.entry, program.paths, surely=False).reaches({place_of(fact)}) for program in programs
+        )
         return "maybe" if any(may) else "no"
 
     def _program(self, entry: str, paths: list[str], with_others: bool = True) -> Program:
@@ -172,7 +174,7 @@ class Programs:
         is that of a function."""
         if not entry:
             return True
-        places = {_place(fact) for fact in facts if isinstance(fact, CodeFact)}
+        places = {place_of(fact) for fact in facts if isinstance(fact, CodeFact)}
         if by_name and self._uses.reaches(places, paths, entry):  # the cheaper question
             return True
         return self._reach(entry, paths, surely=False).reaches(places)
@@ -187,7 +189,21 @@ class Programs:
             return not started or (entry in started and len(self._launches.by_entry[entry]) == 1)
         if not surely_runs(fact.run_by) and not self._has_alternatives(fact):
             return False
-        return self._reach(entry, paths, surely=True).reaches({_place(fact)})
+        reach = self._reach(entry, paths, surely=True)
+        return reach.reaches({place_of(fact)}) or self._is_in_every_choice(fact, reach.branches)
+
+    def _is_in_every_choice(self, fact: CodeFact, choices: list[list[Set[Place]]]) -> bool:
+        """Whether one of several looked up classes or functions leads to a fact, and each other one to one like it."""
+        place = place_of(fact)
+        return any(
+            any(place in branch for branch in branches) and all(self._leads_to_alike(fact, one) for one in branches)
+            for branches in (choices if fact.kind in _ALTERNATIVE else ())
+        )
+
+    def _leads_to_alike(self, fact: CodeFact, branch: Set[Place]) -> bool:
+        facts = [one for path in {path for path, _ in branch} for one in self.facts[path].get(fact.kind, ())]
+        alike = [one for one in facts if isinstance(one, CodeFact) and one.get("npu") == fact.get("npu")]
+        return any(place_of(one) in branch and surely_runs(one.run_by) for one in alike)
 
     @cached_property
     def _started_by(self) -> dict[str, set[str]]:
@@ -244,41 +260,6 @@ class Programs:
                     found.setdefault(fact.path, set()).add(str(fact.get("value")))
         return found
 
-    def _is_entry(self, module: Module) -> bool:
-        if _NOT_ENTRY.search(module.path):
-            return False
-        if module.path in self._launches.by_entry or module.main_guards:
-            return True
-        facts = [f for kind in _MODULE_LEVEL for f in self.facts[module.path].get(kind, ())]
-        working = self._leading_to(module, {f"{module.name}:{f.get('function')}" for f in facts})
-        starting = working | {f"{module.name}:main"} | RUNNERS
-        for index, name in enumerate(self.context.names.of_calls(module)):
-            if name in starting:
-                block = module.code.calls[index].block
-                if module.function_of(block) < 0 and module.class_of(block) < 0:
-                    return True
-        if any(f.scope.module.function_of(f.scope.block) < 0 for f in facts):
-            return True
-        return module.path not in self._imported and self._works_on_device(module)
-
-    def _leading_to(self, module: Module, functions: set[str]) -> set[str]:
-        """These functions of a module with their direct and indirect callers."""
-        grown = set(functions)
-        calls = [
-            (name, f"{module.name}:{module.qualname(call.block)}")
-            for name, call in zip(self.context.names.of_calls(module), module.code.calls, strict=True)
-            if functions and ":" in name and module.function_of(call.block) >= 0
-        ]
-        while more := {caller for name, caller in calls if name in grown and caller not in grown}:
-            grown |= more
-        return grown
-
-    def _works_on_device(self, module: Module) -> bool:
-        """Whether module-level code moves something to a device, as only scripts do."""
-        facts = [f for kind in ("cuda", "npu") for f in self.facts[module.path].get(kind, ())]
-        places = [f.scope.block for f in facts if f.scope is not None and f.get("form") in (None, "method", "text")]
-        return any(module.function_of(block) < 0 and module.class_of(block) < 0 for block in places)
-
     @cached_property
     def _imported(self) -> set[str]:
         """The paths of the modules that other modules import."""
@@ -308,19 +289,11 @@ class Programs:
     def _computed(self, module: Module) -> list[Module]:
         """Modules imported by ``importlib.import_module("prefix." + name)`` and the like."""
         found: list[Module] = []
-        for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
-            call = module.code.calls[index]
-            if isinstance(call.callee, Ref) and call.args:
-                name = call_at(self.context, module, index).args[0]
-                known = name.known
-                named = [v for v in known.values if isinstance(v, str)]
-                for prefix in dict.fromkeys(named if known.exact else named + _prefixes(name)):
-                    if prefix.endswith("."):
-                        found += self.context.project.below(prefix.strip("."), module)
-                    elif prefix:
-                        target = self.context.project.find(prefix, module)
-                        found += [target] if target else []
-                if not known.exact:
+        for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
+            call = call_at(self.context, module, index)
+            if call.written and call.args:
+                found += imported_by_name(call)
+                if not call.args[0].known.exact:
                     found += modules_of_configurations(self.context, module)
         return found
 
@@ -345,15 +318,11 @@ class Programs:
     def _imports_by_name(self) -> bool:
         """Whether some module of the project imports modules by names that are computed."""
         for module in self.context.project.modules.values():
-            for index in module.calls_where(lambda last: last.endswith(_IMPORTERS)):
+            for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
                 call = call_at(self.context, module, index)
                 if call.args and not call.args[0].is_literal:
                     return True
         return False
-
-
-def _place(fact: CodeFact) -> Place:
-    return fact.run_by.path, home(fact.run_by.module, fact.run_by.block)
 
 
 def _is_ported(program: Program) -> bool:
@@ -400,27 +369,3 @@ def _agree_on_tensorflow(programs: list[Program]) -> None:
     if {fact.tensorflow for fact in facts} - {""} == {"2"}:
         for fact in facts:
             fact.tensorflow = "2"
-
-
-@walker(depth=5, otherwise=list)
-def _prefixes(text: Expr) -> list[str]:
-    """The literal prefixes that a text may have."""
-    if text.alternatives:
-        return [prefix for branch in text.alternatives for prefix in _prefixes(branch)]
-    if text.written:
-        assigned = (one.value for one in text.scope.assignments if one.target == text.written)
-        return [prefix for value in assigned for prefix in _prefixes(value)]
-    call = text.call
-    if (
-        call is not None
-        and call.last == "join"
-        and call.receiver is not None
-        and call.receiver.text == "."
-        and call.args
-    ):
-        begin = list(itertools.takewhile(bool, (part.text for part in call.args[0].items)))
-        return ["".join(f"{part}." for part in begin)] if begin else []
-    first = call.callee if call is not None and call.last == "format" else text
-    while first.operator in ("+", "join", "%", ".") and first.operands():
-        first = first.operands()[0]
-    return [re.split(r"[%{]", first.text)[0]] if first.text else []

@@ -10,6 +10,7 @@ from itertools import count
 import msgspec
 
 from npulint.assemble.module import Module
+from npulint.assemble.tool_copies import TOOL, tool_copies
 from npulint.facts.code import Import
 from npulint.facts.model import FileFacts
 
@@ -26,7 +27,8 @@ _FEW = 8  # changed modules; with more, the names of all are looked up anew
 
 
 class Project:
-    """All files of one project root. `modules` maps a path to its module; other files stay in `files`."""
+    """All files of one project root. `modules` maps a path to its module, but for those of a copied tool, which is as
+    foreign as an installed one; other files stay in `files`."""
 
     def __init__(self, root: str, files: Iterable[FileFacts]) -> None:
         self.root = root
@@ -39,6 +41,9 @@ class Project:
         for file in self.files:
             if file.code is not None:
                 self._add(file)
+        self._copies = tool_copies(self.modules.values())
+        self._copied = {path: self.modules.pop(path) for path in self._copies}
+        self._own_names = self._names_of_package()
         self._keep_names()
 
     def _add(self, file: FileFacts) -> None:
@@ -85,8 +90,41 @@ class Project:
 
     def find(self, dotted: str, importer: Module, level: int = 0) -> Module | None:
         """The module of this project that ``import dotted`` in `importer` resolves to; None if there is none."""
+        found = self._resolved(dotted, importer, level)
+        return None if found is None or found.path in self._copies else found
+
+    def foreign_name(self, dotted: str, importer: Module, level: int = 0) -> str:
+        """The name under which a module from outside is known: that of the tool for one of a copied tool, or a member
+        of it; empty where a relative import names another one."""
+        head, _, last = dotted.rpartition(".")
+        for name, member in ((dotted, ""), (head, last)) if self._copies else ():
+            found = self._resolved(name, importer, level) if name or level else None
+            if found is not None and found.path in self._copies:
+                return f"{self._copies[found.path]}.{member}".rstrip(".")
+        if TOOL in dotted:  # in a folder of the project that is not among the files
+            segments = dotted.split(".")
+            return ".".join(segments[segments.index(TOOL) :]) if TOOL in segments else "" if level else dotted
+        return "" if level else dotted
+
+    def _names_of_package(self) -> frozenset[str]:
+        """The names by which modules import the package that the project's folder is, whatever the folder is called:
+        all that they import of it is there."""
+        top = {module.name.partition(".")[0] for module in self.modules.values()}
+        if "__init__" not in top:
+            return frozenset()
+        members: dict[str, set[str]] = {}
+        for module in self.modules.values():
+            for record in module.code.imports:
+                head, _, rest = record.module.partition(".")
+                if not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
+                    members.setdefault(head, set()).add(rest.partition(".")[0] or record.name)
+        return frozenset([head for head, found in members.items() if found <= top])
+
+    def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
         if not level and dotted not in self._suffixes:
-            return None
+            head, _, rest = dotted.partition(".")
+            inside = self._suffixes.get(rest, ()) if head in self._own_names else ()
+            return next((module for module in inside if module.name == rest), None)
         key = (importer.folder, dotted, level)
         if key not in self._memo:
             self._memo[key] = self._find(dotted, importer.folder, level)
@@ -101,7 +139,8 @@ class Project:
             for _ in range(level - 1):
                 folder = posixpath.dirname(folder)
             base = posixpath.join(folder, *dotted.split(".")) if dotted else folder
-            return self.modules.get(base + ".py") or self.modules.get(posixpath.join(base, "__init__.py"))
+            paths = (f"{base}.py", posixpath.join(base, "__init__.py"))
+            return next((one for path in paths if (one := self.modules.get(path) or self._copied.get(path))), None)
         if not dotted or dotted.split(".", 1)[0] in _FOREIGN:
             return None
         candidates = self._suffixes.get(dotted, ())

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Literal, NamedTuple
 
 from npulint.assemble.call_graph import CALLED_BY_FRAMEWORKS, IMPORTED, STARTED, Place, home
+from npulint.assemble.choices import choices
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
 from npulint.assemble.guards import active, surely_runs
@@ -40,11 +41,16 @@ unknown objects), or not."""
 
 class _Edges(NamedTuple):
     """What the code of one place leads to: places, classes of which it makes instances, names of methods that it
-    calls on objects of unknown classes."""
+    calls on objects of unknown classes, functions and classes of which it looks up one (`chosen`)."""
 
     places: set[Place]
     classes: set[Place]
     methods: set[str]
+    chosen: set[frozenset[Place]]
+
+    @classmethod
+    def none(cls) -> _Edges:
+        return cls(set(), set(), set(), set())
 
 
 class CallGraph:
@@ -62,7 +68,7 @@ class CallGraph:
         """The edges of one place, worked out on first use."""
         edges = self._edges.get(place)
         if edges is None:
-            edges = self._edges[place] = _Edges(set(), set(), set())
+            edges = self._edges[place] = _Edges.none()
             path, where = place
             module = scope_at(self._context, self._context.project.modules[path], 0)
             for scope, calls in self._calls(module).get(where, {}).items():
@@ -86,7 +92,7 @@ class CallGraph:
         edges = self.of((entry, IMPORTED))
         module = self._context.project.modules[entry]
         if self._surely and module.code.light:
-            edges = _Edges(set(edges.places), set(edges.classes), edges.methods)
+            edges = _Edges(set(edges.places), set(edges.classes), edges.methods, edges.chosen)
             self._use_imports(scope_at(self._context, module, 0), edges)
         return edges
 
@@ -124,15 +130,16 @@ class CallGraph:
 
     def _follow_all(self, scope: Scope, calls: list[CallSite], edges: _Edges) -> None:
         """Add where the calls of a block lead to. Whether it runs is asked last: most lead nowhere."""
-        found = _Edges(set(), set(), set())
+        found = _Edges.none()
         for call in calls:
             self._follow(call, found)
         found.methods.intersection_update(member_names(self._context))
         known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
-        if not known and self._runs(scope):
+        if not (known and found.chosen <= edges.chosen) and self._runs(scope):
             edges.places.update(found.places)
             edges.classes.update(found.classes)
             edges.methods.update(found.methods)
+            edges.chosen.update(found.chosen)
 
     def _kept(self, module: Scope) -> dict[int, list[Expr]]:
         """The names in what is assigned and returned, by the function where that stands."""
@@ -160,8 +167,12 @@ class CallGraph:
         target = call.target
         if target is None and call.name in RUNNERS and not call.arguments:
             target = call.scope.at(0).definition("main")  # which it looks for by itself
+        if target is None and call.name == f"super().{call.last}":
+            target = self._inherited(call)
         if target is not None:
             self._enter(target, edges)
+        elif self._surely and _is_computed(call.name) and (looked_up := self._looked_up(call)):
+            edges.chosen.add(looked_up)
         elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
             if call.receiver is not None:
                 edges.methods.add(call.last)
@@ -174,6 +185,15 @@ class CallGraph:
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
             edges.methods.add(holder.rpartition(".")[2])
+
+    def _looked_up(self, call: CallSite) -> frozenset[Place]:
+        """The functions and classes of the project that a call may be of, as one of them is looked up."""
+        found = (self._context.names.function(name) for name in choices(call.callee))
+        return frozenset([(one[0].path, one[1]) for one in found if one is not None])
+
+    def is_class(self, place: Place) -> bool:
+        """Whether a place is a class."""
+        return self._context.project.modules[place[0]].blocks[place[1]].kind == "class"
 
     def _pass(self, argument: Expr, edges: _Edges) -> None:
         """A function or class that is handed to a call will be called by it, also one that a function has made."""
@@ -226,9 +246,27 @@ class CallGraph:
                     queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
         return methods
 
+    def _inherited(self, call: CallSite) -> Scope | None:
+        """The method that ``super().method()`` calls, of the first base in the project that has one of that name."""
+        queue = [scope for scope in call.scope.ancestors if scope.kind == "class"][:1]
+        for scope in queue:
+            bases = [base for one in scope.bases if (base := self._own_class(one)) is not None]
+            for base in bases:
+                method = base.definition(call.last)
+                if method is not None:
+                    return method
+            if len(queue) < _BASES:
+                queue += bases
+        return None
+
     def _own_class(self, base: Expr) -> Scope | None:
         found = self._context.names.function(base.name)
         return None if found is None else scope_at(self._context, *found)
+
+
+def _is_computed(name: str) -> bool:
+    """Whether what a call calls is computed, and no method of a known library."""
+    return (name.startswith("?") or "(" in name or "[" in name) and name.partition(".")[0] not in _KNOWN_ROOTS
 
 
 class Reach:
@@ -244,6 +282,26 @@ class Reach:
         self._classes: set[Place] = set()
         self._called: set[str] = set()
         self._waiting: dict[str, list[Place]] = {}
+        self._chosen: set[frozenset[Place]] = set()
+        self._branches: list[list[Set[Place]]] | None = None
+
+    @property
+    def branches(self) -> list[list[Set[Place]]]:
+        """Where it looks up one of several functions or classes: what each of them reaches."""
+        if self._branches is None:
+            self.all()
+            self._branches = [[self._through(one) for one in sorted(chosen)] for chosen in self._chosen]
+        return self._branches
+
+    def _through(self, place: Place) -> Set[Place]:
+        """What it reaches if it looks up this function or class."""
+        inner = Reach(self._graph, self._entry[0], self._allowed, [place])
+        inner._called |= self._called
+        if self._graph.is_class(place):
+            fresh = inner._made([place])
+            inner._found |= fresh
+            inner._queue += fresh
+        return inner.all()
 
     def reaches(self, places: Set[Place]) -> bool:
         """Whether the program reaches any of some functions, or of the code outside functions."""
@@ -266,15 +324,24 @@ class Reach:
         for name in edges.methods - self._called:
             self._called.add(name)
             fresh.update(self._waiting.pop(name, ()))
-        for one in edges.classes - self._classes:
+        fresh |= self._made(edges.classes - self._classes)
+        fresh -= self._found
+        self._found |= fresh
+        for one in edges.chosen:
+            if all(path in self._allowed for path, _ in one):
+                self._chosen.add(one)
+        return fresh
+
+    def _made(self, classes: Iterable[Place]) -> set[Place]:
+        """The methods that run of the instances of more classes."""
+        fresh = set()
+        for one in classes:
             self._classes.add(one)
             for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
                 if name in self._called or name in _HOOKS:
                     fresh.add(method)
                 else:
                     self._waiting.setdefault(name, []).append(method)
-        fresh -= self._found
-        self._found |= fresh
         return fresh
 
 

@@ -38,8 +38,10 @@ def purpose(scope: BlockCursor) -> Purpose:
     """The role of code according to the names of its function, class and file: train, evaluate, export, data or
     unknown. The innermost name that indicates a role wins."""
     file = scope.path.lower().rpartition("/")[2].removesuffix(".py")
-    for word in (*scope.qualname.lower().split(".")[::-1], file):
-        for answer, pattern in _PURPOSES:
-            if word and pattern.search(word):
-                return answer
-    return "unknown"
+    words = (*scope.qualname.lower().split(".")[::-1], file)
+    return next((role for role in map(purpose_of_name, words) if role != "unknown"), "unknown")
+
+
+def purpose_of_name(word: str) -> Purpose:
+    """The role that a name in lower case indicates."""
+    return next((answer for answer, pattern in _PURPOSES if word and pattern.search(word)), "unknown")

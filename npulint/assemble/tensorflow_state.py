@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npulint.assemble.code_facts import CallFact
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import MigrationState, Precision, ProgramFact, Tensorflow
 from npulint.facts.attributes import Flag
@@ -23,6 +24,14 @@ _SWITCHES: dict[str, Tensorflow] = {
 _IMAGE = lazy_compile(r"(?:^|[/-])tensorflow[\w-]*:(?:v|release-)?([12])\.|[:.-]tf([12])-py")
 _PACKAGES = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
 _FIRST = lazy_compile(r"(?:==|~=|>=)v?([12])(?:\.|$)")
+_LEFT_BEHIND = frozenset(  # members of tensorflow 1.x that 2.x has under tf.compat.v1 or in another module only
+    "Print Summary add_to_collection assign assign_add assign_sub ceil check_numerics confusion_matrix count_nonzero "
+    "cross decode_csv decode_raw diag diag_part div erf get_collection get_default_graph global_variables "
+    "global_variables_initializer is_finite is_inf is_nan lgamma log log1p log_sigmoid matrix_determinant "
+    "matrix_inverse mod parse_single_example py_func random_normal random_shuffle random_uniform read_file "
+    "reset_default_graph rsqrt set_random_seed sparse_tensor_to_dense string_join string_split to_double to_float "
+    "to_int32 to_int64 trainable_variables truncated_normal unsorted_segment_sum variable_scope".split()
+)
 _PATCHING = (1, 9)  # the first adapter release whose import patches tf.Session
 
 
@@ -80,7 +89,23 @@ def _generation(index: Index) -> Tensorflow:
         return "2"
     if any("compat.v1" in n for n in imports) and "tensorflow" not in imports:
         return "1"
-    return _installed(index)
+    return _installed(index) or ("1" if _calls_what_2_left_behind(index) else "")
+
+
+def _calls_what_2_left_behind(index: Index) -> bool:
+    """Whether a module that imports plain ``tensorflow`` calls one of its members that 2.x no longer has there
+    (``tf.log``)."""
+    imported: dict[str, set[str]] = {}
+    for fact in index.of_kind("import"):
+        imported.setdefault(fact.path, set()).add(fact.name)
+    for name in _LEFT_BEHIND:
+        for fact in index.named("call", name):
+            if not isinstance(fact, CallFact) or fact.call.written.partition(".")[2] != name:
+                continue
+            names = imported.get(fact.path, set())
+            if "tensorflow" in names and not any(one.startswith("tensorflow.compat.v") for one in names):
+                return True
+    return False
 
 
 def _installed(index: Index) -> Tensorflow:

@@ -128,7 +128,9 @@ def run_item_examples(items: Sequence[ItemDefinition], review: Review) -> list[O
     outcomes = []
     for item in items:
         for number, example in enumerate(item.examples, 1):
-            listed = next((p.checklist for p in review(example.files, example.target) if p.entry == ENTRY), ())
+            reviewed = review(example.files, example.target)
+            entry = ENTRY if ENTRY in example.files else next((p.entry for p in reviewed), ENTRY)
+            listed = next((p.checklist for p in reviewed if p.entry == entry), ())
             answer = next((one for one in listed if one.item == item.key), None)
             outcomes.append(_item_outcome("readiness", item, number, example, answer))
     return outcomes

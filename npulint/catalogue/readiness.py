@@ -16,7 +16,7 @@ from npulint.findings import SEVERITIES
 
 FOLDER = "readiness"
 PRETUNING = "pretuning"  # the folder of pre-tuning items
-ENTRY = "train.py"  # the program that examples are about
+ENTRY = "train.py"  # the program that examples are about; the first one where there is no such file
 ABSENT = "absent"  # the item does not concern the program
 
 _REQUIRED = ("order", "otherwise", "text", "examples")

@@ -25,6 +25,8 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
             part = refined_part(other.part if one.part == "setting" else one.part, one.what)
+            if part == "dataset" and not same and None in (one.traced.value, other.traced.value):
+                continue  # no program trains without data: a start that is not shown names them
             yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
 
 

@@ -28,6 +28,7 @@ class Side:
         self.other = other
         self._modules = modules
         self._blocks = blocks
+        self._taken = frozenset(blocks.values())
         self.running = running
         self.joined: dict[Home, Home] = {}  # functions that are matched by their steps
         self.inherited = _overridden(config, other, blocks)
@@ -37,6 +38,8 @@ class Side:
         found = self._blocks.get(home)
         if found is None and home[1] == MODULE and home[0] in self._modules:
             found = (self._modules[home[0]], MODULE)
+            if found in self._taken:  # its code is in a function here
+                return self.joined.get(home)
         return found if found in self.other.homes else self.joined.get(home, found)
 
     def knows(self, home: Home) -> bool:

@@ -23,7 +23,7 @@ _TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex
 _MOST_OF_BOTH = 0.6
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
-    learning_rate weight_decay""".split()
+    learning_rate weight_decay epochs steps""".split()
 )
 """Parts of which a program has one step or few, so that a moved one is found by its name."""
 

@@ -22,7 +22,8 @@ _WORDS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 class ArgumentRule(msgspec.Struct, frozen=True, array_like=True):
     """What some values of an argument do on the NPU. `argument` may have ``*`` for a segment, `values` are alternatives
     (none: any value; ``unset``: the argument is left out); `when` are conditions on other arguments, `chips` those that
-    it is about (none: all), `versions` the releases of packages (``transformers<4.51``), `instead` the value to write
+    it is about (none: all), `versions` the releases of packages (``transformers<4.51``; a name alone: it is required),
+    `instead` the value to write
     (``-``: a person must decide)."""
 
     argument: str
@@ -49,14 +50,14 @@ class ConfiguredFramework(msgspec.Struct, frozen=True):
 
 class FileSignature(msgspec.Struct, frozen=True, array_like=True):
     """The keys by which a configuration file of a framework is recognized: all of `required` and one of `usual`, if
-    there are any. A `start` trains by itself, a `part` belongs to another configuration or command line. The table of
-    arguments names those below the key `prefix` without it."""
+    there are any. A `start` trains by itself, a `part` belongs to another configuration or command line. `prefix` is
+    where the arguments of the framework are, if not at the top."""
 
     framework: str
     role: Literal["start", "part"]
     required: tuple[str, ...]
     usual: tuple[str, ...]
-    prefix: str
+    prefix: str = ""
 
     def fits(self, keys: set[str]) -> bool:
         """Whether a file with these dotted keys, or beginnings of them, is one."""

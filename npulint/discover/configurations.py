@@ -15,28 +15,36 @@ _TARGET = lazy_compile(
     rb"(?m)^[ \t]*(?:- )?[\"']?(?:_?target_?|class_path)[\"']?[ \t]*:[ \t]*[\"']?[A-Za-z_]\w*(?:\.\w+)+"
 )
 
+Keys = tuple[bytes, ...]
+
 
 def may_configure_training(data: bytes) -> bool:
     """Whether a text may be the configuration of a training framework, or name classes of a program. The structure is
     not parsed: nested keys count wherever they are."""
-    if _TARGET.search(data):
+    if (b"target" in data or b"class_path" in data) and _TARGET.search(data):
         return True
-    found = {match.decode() for match in _keys().findall(data)}
-    if not found:
-        return False
     return any(
-        found.issuperset(map(_last, one.required)) and (not one.usual or not found.isdisjoint(map(_last, one.usual)))
-        for one in file_signatures()
+        all(_is_key(data, word) for word in required) and (not usual or any(_is_key(data, word) for word in usual))
+        for required, usual in _signatures()
+        if all(word in data for word in required)  # most files lack the words, which is found out faster
     )
 
 
 @cache
-def _keys() -> re.Pattern[bytes]:
-    """All keys of the signatures, as keys of YAML, JSON or TOML."""
-    names = {_last(key) for one in file_signatures() for key in (*one.required, *one.usual)}
-    listed = "|".join(sorted(map(re.escape, names)))
-    return re.compile(rf"(?m)(?:^|[{{,])[ \t]*(?:- )?[\"']?({listed})[\"']?[ \t]*[:=]".encode())
+def _signatures() -> tuple[tuple[Keys, Keys], ...]:
+    """The last segments of the required and of the usual keys of each signature."""
+    return tuple((_last(one.required), _last(one.usual)) for one in file_signatures())
 
 
-def _last(key: str) -> str:
-    return key.rpartition(".")[2]
+def _last(keys: tuple[str, ...]) -> Keys:
+    return tuple(dict.fromkeys(key.rpartition(".")[2].encode() for key in keys))
+
+
+def _is_key(data: bytes, word: bytes) -> bool:
+    """Whether a word is a key of YAML, JSON or TOML somewhere in a text."""
+    return word in data and _pattern(word).search(data) is not None
+
+
+@cache
+def _pattern(word: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?m)(?:^|[{,])[ \t]*(?:- )?[\"']?" + re.escape(word) + rb"[\"']?[ \t]*[:=]")

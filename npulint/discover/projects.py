@@ -51,8 +51,8 @@ class ProjectRoots:
 
         A declared project includes everything below it. A README alone may describe a part of a project or a collection
         of projects: it marks a root if the folder also has an entry point and no parent folder is a program, or if all
-        parents are collections without code. Requirements alone may be those of a vendored library, whose program is
-        further up. A package is part of a project, unless nothing else marks one."""
+        parents are collections without entry points. Requirements alone may be those of a vendored library, whose
+        program is further up. A package is part of a project, unless nothing else marks one."""
         found: str | None = None
         described: str | None = None
         settled = False
@@ -72,6 +72,8 @@ class ProjectRoots:
                 found = place if marks.leads else found or place
             elif marks.readme and marks.code:
                 described = place
+            elif marks.leads:
+                described = None
         return found or described
 
     def _of(self, folder: str) -> _Marks:

@@ -279,6 +279,12 @@ def _place(fact: Fact, graph: bool) -> tuple[str, Span, str]:
     return fact.path, fact.span, fact.name if graph else ""
 
 
+def _others(related: list[Fact], covered: list[Fact]) -> list[Fact]:
+    """The related facts at places that a finding does not cover itself."""
+    places = {(fact.path, fact.span) for fact in covered}
+    return [fact for fact in related if (fact.path, fact.span) not in places]
+
+
 def _finding(
     check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, edits: tuple[FixEdit, ...]
 ) -> Finding:
@@ -299,7 +305,7 @@ def _finding(
         about=fact.name,
         why=fill(text.why, fact, counts),
         fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits),
-        related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *related]),
+        related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *_others(related, facts)]),
         program=program.entry or program.root,
         places=len(facts),
         subject=fact.name if program.fact.graph is not None else "",

@@ -70,6 +70,7 @@ def finalize(raw: RawResults, context: RunContext, order: Sequence[Pass] = PASSE
         baseline=data.baseline,
         graphs=sorted(raw.graphs, key=lambda one: one.path),
         runs=sorted(raw.runs, key=lambda one: [file.path for file in one.files]),
+        seen=[] if context.comparing or any(one.checklist for one in data.programs) else list(raw.seen),
     )
 
 

@@ -21,10 +21,10 @@ _SIDE = lazy_compile(
 
 
 def ranked(programs: Sequence[ProgramSummary]) -> list[ProgramSummary]:
-    """The programs as a maintainer would list them: those that train before others, tests and benchmarks last; then
-    scripts before trainings that are only configured, those that installed commands start, those whose name says that
-    they are the main script, those with most launchers and variants (``train_net_lora.py`` of ``train_net.py``), those
-    in few folders, with the shortest name, with most files."""
+    """The programs as a maintainer would list them: those that train before others, tests, benchmarks and tools that
+    no launcher starts last; then scripts before trainings that are only configured, those that installed commands
+    start, those whose name says that they are the main script, those with most launchers and variants
+    (``train_net_lora.py`` of ``train_net.py``), those in few folders, with the shortest name, with most files."""
     variants = Counter(prefix for program in programs for prefix in _prefixes(_stem(program)))
     return sorted(programs, key=lambda program: _rank(program, variants[_stem(program)]))
 
@@ -46,7 +46,7 @@ def _rank(program: ProgramSummary, variants: int) -> tuple[object, ...]:
         apart == 2,
         "train" not in program.roles,
         apart,
-        _SIDE.search(program.entry) is not None,
+        _SIDE.search(program.entry) is not None and not program.launches,
         program.configured_by != "",
         program.started_by != _STARTED[0],
         stem not in _MAIN,

@@ -11,8 +11,9 @@ import msgspec
 
 from npulint.assemble.chip import InferredChips
 from npulint.catalogue.check import COMPARE, Catalogue
+from npulint.evaluate.frameworks_seen import joined
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Baseline, Finding, GraphSummary, ProgramSummary, SuppressedFinding
+from npulint.findings import Baseline, Finding, FrameworkUse, GraphSummary, ProgramSummary, SuppressedFinding
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity, Selection, hidden_previews
@@ -25,8 +26,8 @@ EVERYTHING = ReportScope()
 
 class RawResults(msgspec.Struct, frozen=True):
     """The raw results of one or all projects: unsorted findings, programs, files (for their problems and comments),
-    graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, and the `chips` that each
-    project with programs is for."""
+    graphs, unusable operator lists (`unlisted`), training runs, the `problems` of discovery, the `chips` that each
+    project with programs is for, and the frameworks that files import (`seen`)."""
 
     findings: Sequence[Finding] = ()
     programs: Sequence[ProgramSummary] = ()
@@ -36,6 +37,7 @@ class RawResults(msgspec.Struct, frozen=True):
     runs: Sequence[RunSummary] = ()
     problems: Sequence[Problem] = ()
     chips: Sequence[InferredChips] = ()
+    seen: Sequence[FrameworkUse] = ()
 
 
 def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> RawResults:
@@ -50,6 +52,7 @@ def merged(projects: Iterable[RawResults], problems: Sequence[Problem] = ()) -> 
         runs=list(chain.from_iterable(one.runs for one in parts)),
         problems=problems,
         chips=list(chain.from_iterable(one.chips for one in parts)),
+        seen=joined(chain.from_iterable(one.seen for one in parts)),
     )
 
 

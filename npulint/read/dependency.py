@@ -47,8 +47,11 @@ def _read(text: str, path: str, name: str) -> list[Fact]:
 
 def _paired(facts: list[Fact]) -> list[Fact]:
     """The facts; that of torch_npu gets the torch release requested in the same file (`torch`) and whether the two
-    releases are compatible (`pairs`)."""
+    releases are compatible (`pairs`); all get whether torch_npu is among them (`beside_npu`)."""
     packages = [fact for fact in facts if isinstance(fact, Dependency)]
+    if any(fact.name == "torch-npu" for fact in packages):
+        for fact in packages:
+            fact.beside_npu = True
     torch = next((fact for fact in packages if fact.name == "torch"), None)
     for fact in packages:
         if fact.name == "torch-npu" and torch is not None:

@@ -25,6 +25,8 @@ class Dependency(FileFact):
     """Of `torch-npu` the specifier of the torch that the same file requires."""
     pairs: Flag | None = None
     """Of `torch-npu` whether the releases of the two belong together."""
+    beside_npu: bool = False
+    """Whether the same file requires `torch-npu`, and is thus for NPU servers."""
 
     @attribute
     def build(self) -> str:

@@ -35,6 +35,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         "programs": map(program_record, result.programs),
         "findings": map(finding_record, findings),
         "unread": unread_records(result),
+        **seen_record(result),
         **graphs_record(result),
         **runs_record(result),
         **fix_records(view),
@@ -102,6 +103,11 @@ def fix_records(view: ReportView) -> dict[str, list[dict[str, Any]]]:
         "fixed": fixed,
         "refused": [{**_named(one), "reason": why(one, view.lang)} for one in view.applied.refused],
     }
+
+
+def seen_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
+    """The frameworks that files import, if no training program was recognised; empty otherwise."""
+    return {"frameworks_seen": [msgspec.to_builtins(one) for one in result.seen]} if result.seen else {}
 
 
 def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:

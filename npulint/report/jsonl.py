@@ -1,10 +1,11 @@
 """JSON lines: a report that can be streamed.
 
 Every line is one object whose first key, `kind`, is its type. First come the findings (``finding``, otherwise with the
-keys of the JSON report), then the programs (``program``), the graphs (``graph``), training runs (``run``), files that
-were not read (``unread``), applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items
-(``compared``) of a comparison, and last, exactly once, the ``summary`` with version, tool, target and counts: without
-it the report is incomplete. Lines end in one line feed; no text contains one.
+keys of the JSON report), then the programs (``program``), the frameworks that files import if no training program was
+recognised (``framework``), the graphs (``graph``), training runs (``run``), files that were not read (``unread``),
+applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items (``compared``) of a comparison,
+and last, exactly once, the ``summary`` with version, tool, target and counts: without it the report is incomplete.
+Lines end in one line feed; no text contains one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from npulint.report.json import (
     graphs_record,
     program_record,
     runs_record,
+    seen_record,
     summary_record,
     unread_records,
 )
@@ -42,6 +44,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
     rows = chain(
         _of_kind("finding", map(finding_record, findings)),
         _of_kind("program", map(program_record, result.programs)),
+        _of_kind("framework", seen_record(result).get("frameworks_seen", ())),
         _of_kind("graph", graphs_record(result).get("graphs", ())),
         _of_kind("run", runs_record(result).get("runs", ())),
         _of_kind("unread", unread_records(result)),

@@ -11,7 +11,7 @@ from npulint.lazy_regex import lazy_compile
 from npulint.report.document.markdown import Writer, fitting, size
 from npulint.report.document.model import CodeCell, Prose, Status, Table
 from npulint.report.markup import code, link, prose
-from npulint.report.readiness import lists, place_of, tally
+from npulint.report.readiness import lists, place_of, seen, tally
 from npulint.report.summary import closing, first_steps
 from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
@@ -59,6 +59,9 @@ def _compared(result: RunResult, view: ReportView, room: int) -> str:
 
 def _programs(result: RunResult, lang: str, room: int) -> str:
     programs = lists(result)
+    if result.seen:
+        heads = f"## {say(lang, 'readiness.none')}"
+        return "\n".join([heads, "", *(f"- {prose(line)}" for line in seen(result, lang))])
     blocks = fitting((_program(program, lang) for program in programs), room - _RESERVE)
     rest = len(programs) - len(blocks)
     return "\n\n".join([*blocks, *([count(lang, "programs.more", rest)] if rest else [])])

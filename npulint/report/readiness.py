@@ -48,9 +48,21 @@ def place_of(item: ChecklistItem) -> str:
     return "" if place is None else f"{escape_control_chars(leading(place.path))}:{place.span.line}"
 
 
+def seen(result: RunResult, lang: str) -> list[str]:
+    """What is seen where no training program is recognised, in sentences: frameworks that files import, configuration
+    files, and scripts that are started and are not there."""
+    return [
+        count(lang, f"readiness.seen.{one.use}", one.files, name=one.framework, place=f"{leading(one.path)}:{one.line}")
+        for one in result.seen
+    ]
+
+
 def readiness(result: RunResult, view: ReportView) -> list[list[str]]:
     """A block of lines for the main program; for every program in verbose reports."""
     programs = lists(result)
+    if result.seen:
+        head = Paint(view.color)("bold", say(view.lang, "readiness.none"))
+        return [[head, *(f"  {escape_control_chars(line)}" for line in seen(result, view.lang))]]
     shown = programs if view.verbose else programs[:1]
     blocks = [_block(program, view) for program in shown]
     if len(programs) > len(shown):

@@ -110,6 +110,8 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
     frameworks = {program.framework for program in result.programs} - {"", "none", "unknown"}
     if view.applied is not None and view.applied.fixed:
         return count(view.lang, "fixes.clean", summary.read)
+    if result.seen and not frameworks and not result.graphs and not result.runs:
+        return count(view.lang, "clean.no-program", summary.read)
     return count(view.lang, "clean" if frameworks or _others(result) else "clean.no-framework", summary.read)
 
 

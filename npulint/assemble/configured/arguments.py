@@ -175,7 +175,7 @@ def _is_release(condition: str, versions: Versions) -> bool:
     """Whether a project is about these releases of a package. Where it does not say so, the newest release counts."""
     found = _VERSION.fullmatch(condition)
     if found is None:
-        return False
+        return condition.replace("_", "-") in versions
     package, operator, release = found.groups()
     older = excludes_from(versions.get(package.replace("_", "-"), ""), release)
     return older if operator == "<" else not older

@@ -18,7 +18,8 @@ from npulint.facts.model import Fact
 
 class ConfiguredTraining:
     """The trainings of a project that are configured. `of_entries` are the facts about arguments that launchers hand to
-    scripts of the project, by script; `parts` those in files of which it is not known what uses them."""
+    scripts of the project, by script; `parts` those in files of which it is not known what uses them, and those about
+    launchers of scripts that are not in the project."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -33,6 +34,8 @@ class ConfiguredTraining:
                 self._add(self.of_entries.setdefault(entry, []), found)
             if start.framework and not start.entries:
                 self._add(self._alone.setdefault(start.path, (start, []))[1], found)
+            elif not start.entries:
+                self._add(self.parts, found)
         for part in starts.parts:
             self.parts += training_arguments(part.settings, versions)
 

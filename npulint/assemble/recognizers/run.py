@@ -10,7 +10,9 @@ from types import ModuleType
 
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, call_at, scope_at
+from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer, ModuleRecognizer
+from npulint.facts.code import Ref
 from npulint.facts.model import Fact
 
 # From framework (and recognizer package) to the imports that enable its recognizers.
@@ -24,6 +26,7 @@ _ROOTS = {
         "mmengine detectron2 fastai transformers trl sentence_transformers megatron ray".split()
     ),
 }
+_MAP = "parameter_map"  # of a custom optimizer of TensorFlow
 Frameworks = tuple[str, ...]
 Maker = Callable[[CallSite], Iterable[Fact]]
 
@@ -59,7 +62,17 @@ def _frameworks(context: Context) -> Frameworks:
         for record in module.code.imports
         if not record.level
     }
-    return ("python", *(name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)))
+    found = {name for name, packages in _ROOTS.items() if not roots.isdisjoint(packages)}
+    if any(module.derive(_configures_adapter) for module in context.project.modules.values()):
+        found.add("tensorflow")
+    return ("python", *(name for name in _ROOTS if name in found))
+
+
+def _configures_adapter(module: Module) -> bool:
+    """Whether a module uses the parameter map of a custom optimizer, for which it need not import anything."""
+    if any(f".{_MAP}" in target for target in module.dotted):
+        return True
+    return any(isinstance(one.value, Ref) and one.value.name.endswith(f".{_MAP}") for one in module.code.assignments)
 
 
 @cache

@@ -16,6 +16,8 @@ import torch
 from npulint.live.torch.errors import FakeNpuError, LiveError
 
 NAME = "npu"
+FAKE = "__npulint_fake__"
+"""The member by which a fake torch_npu is known from the real one."""
 _C: Any = torch._C
 _Key: Any = _C.DispatchKey
 _UNNAMED = "privateuseone"
@@ -93,7 +95,7 @@ _module = _Module()
 
 def why_not() -> str:
     """A key for why there can be no fake NPU in this process; empty if there can."""
-    if "torch_npu" in sys.modules:
+    if "torch_npu" in sys.modules and not hasattr(sys.modules["torch_npu"], FAKE):
         return "real-npu"
     if _C._get_privateuse1_backend_name() not in (_UNNAMED, NAME) or (
         _device is None and _C._get_privateuse1_backend_name() == NAME

@@ -1,4 +1,4 @@
-"""Reduced reading of modules that use no framework: only imports and constants."""
+"""Reduced reading of modules that use no framework: only imports and what stands outside functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _WORDS = (  # most likely first
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
     *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
-    "backward(",
+    *("backward(", "regist", "Regist"),
 )
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Try, ast.If, ast.ClassDef)
+_KEPT = (*_IMPORTS, ast.Assign, ast.AnnAssign, ast.Expr, ast.For, ast.If, ast.Try, ast.With, ast.ClassDef)
 _BODIES = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
@@ -26,7 +26,8 @@ def is_relevant(text: str) -> bool:
 
 
 def read_lightly(text: str, tree: ast.Module) -> Code:
-    """The imports, and module-level assignments and classes; enough for the import graph and constants."""
+    """The imports, and what stands outside functions; enough for the import graph, constants and what a script
+    calls."""
     kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, _KEPT)]
     if text.count("import") > sum(isinstance(node, _IMPORTS) for node in kept):  # some may be in functions
         kept = [n for n in tree.body if isinstance(n, _KEPT) or (isinstance(n, _FUNCTIONS) and _imports(n))]
@@ -35,11 +36,7 @@ def read_lightly(text: str, tree: ast.Module) -> Code:
 
 def omits_nothing(tree: ast.Module) -> bool:
     """Whether a reduced reading leaves nothing out: a package that only imports names, for instance."""
-    return all(isinstance(node, _KEPT) or _is_text(node) for node in tree.body)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return all(isinstance(node, _KEPT) for node in tree.body)
 
 
 def _imports(function: ast.stmt) -> bool:

@@ -10,7 +10,7 @@ from npulint.report.document.html import inline
 from npulint.report.html.charts import STATUSES, bar
 from npulint.report.html.markup import escape_html, inline_markdown, paragraph, section, table
 from npulint.report.html.page import Page
-from npulint.report.readiness import lists, tally, traits
+from npulint.report.readiness import lists, seen, tally, traits
 from npulint.texts import count, say
 
 _PROGRAMS = 500
@@ -29,7 +29,7 @@ def programs(page: Page) -> str:
     )
     shown = listed[:_PROGRAMS]
     many = len(listed) > _PRINTED
-    parts = [f"<p>{headline}</p>"]
+    parts = [f"<p>{headline}</p>", *(f"<p>{escape_html(line)}</p>" for line in seen(page.result, lang))]
     if many:
         parts.append(f'<p class="folded">{say(lang, "html.programs.folded")}</p>')
     parts += [_program(page, program, len(listed) <= _FEW or not place) for place, program in enumerate(shown)]

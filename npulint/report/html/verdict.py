@@ -11,7 +11,7 @@ from npulint.findings import Comparison
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
-from npulint.report.readiness import lists
+from npulint.report.readiness import lists, seen
 from npulint.report.summary import first_steps
 from npulint.texts import count, say
 
@@ -50,11 +50,13 @@ def verdict(page: Page) -> ReadinessVerdict:
     reasons = [count(lang, f"html.{word}" if number or word != "open" else "html.open.items", number)]
     if result.summary.known:
         reasons.append(count(lang, "html.known", result.summary.known))
+    reasons += seen(result, lang)
     if items["unknown"]:
         reasons.append(count(lang, "html.manual", items["unknown"]))
     clear = sum(all(item.status != "failed" for item in program.checklist) for program in programs)
     tile = (clear, len(programs), say(lang, "html.tile.programs")) if programs else None
-    return ReadinessVerdict(word, word, say(lang, f"html.verdict.{word}"), [*reasons, *_not_covered(page)], tile)
+    tone = "unused" if word == "unrecognised" else word
+    return ReadinessVerdict(word, tone, say(lang, f"html.verdict.{word}"), [*reasons, *_not_covered(page)], tile)
 
 
 def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
@@ -66,8 +68,8 @@ def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
         return "nothing"
     if severities["warning"] or items["failed"]:
         return "open"
-    if not frameworks and not result.graphs and not result.runs and not result.findings:
-        return "unused"
+    if not frameworks and not result.graphs and not result.runs and (result.seen or not result.findings):
+        return "unrecognised" if result.seen else "unused"
     whole = lists(result) and not items["unknown"] and not any(problem.fatal for problem in result.unreadable)
     return "ready" if whole else "check"
 

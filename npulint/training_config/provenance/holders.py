@@ -227,6 +227,8 @@ class Holders:
             yield here.to(receiver)
         elif receiver is not None and last == "get" and first and first[0].text:
             yield from _inside(here.to(receiver), first[0].text, self)
+        elif site.record.keywords and any(one.name == "collections.namedtuple" for one in site.callee.sites):
+            yield Holder("spread", here)
 
 
 @walker(_DEPTH, list)

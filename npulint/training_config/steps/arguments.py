@@ -16,7 +16,8 @@ _RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current
 
 
 def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
-    """The arguments of a call (positional ones up to ``*args``) with their index or keyword, and their spans."""
+    """The arguments of a call with their index or keyword, and their spans: positional ones up to ``*args``, and also
+    what a known dict gives by ``**``."""
     spans = site.record.argument_spans
     count = len(site.record.args)
     for at, expr in enumerate(site.args):
@@ -26,6 +27,10 @@ def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
     for at, (name, value) in enumerate(site.record.keywords, count):
         if name != "**":
             yield name, site.expr(value), Span(*spans[at]) if at < len(spans) else None
+    for name in dict.fromkeys(name for name, _ in site.spread):
+        given = site.from_options(name)
+        if given is not None:
+            yield name, given, None
 
 
 def of_vocabulary(site: CallSite, known: RecipeCall) -> Iterator[Argument]:

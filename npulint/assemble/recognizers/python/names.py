@@ -32,10 +32,16 @@ FRAMEWORKS = (
 
 @fact_kind("import")
 class ForeignImport(PlaceFact):
-    """Something outside of the project is imported; the name is its dotted name."""
+    """Something outside of the project is imported; the name is its dotted name, for copies of precision_tool in the
+    project the one that it has there."""
 
     record: Import
     star: bool
+
+    @attribute
+    def written(self) -> str:
+        """The dotted name as it is written."""
+        return "." * self.record.level + _dotted(self.record)
 
     @attribute
     def guarded(self) -> bool:
@@ -52,11 +58,17 @@ class ForeignImport(PlaceFact):
 @recognizes_in_modules
 def imports(module: Scope) -> Iterator[Fact]:
     """The imports of a module from outside the project."""
+    project = module.context.project
     for record in module.module.code.imports:
-        if not record.level and not module.context.project.imported(module.module, record):
-            name = record.module if record.name in ("", "*") else f"{record.module}.{record.name}"
-            span = Span.of(record)
-            yield ForeignImport(module.at(record.block), span, name, record, record.name == "*")
+        if not project.imported(module.module, record):
+            name = project.foreign_name(_dotted(record), module.module, record.level)
+            if name:
+                yield ForeignImport(module.at(record.block), Span.of(record), name, record, record.name == "*")
+
+
+def _dotted(record: Import) -> str:
+    """What a statement imports: a module or a member of one."""
+    return record.module if record.name in ("", "*") else f"{record.module}.{record.name}".lstrip(".")
 
 
 @once_per_file
@@ -138,6 +150,11 @@ class Definition(PlaceFact):
     """The kind of definition: function, class or lambda."""
     params: PossibleValues
     """The names of its parameters, joined by commas."""
+
+    @attribute
+    def bases(self) -> str:
+        """The canonical names of the base classes of a class, joined by spaces; empty without one."""
+        return " ".join(base.name for base in self.scope.bases) if self.what == "class" else ""
 
 
 @recognizes_in_modules

@@ -1,47 +1,20 @@
-"""Operations that make a graph grow, block the host, or lose precision, by how they are used."""
+"""Operations that block the host or lose precision, by how they are used."""
 
 from __future__ import annotations
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import once_per_file
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.cursors import CallSite, Expr
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.host import Placed, measures, placed
-from npulint.assemble.recognizers.tensorflow.runs import runs_each_round
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 
-_BUILDERS = frozenset(
-    f"tensorflow.{name}"
-    for name in """assign assign_add assign_sub constant cast convert_to_tensor reduce_mean reduce_sum reduce_max add
-    multiply matmul concat stack reshape transpose equal argmax one_hot gradients placeholder
-    random_uniform random_normal zeros ones expand_dims squeeze slice group clip_by_value square subtract
-    global_variables_initializer local_variables_initializer variables_initializer train.Saver nn.softmax nn.sigmoid
-    nn.l2_loss summary.scalar summary.image summary.histogram summary.merge summary.merge_all image.resize_images
-    image.resize_bilinear image.decode_jpeg image.decode_png image.decode_image read_file""".split()
-)
-_FRESH = frozenset(
-    (
-        "tensorflow.Session",
-        "tensorflow.InteractiveSession",
-        "tensorflow.train.MonitoredSession",
-        "tensorflow.train.MonitoredTrainingSession",
-        "tensorflow.train.Supervisor",
-        "tensorflow.Graph",
-        "tensorflow.reset_default_graph",
-    )
-)
 _PY_FUNCS = ("py_func", "numpy_function", "py_function", "contrib.framework.py_func")
 _NPU_DROPOUTS = ("dropout", "dropout_v3", "dropoutV3")
 _SHAPERS = ("set_shape", "ensure_shape", "_set_shape")
 _HALF = frozenset(("tensorflow.float16", "tensorflow.half", "float16", "half"))
 _CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
 _SQUARES = frozenset(("tensorflow.square", "tensorflow.squared_difference"))
-
-
-@fact_kind("graph_growth")
-class GraphGrowth(CallFact):
-    """A loop that runs a session adds an operation to its graph in every iteration; the name is the operation."""
 
 
 @recognizes(*(f"tensorflow.{name}" for name in _PY_FUNCS))
@@ -111,20 +84,6 @@ class RootOfSquares(CallFact):
     """The square root is taken of a sum of squares without an offset, which may be zero."""
 
 
-@recognizes(*_BUILDERS)
-def graph_growth(call: CallSite) -> list[GraphGrowth]:
-    """Operations that a loop around session runs creates again in each iteration, on the same graph."""
-    scope = call.scope
-    if scope.loop is None or scope.is_conditional or not runs_each_round(scope):
-        return []
-    anew = _around_new_graphs(scope)
-    return (
-        []
-        if any(around.kind == "loop" and around in anew for around in scope.ancestors)
-        else [GraphGrowth(call, call.name)]
-    )
-
-
 @recognizes("tensorflow.reduce_sum", "tensorflow.reduce_mean")
 def half_reductions(call: CallSite) -> list[HalfReduction]:
     """Sums and means of float16 values."""
@@ -146,12 +105,6 @@ def roots_of_squares(call: CallSite) -> list[RootOfSquares]:
     sites = [] if value is None else value.sites
     sums = [site.argument("input_tensor", 0) for site in sites if site.name == "tensorflow.reduce_sum"]
     return [RootOfSquares(call, call.name)] if any(one is not None and _is_square(one) for one in sums) else []
-
-
-@once_per_file
-def _around_new_graphs(scope: Scope) -> set[Scope]:
-    """The blocks around the calls of a module that create a session or a graph."""
-    return {around for call in scope.all_calls if call.name in _FRESH for around in call.scope.ancestors}
 
 
 def _casts_to_half(call: CallSite) -> bool:

@@ -23,6 +23,8 @@ _DEVICE_CALLS = {
     "tensorflow.device": ("device_name_or_function", 0),
     "tensorflow.Graph().device": ("device_name_or_function", 0),
     "tensorflow.train.replica_device_setter": ("worker_device", 2),
+    "tensorflow.nn.rnn_cell.DeviceWrapper": ("device", 1),
+    "tensorflow.contrib.rnn.DeviceWrapper": ("device", 1),
 }
 _GPU = lazy_compile(r"gpu|cuda", re.IGNORECASE)
 Stack = Literal["horovod", "tf.distribute", "npu", "tpu"]
@@ -87,9 +89,26 @@ def device_texts(call: CallSite) -> Iterator[DeviceText]:
         return
     known, parts = value.known, _texts(value)
     texts = [text for text in known.values if isinstance(text, str)] or parts
+    if not known.exact:
+        texts += [text for text in _returned(value) if text not in texts]
     if texts:
         computed: Literal["computed", "elsewhere"] = "computed" if _GPU.search(" ".join(parts)) else "elsewhere"
         yield DeviceText(call, " / ".join(texts), not known.exact, "literal" if value.is_literal else computed)
+
+
+@walker(depth=3, otherwise=list)
+def _returned(value: Expr) -> list[str]:
+    """The literal parts of texts that a function of the project may give back, also to callers that hand them on."""
+    handed_to = value.passed_to
+    if handed_to is not None:
+        given = [one for _, one in handed_to.passed(value.written) if one is not None]
+        return [text for one in given for text in _returned(one)]
+    made = value.call
+    function = None if made is None else made.target
+    if function is None or function.kind != "function":
+        return []
+    given = [one for back in function.returns for one in (back, *(kept.value for kept in back.assignments[:2]))]
+    return list(dict.fromkeys(text for one in given for text in _texts(one)))
 
 
 @fact_kind("distribution")

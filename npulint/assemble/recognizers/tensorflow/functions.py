@@ -13,7 +13,7 @@ from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag
 from npulint.lazy_regex import lazy_compile
 
-_COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
+COMPILING = frozenset(("tensorflow.function", "npu_device.npu_compat_function", "tensorflow.compat.v2.function"))
 _HARMLESS = frozenset(("staticmethod", "classmethod", "property", "abc.abstractmethod"))
 # The methods of a model or layer that Keras calls in its compiled functions.
 _OF_KERAS = frozenset(
@@ -73,7 +73,7 @@ def _made_compiled(function: Scope) -> Flag:
         return "yes"
     for decorator in function.decorators:
         name = decorator.name.removesuffix("()")
-        if name in _COMPILING:
+        if name in COMPILING:
             return "yes"
         if name not in _HARMLESS and not name.endswith((".setter", ".getter")):
             return "unknown"
@@ -103,7 +103,7 @@ def _passed_to_function(context: Context) -> _Compiled:
     for module in module_scopes(context):
         for index in module.module.calls_where(lambda last: last == "npu_compat_function" or _is_own_compile(last)):
             call = module.call(index)
-            compiles = call.name in _COMPILING
+            compiles = call.name in COMPILING
             for value in call.arguments[:_ARGUMENTS]:
                 functions = value.functions if compiles else []
                 found.functions.update(functions)
@@ -119,7 +119,7 @@ def _is_own_compile(last: str) -> bool:
 def _handed_to(function: Scope) -> list[CallSite]:
     """The calls that get a function as an argument."""
     found = []
-    for call, value in _handed(function.context).get(function.record.name.rpartition(".")[2], ()):
+    for call, value in handed(function.context).get(function.record.name.rpartition(".")[2], ()):
         functions = value.functions
         if function in functions or not functions:
             found.append(call)
@@ -127,7 +127,7 @@ def _handed_to(function: Scope) -> list[CallSite]:
 
 
 @once
-def _handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
+def handed(context: Context) -> dict[str, list[tuple[CallSite, Expr]]]:
     """From the last name of a project function to the calls that get it as an argument."""
     modules = module_scopes(context)
     blocks = [record for module in modules for record in module.module.blocks]

@@ -12,6 +12,7 @@ from npulint.assemble.recognizers.tensorflow.top_k_counts import K, is_beside_co
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
+from npulint.lazy_regex import lazy_compile
 
 _CONTROL = frozenset(
     """tensorflow.cond tensorflow.while_loop tensorflow.case tensorflow.map_fn tensorflow.scan tensorflow.foldl
@@ -54,6 +55,9 @@ _DYNAMIC = frozenset(
 )
 _PLACEHOLDERS = frozenset(
     ("tensorflow.placeholder", "tensorflow.keras.backend.placeholder", "tensorflow.placeholder_with_default")
+)
+_KERAS_INPUT = lazy_compile(
+    r"^(?:tensorflow\.)?keras\.(?:(?:layers\.|engine\.\w+\.)?Input(?:Layer)?|applications(?:\.\w+)?\.[A-Z]\w*)$"
 )
 _RECURRENT = ("dynamic_rnn", "bidirectional_dynamic_rnn")
 
@@ -175,6 +179,34 @@ def placeholders(call: CallSite) -> list[DynamicShape]:
         if unknown:
             return [DynamicShape(call, "placeholder", any(unknown), str(len(unknown)))]
     return []
+
+
+@recognizes(matching=lambda name: bool(_KERAS_INPUT.match(name)))
+def keras_inputs(call: CallSite) -> list[DynamicShape]:
+    """Inputs of Keras models with unknown dimensions besides the batch, which their shape leaves out."""
+    last = call.name.rpartition(".")[2]
+    word, position = ("shape", 0) if last == "Input" else ("input_shape", 0 if last == "InputLayer" else -1)
+    shape = call.argument(word, position)
+    unknown = max((sum(map(_is_none, one.items)) for one in ([] if shape is None else shape.displays)), default=0)
+    return [DynamicShape(call, "Input", True, str(unknown))] if unknown else []
+
+
+@recognizes(matching=lambda name: name.endswith(".padded_batch"))
+def padded_batches(call: CallSite) -> list[DynamicShape]:
+    """Batches of tf.data that are padded to their longest element, so that each has another size."""
+    shapes = call.argument("padded_shapes", 1)
+    unknown = 0 if shapes is None or call.target is not None else _open_dimensions(shapes)
+    return [DynamicShape(call, "padded_batch", True, str(unknown))] if unknown else []
+
+
+@walker(depth=4, otherwise=int)
+def _open_dimensions(shapes: Expr) -> int:
+    """How many dimensions are None in shapes, and in what holds them."""
+    made = shapes.call
+    if made is not None:
+        return _open_dimensions(made.args[0]) if made.last == "TensorShape" and made.args else 0
+    inner = shapes.items or [value for _, value in shapes.entries]
+    return sum(1 if _is_none(one) else _open_dimensions(one) for one in inner)
 
 
 @recognizes("tensorflow.nn.top_k")

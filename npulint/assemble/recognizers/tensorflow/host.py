@@ -38,6 +38,11 @@ class HostOperation(CallFact):
             return "path" if self.active == "yes" else "unknown"
         return placed(self.call)
 
+    @attribute
+    def feeds_model(self) -> bool:
+        """Whether layers, losses or optimizers certainly use its result, outside the input pipeline."""
+        return placed(self.call) != "input" and _placement(self.call.context).feeds_model(self.call)
+
 
 @recognizes(matching=lambda name: name in host_ops())
 def host_operations(call: CallSite) -> list[HostOperation]:
@@ -74,5 +79,5 @@ def _fits(call: CallSite, op: HostOp) -> bool:
         return True
     value = call.argument(op.argument, op.position)
     if op.values == ("-",):
-        return value is None and not call.has_keyword("**")
+        return value is None and not call.has_unknown_options
     return value is not None and value.single in op.values

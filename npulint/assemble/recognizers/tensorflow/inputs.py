@@ -30,8 +30,9 @@ _STAGES = frozenset(
     "shuffle_and_repeat from_generator batch_and_drop_remainder parallel_interleave make_one_shot_iterator "
     "make_initializable_iterator".split()
 )
+_PADDED = "padded_batch"
 _ONLY_DATASETS = frozenset(
-    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map")
+    ("prefetch", "make_one_shot_iterator", "make_initializable_iterator", "interleave", "flat_map", _PADDED)
 )
 _CHAINED = 24  # maximum stages of a chain
 _FOLLOWING = 8  # maximum stages evaluated to recognise a dataset
@@ -75,8 +76,9 @@ class InputStage(CallFact):
 
     @attribute
     def certain(self) -> bool:
-        """Whether it is certainly a stage: a method of TensorFlow, or followed by a method that only datasets have."""
-        return self.call.name.startswith("tensorflow.") or _is_followed_by_dataset_method(self.call)
+        """Whether it is certainly a stage: a method of TensorFlow, ``padded_batch``, or followed by a method that only
+        datasets have."""
+        return self.call.name.startswith("tensorflow.") or _is_of_dataset(self.call)
 
     @attribute
     def drop_remainder(self) -> Literal["yes", "no", "variable", "unknown", "missing"]:
@@ -85,7 +87,7 @@ class InputStage(CallFact):
             return "yes" if self.name == "batch_and_drop_remainder" else "missing"
         known = self.call.argument_value("drop_remainder", _BATCHES[self.name])
         if known is None:
-            return "unknown" if self.call.has_keyword("**") else "missing"
+            return "unknown" if self.call.has_unknown_options else "missing"
         if known.symbol or not isinstance(known.single, bool):
             return "variable"
         return "yes" if known.single else "no"
@@ -155,7 +157,10 @@ class Variable(CallFact):
     def in_input(self) -> InInput:
         """Whether a function of the input pipeline creates this variable, or reads it from an enclosing scope."""
         here = surroundings_of(self.scope).in_input
-        readers = pipeline_of(self.call.context).readers(self.scope)
+        pipeline = pipeline_of(self.call.context)
+        readers = pipeline.readers(self.scope)
+        if here != "yes" and pipeline.captures(self.call):
+            return "yes"
         if here == "yes" or not readers:
             return here
         for kept in self.call.assignments:
@@ -167,8 +172,8 @@ class Variable(CallFact):
 def _may_be_stage(call: CallSite, name: str) -> bool:
     """Whether a method of an unknown object is a stage, by the receiver's name or by the next method of the chain."""
     if name.startswith("?"):
-        return looks_like_dataset(name.rpartition(".")[0]) or _is_followed_by_dataset_method(call)
-    return ":" in name and call.target is None and _is_followed_by_dataset_method(call)
+        return looks_like_dataset(name.rpartition(".")[0]) or _is_of_dataset(call)
+    return ":" in name and call.target is None and _is_of_dataset(call)
 
 
 def _stages_after(call: CallSite) -> Iterator[CallSite]:
@@ -179,9 +184,11 @@ def _stages_after(call: CallSite) -> Iterator[CallSite]:
         following = following.method
 
 
-def _is_followed_by_dataset_method(call: CallSite) -> bool:
-    """Whether a method that only datasets have is called on the result, directly or further down the chain."""
-    return any(following.last in _ONLY_DATASETS for following in islice(_stages_after(call), _FOLLOWING))
+def _is_of_dataset(call: CallSite) -> bool:
+    """Whether a method is ``padded_batch``, or one that only datasets have is called on the result, directly or further
+    down the chain."""
+    following = islice(_stages_after(call), _FOLLOWING)
+    return call.last == _PADDED or any(one.last in _ONLY_DATASETS for one in following)
 
 
 def _first_of_chain(call: CallSite) -> CallSite:

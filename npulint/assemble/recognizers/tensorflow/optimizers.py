@@ -17,7 +17,7 @@ from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
 
 _OPTIMIZER = lazy_compile(
-    r"^tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)\."
+    r"^(?:tensorflow\.(?:train|contrib\.opt|keras\.optimizers|contrib\.optimizer_v2)|keras\.optimizers)\."
     r"(?:\w*Optimizer\w*|Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl)$"
 )
 _OWN = lazy_compile(r":[\w.]*Optimizer\w*$")
@@ -63,7 +63,7 @@ class Optimizer(CallFact):
     """An optimizer of TensorFlow, or a project class derived from one, is created; the name is its canonical class."""
 
     what: Literal["tf", "keras"]
-    """The library of the optimizer: tf.keras or another part of TensorFlow."""
+    """The library of the optimizer: Keras or another part of TensorFlow."""
 
     @attribute
     def scaled(self) -> Flag:
@@ -142,8 +142,8 @@ def optimizers(call: CallSite) -> list[Optimizer] | list[NamedOptimizer]:
     name = call.name
     if name == OPTIMIZE_LOSS:
         return _named_optimizer(call)
-    if name.startswith(ROOTS) and _OPTIMIZER.match(name) and name.rpartition(".")[2] not in DISTRIBUTED:
-        return [Optimizer(call, name, "keras" if ".keras." in name else "tf")]
+    if _OPTIMIZER.match(name) and name.rpartition(".")[2] not in DISTRIBUTED:
+        return [Optimizer(call, name, "keras" if "keras." in name else "tf")]
     target = call.target if _OWN.search(name) else None
     own = target is not None and target.kind == "class" and any(_OPTIMIZER.match(base.name) for base in target.bases)
     return [Optimizer(call, name, "tf")] if own else []

@@ -8,6 +8,7 @@ from itertools import islice
 from npulint.assemble.code_places import operations
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.recognizers.tensorflow.functions import handed
 from npulint.assemble.walker import walker
 from npulint.lazy_regex import lazy_compile
 
@@ -59,8 +60,8 @@ def is_used(scope: Scope) -> bool:
 
 @once
 def _named(context: Context) -> set[str]:
-    """The last segments of all used names, and the imported names."""
-    found: set[str] = set()
+    """The last segments of all used names, also of functions that are passed on, and the imported names."""
+    found = {name for name, uses in handed(context).items() if any(value.functions for _, value in uses)}
     for module in context.project.modules.values():
         found.update(module.callee_name(index) for index in range(len(module.code.calls)))
         found.update(record.name.rpartition(".")[2] for record in module.code.name_uses)

@@ -256,14 +256,41 @@ def custom_optimizers(module: Scope) -> Iterator[Fact]:
 
 def _name(call: CallSite) -> str:
     """The name of a custom optimizer; empty without one, ``?`` if unknown."""
-    one = _named(call.scope).get(call)
-    value = call.argument("name") if one is None else one.value
+    given = _names(call.context).get(call)
+    if given is not None:
+        return given
+    value = call.argument("name")
     return "" if value is None else _text(value)
 
 
 def _text(value: Expr) -> str:
     single = value.single
     return single if isinstance(single, str) else "?"
+
+
+@once
+def _names(context: Context) -> dict[CallSite, str]:
+    """The names that the project assigns to custom optimizers, also in other modules and by ``setattr`` in loops."""
+    found: dict[CallSite, str] = {}
+    for module in module_scopes(context):
+        found = {**{call: _text(one.value) for call, one in _named(module).items()}, **found}
+    optimizers = protos_of(context).optimizers
+    for module in module_scopes(context):
+        for one in _assignments_to(module, "*"):
+            for call in _at(one, one.target.removesuffix(".*")).sites:
+                if call in optimizers and call not in found and (name := _filled(one)):
+                    found[call] = name
+    return found
+
+
+def _filled(one: AssignmentSite) -> str:
+    """The name that a ``setattr`` of computed attributes gives: empty for none, ``?`` where it may set any."""
+    attributes = situations(one.computed_key)
+    for written, situation in attributes:
+        if written == "name":
+            name = known_in(one.value, situation).single
+            return name if isinstance(name, str) else "?"
+    return "" if attributes else "?"
 
 
 @once_per_file

@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import BRANCHES
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import (
@@ -99,7 +100,7 @@ class LossScale(CallFact):
     @attribute
     def branch(self) -> bool:
         """Whether it is under a condition."""
-        return any(scope.kind in ("if", "else") for scope in self.scope.ancestors)
+        return any(scope.kind in BRANCHES and not scope.has_main_test for scope in self.scope.ancestors)
 
     @attribute
     def dependent(self) -> bool:

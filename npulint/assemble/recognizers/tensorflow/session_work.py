@@ -11,7 +11,8 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes, scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.reach import reached_from
-from npulint.assemble.script_role import Purpose, purpose
+from npulint.assemble.recognizers.tensorflow.estimator_classes import EXPERIMENT, is_copier
+from npulint.assemble.script_role import Purpose, purpose, purpose_of_name
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import memoized, walker
 from npulint.facts.attributes import Flag
@@ -26,6 +27,7 @@ _CHANGING = lazy_compile(r"(?:^|[._])(?:assign|scatter)(?:_\w+)?$|\.no_op$|\.get
 _BY_NAME = lazy_compile(r"get_(?:operation|tensor)_by_name$|as_graph_element$|import_graph_def$")
 _LOADING = frozenset("restore import_graph_def import_meta_graph load_model load_weights init_from_checkpoint".split())
 _WRITING = frozenset("write_graph convert_variables_to_constants export_meta_graph simple_save freeze_graph".split())
+_COPIES = 3  # of an Estimator, each of another one
 _RUNS = ("run", "eval", "partial_run")
 _LIBRARIES = ("tensorflow", "tf_slim.", "keras.", "numpy.")
 _BUILT_IN = frozenset(dir(builtins))
@@ -40,17 +42,29 @@ _OTHER_WORK: dict[str, Purpose] = {
 
 
 def session_purpose(session: CallSite) -> Purpose:
-    """What a session is for: what it is seen to run decides, then the names around it."""
-    named = purpose(session.scope)
-    answer = updates(session)
-    if answer == "yes":
+    """What a session is for: what it is seen to run decides, then its own name, then the names around it."""
+    answer, named = updates(session), _own_purpose(session)
+    if answer == "yes" and (named in ("train", "unknown") or not _has_others_beside(session)):
         return "train"
-    if answer == "unknown" or named not in ("train", "unknown"):
+    if named == "unknown":
+        named = purpose(session.scope)
+    if answer != "no" or named not in ("train", "unknown"):
         return named
     called = _called_in(_region(session))
     if not called.isdisjoint(_WRITING):
         return "export"
     return "evaluate" if not called.isdisjoint(_LOADING) else "data"
+
+
+def _own_purpose(session: CallSite) -> Purpose:
+    """The role that the name of a session indicates: ``eval_sess``."""
+    named = {purpose_of_name(one.target.rpartition(".")[2].lower()) for one in session.assignments}
+    return named.pop() if len(named) == 1 else "unknown"
+
+
+def _has_others_beside(session: CallSite) -> bool:
+    """Whether its function makes other sessions too, so that what runs there may run in these."""
+    return any(call != session and call.name == session.name for call in session.scope.routine.calls)
 
 
 def estimator_purpose(estimator: CallSite) -> Purpose:
@@ -73,14 +87,18 @@ def _estimator_work(context: Context) -> dict[CallSite, frozenset[str]]:
             holder = call.argument("estimator", 0) if call.name.endswith(".train_and_evaluate") else call.receiver
             for site in () if holder is None else made_by(holder):
                 found[site] = found.get(site, frozenset()) | {call.last}
+        for call in module.calls_named("Experiment"):
+            holder = call.argument("estimator", 0) if call.name == EXPERIMENT else None
+            for site in () if holder is None else made_by(holder):
+                found[site] = found.get(site, frozenset()) | _FITTING
     return found
 
 
 def made_by(estimator: Expr) -> list[CallSite]:
     """The calls that made an Estimator; ``add_metrics`` gives a copy of another one."""
     found = estimator.sites
-    for _ in range(2):
-        inner = [(site, site.argument("estimator", 0) if site.last == "add_metrics" else None) for site in found]
+    for _ in range(_COPIES):
+        inner = [(site, site.argument("estimator", 0) if is_copier(site.name) else None) for site in found]
         found = [one for site, value in inner for one in ([site] if value is None else value.sites)]
     return found
 

@@ -1,4 +1,4 @@
-"""Sessions and Estimators: does the graph reach the NPU, and is the session closed?"""
+"""Sessions: does the graph reach the NPU, and is the session closed?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.reach import HowReached
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.protos import protos_of
-from npulint.assemble.recognizers.tensorflow.session_work import estimator_purpose, session_purpose
+from npulint.assemble.recognizers.tensorflow.session_work import session_purpose
 from npulint.assemble.script_role import Purpose
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
@@ -57,20 +57,6 @@ _SESSIONS = {
     "tensorflow_gan.gan_train": ("config", 11),
 }
 _MONITORED = "tensorflow.train.MonitoredSession"
-_CANNED = lazy_compile(
-    r"^tensorflow\.estimator\.(?:experimental\.)?(?:DNN|Linear|Baseline|BoostedTrees)\w*(?:Classifier|Regressor|Estimator)$"
-    r"|^(?:tensorflow_gan|tensorflow\.contrib\.gan)\.estimator\.(?:Star)?GANEstimator$"
-)
-_TPU = frozenset(
-    (
-        "tensorflow.contrib.tpu.TPUEstimator",
-        "tensorflow.estimator.tpu.TPUEstimator",
-        "tensorflow_gan.estimator.TPUGANEstimator",
-        "tensorflow.contrib.gan.estimator.TPUGANEstimator",
-    )
-)
-_OWN = lazy_compile(r":[\w.]*Estimator\w*$")
-_PLAIN = frozenset(("tensorflow.estimator.Estimator", "tensorflow.contrib.learn.Estimator"))
 _NPU_PROTO = ("npu_config_proto", "npu_run_config_init", "session_dump_config")
 
 
@@ -100,8 +86,8 @@ class Session(CallFact):
     @attribute
     def npu(self) -> Flag:
         """Whether its graph reaches the NPU."""
-        if self._config is None or _is_none(self._config):
-            return "unknown" if self._config is None and self.call.has_keyword("**") else "no"
+        if self._config is None or is_none(self._config):
+            return "unknown" if self._config is None and self.call.has_unknown_options else "no"
         answers = {_reaches_npu(maker) for maker in self._config.sites}
         if not answers or "unknown" in answers:
             return "unknown"
@@ -110,7 +96,7 @@ class Session(CallFact):
     @attribute
     def config(self) -> Literal["none", "local", "unknown"]:
         """The origin of its config: there is none, the project creates it, or unknown."""
-        if self._config is None or _is_none(self._config):
+        if self._config is None or is_none(self._config):
             return "unknown" if self.npu == "unknown" else "none"
         return "unknown" if self.npu == "unknown" else "local"
 
@@ -125,75 +111,6 @@ class Session(CallFact):
         return closed(self.call)
 
 
-@fact_kind("estimator")
-class Estimator(CallFact):
-    """An Estimator, or one of a class of the project that is derived from one, is created; the name is its class."""
-
-    _base: str
-    reached: HowReached = "no"
-    """Whether a training program reaches it: surely, maybe (through calls that depend on something, or on an object of
-    unknown class) or not; set when the programs are known."""
-
-    @attribute
-    def what(self) -> Literal["estimator", "canned", "tpu", "npu"]:
-        """The kind of its class: plain, with its own model (also a derived class), for TPUs or for NPUs."""
-        if self._base.endswith(".NPUEstimator"):
-            return "npu"
-        return "tpu" if self._base in _TPU else "estimator" if self.name in _PLAIN else "canned"
-
-    @attribute
-    def npu(self) -> Flag:
-        """Whether its graph reaches the NPU."""
-        if self.what == "npu" or self.config in ("npu", "wrapped"):
-            return "yes"
-        return "unknown" if self.config == "unknown" else "no"
-
-    @attribute
-    def config(self) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
-        """Its run configuration: none, npu (an NPURunConfig), wrapped (by npu_run_config_init), other or unknown."""
-        if self._base != self.name:
-            return self._of_derived
-        value = self.call.argument("config", -1 if self.what == "canned" else 2)
-        return self._kind_of(value)
-
-    @property
-    def _of_derived(self) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
-        """The run configuration of a derived class: it is known if its constructor has a parameter of that name."""
-        made = None if self.call.target is None else self.call.target.called_block
-        params = () if made is None else made.record.params
-        if "config" not in params:
-            return "unknown"
-        return self._kind_of(self.call.argument("config", params.index("config") - 1))
-
-    def _kind_of(self, value: Expr | None) -> Literal["none", "npu", "wrapped", "other", "unknown"]:
-        if value is None or _is_none(value):
-            return "unknown" if value is None and self.call.has_keyword("**") else "none"
-        names = [maker.name for maker in value.sites]
-        if any("NPURunConfig" in name for name in names):
-            return "npu"
-        if any("npu_run_config_init" in name for name in names):
-            return "wrapped"
-        return "other" if names and all("RunConfig" in name for name in names) else "unknown"
-
-    @attribute
-    def purpose(self) -> Purpose:
-        """What it is for: by the methods that are called of it if they are seen, otherwise by the names around it."""
-        return estimator_purpose(self.call)
-
-    @attribute
-    def model_dir(self) -> Literal["same", "differs", "unknown"]:
-        """Whether it and its NPURunConfig name the same folder."""
-        own, config = self.call.argument("model_dir", 1), self.call.argument("config", 2)
-        makers = [] if own is None or config is None else config.sites
-        if own is None or len(makers) != 1 or not makers[0].name.endswith("NPURunConfig"):
-            return "unknown"
-        other = makers[0].argument("model_dir", 2)
-        folders = [own.known] if other is None else [own.known, other.known]
-        if other is None or any(one.symbol or not isinstance(one.single, str) for one in folders):
-            return "unknown"
-        return "same" if folders[0].single == folders[1].single else "differs"
-
-
 @recognizes(*_SESSIONS)
 def sessions(call: CallSite) -> list[Session]:
     """The sessions that run a graph, except a MonitoredSession with a creator, which creates the session."""
@@ -201,33 +118,17 @@ def sessions(call: CallSite) -> list[Session]:
     return [] if is_made_elsewhere or _is_only_asked(call) else [Session(call, call.name)]
 
 
-def _is_library(name: str) -> bool:
-    """Whether this is an Estimator class of a library."""
-    return name in _PLAIN or name in _TPU or name.endswith(".NPUEstimator") or bool(_CANNED.match(name))
-
-
-@recognizes(matching=lambda name: _is_library(name) or bool(_OWN.search(name)))
-def estimators(call: CallSite) -> list[Estimator]:
-    """The Estimators that are made."""
-    name = call.name
-    if _is_library(name):
-        return [Estimator(call, name, _base=name)]
-    target = call.target
-    bases = [base.name for base in target.bases] if target is not None and target.kind == "class" else []
-    return [Estimator(call, name, _base=base) for base in bases if _is_library(base)][:1]
-
-
 @walker(depth=4, otherwise=bool)
-def _is_none(value: Expr) -> bool:
+def is_none(value: Expr) -> bool:
     """Whether an argument is None, also as the default of a parameter that no call of the project gives."""
     if value.is_literal:
         return value.literal is None
     function = value.passed_to
     default = None if function is None else function.default(value.written)
-    if function is None or default is None or not _is_none(default):
+    if function is None or default is None or not is_none(default):
         return False
     given = [passed for _, passed in function.passed(value.written)]
-    return bool(given) and all(one is None or _is_none(one) for one in given)
+    return bool(given) and all(one is None or is_none(one) for one in given)
 
 
 def _reaches_npu(config: CallSite) -> Flag:

@@ -10,16 +10,17 @@ from npulint.assemble import adapter
 from npulint.assemble.adapter_settings import AdapterSetting, Setting
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.tensorflow.parameter_maps import MapEntry, map_entries
 from npulint.assemble.recognizers.tensorflow.protos import place_of, protos_of
 from npulint.assemble.recognizers.tensorflow.run_configs import keyword_arguments
 from npulint.assemble.situations import ANY, Situation, situations, written_for
+from npulint.assemble.text_type import is_text
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
-_MAP = lazy_compile(r"^(?P<root>.+)\.parameter_map\[(?P<key>[^\]]*)\]\.(?P<field>\w+)$")
 _PLAIN = lazy_compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$")
 _ENCODERS = frozenset(("as_bytes", "bytes", "as_text", "str"))
 _NPU_OPTIONS = lazy_compile(r"^(?P<root>.+?)(?:\.npu_device)?\.global_options\(\)\.(?P<key>[\w.]+)$")
@@ -60,8 +61,8 @@ class SessionKey(AdapterSetting, kw_only=True):
 
     @attribute
     def text(self) -> bool:
-        """Whether the value is a literal str instead of bytes."""
-        return isinstance(self._expr.literal, str) and not self._expr.is_binary
+        """Whether the value is a str instead of bytes."""
+        return is_text(self._expr)
 
     @attribute
     def literal(self) -> bool:
@@ -152,11 +153,9 @@ def assigned_settings(module: Scope) -> Iterator[Fact]:
 
 def _assigned(one: AssignmentSite) -> Iterator[Setting]:
     target = one.target
-    match = _MAP.match(target) if ".parameter_map[" in target else None
-    if match:
-        known = [(match["key"], ANY)] if match["key"] != "*" else situations(one.computed_key)
-        for key, situation in known:
-            yield _session_key(one, match["root"], key, match["field"], situation)
+    entries = map_entries(one)
+    if entries is not None:
+        yield from (_session_key(one, entry) for entry in entries)
         return
     if target.endswith(".*"):
         for name, situation in situations(one.computed_key) if _holds_settings(one, target[:-2]) else ():
@@ -186,10 +185,13 @@ def _of_field(one: AssignmentSite, target: str, situation: Situation) -> Iterato
         yield from _of_object(one, head, last, situation)
 
 
-def _session_key(one: AssignmentSite, root: str, key: str, field: str, situation: Situation) -> SessionKey:
-    entry = protos_of(one.scope.context).entry_of(one.value.sibling(Ref(root)))
+def _session_key(one: AssignmentSite, entry: MapEntry) -> SessionKey:
+    protos, situation = protos_of(one.scope.context), entry.situation
+    place = next((found for owner in entry.optimizers if (found := protos.entry_of(owner))), "")
     value, derived = written_for(one.value, situation), bool(situation.rounds)
-    return SessionKey(one.scope, one.span, key, value, situation, derived, field=field, entry=entry, _root=root)
+    return SessionKey(
+        one.scope, one.span, entry.key, value, situation, derived, field=entry.field, entry=place, _root=entry.root
+    )
 
 
 def _of_object(one: AssignmentSite, head: str, last: str, situation: Situation) -> Iterator[Setting]:

@@ -2,146 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from npulint.assemble.code_facts import AssignmentFact, CallFact, PlaceFact
-from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
+from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.half_range import ONE_FROM, in_half, number, vanishing
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
+from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Assignment, Op, Return, Value
+from npulint.facts.code import CallResult, Op, Ref, Value
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, Span
-from npulint.facts.walk import nested
-from npulint.lazy_regex import lazy_compile
+from npulint.facts.model import Span
+from npulint.facts.walk import nested, written_values
 
-ZERO_BELOW = 2.0**-25  # smaller numbers round to zero in float16, whose smallest number is 2**-24
 _GUARDED = {  # operation -> the arguments that must not become zero
-    "tensorflow.log": (0,),
-    "tensorflow.sqrt": (0,),
-    "tensorflow.rsqrt": (0,),
-    "tensorflow.reciprocal": (0,),
-    "tensorflow.div": (1,),
-    "tensorflow.divide": (1,),
-    "tensorflow.truediv": (1,),
-    "tensorflow.realdiv": (1,),
+    "log": (0,),
+    "sqrt": (0,),
+    "rsqrt": (0,),
+    "norm": (0,),
+    "reciprocal": (0,),
+    "div": (1,),
+    "divide": (1,),
+    "truediv": (1,),
+    "realdiv": (1,),
 }
-_BOUNDS = {"tensorflow.maximum": (0, 1), "tensorflow.clip_by_value": (1,)}
-_NAME = lazy_compile(r"(?:^|[._])(?:eps\w*|tiny|small\w*|delta)$|(?:^|[._])_?EPS\w*$")
+_BOUNDS = {"maximum": (0, 1), "clip_by_value": (1,), "clip": (1,), "add": (0, 1)}
+_SAME = frozenset("cast identity reshape expand_dims squeeze tile transpose".split())
+_EPSILONS = {  # operation -> its argument that keeps a root or a divisor from zero
+    "tensorflow.nn.batch_normalization": ("variance_epsilon", 5),
+}
+_PACKAGES = ("tensorflow", "tensorflow.keras.backend", "keras.backend")
 NONE = "none"
 
 
+class _Guard:
+    """The attributes of both kinds of guarded operations."""
+
+    def lost(self) -> float:
+        """The constant that float16 rounds to zero or to one; 0 without one."""
+        raise NotImplementedError
+
+    @attribute
+    def constant(self) -> str:
+        """The constant that float16 rounds to zero, or to one if it bounds a probability from above; none if it is
+        large enough, or no guard."""
+        return f"{self.lost():.9g}" if self.lost() else NONE
+
+    @attribute
+    def becomes(self) -> str:
+        """What it is in float16; none if it is large enough, or no guard."""
+        return in_half(self.lost()) if self.lost() else NONE
+
+
 @fact_kind("small_constant")
-class GuardedOperation(CallFact):
+class GuardedOperation(_Guard, CallFact):
     """A logarithm, a root or a division with what looks like a guard; the name is the canonical name of the
     operation."""
 
-    @attribute
-    def constant(self) -> str:
-        """The constant that float16 rounds to zero; none if it is large enough, or no guard."""
-        return _text(_guard(value) for value in _guarded(self.call))
+    def lost(self) -> float:
+        """See `_Guard.lost`."""
+        name, position = _EPSILONS.get(self.name, ("", -1))
+        if name:
+            epsilon = self.call.argument(name, position)
+            return (None if epsilon is None else vanishing(epsilon)) or 0.0
+        return next((lost for value in _guarded(self.call) if (lost := _guard(value))), 0.0)
 
 
 @fact_kind("small_constant")
-class AssignedDivision(AssignmentFact):
-    """A quotient whose divisor is a sum is assigned; the name is ``division``."""
+class GuardedDivision(_Guard, PlaceFact):
+    """A quotient whose divisor is a sum or has a name; the name is ``division``."""
 
-    @attribute
-    def constant(self) -> str:
-        """The constant in the divisor that float16 rounds to zero; none without one, or if the division is not one of
-        tensors."""
-        return _text(_divisors(self.assignment.value))
+    _quotients: list[Expr]
 
-
-@fact_kind("small_constant")
-class ReturnedDivision(PlaceFact):
-    """A quotient whose divisor is a sum is returned; the name is ``division``."""
-
-    record: Expr
-
-    @attribute
-    def constant(self) -> str:
-        """The constant in the divisor that float16 rounds to zero; none without one, or if the division is not one of
-        tensors."""
-        return _text(_divisors(self.record))
+    def lost(self) -> float:
+        """See `_Guard.lost`; 0 as well if the division is not one of tensors."""
+        for quotient in self._quotients:
+            above, below = quotient.operands()
+            lost = _guard(below)
+            if lost and (is_tensor(below) or is_tensor(above)):
+                return lost
+        return 0.0
 
 
-@recognizes(*_GUARDED)
+@recognizes(*(f"{package}.{name}" for package in _PACKAGES for name in _GUARDED), *_EPSILONS)
 def guarded_operations(call: CallSite) -> list[GuardedOperation]:
     """Operations with an expression as argument. The constant is computed on demand, since only checks of mixed
     precision programs need it."""
-    return [GuardedOperation(call, call.name)] if _guarded(call) else []
+    return [GuardedOperation(call, call.name)] if call.name in _EPSILONS or _guarded(call) else []
 
 
 @recognizes_in_modules
-def divisions(module: Scope) -> Iterator[Fact]:
-    """Assignments and returned values that divide by a sum."""
-    assigned, returned = module.module.derive(_dividing)
-    for assignment in assigned:
-        yield AssignedDivision(AssignmentSite(module.at(assignment.block), assignment), "division")
-    for one in returned:
-        scope = module.at(one.block)
-        yield ReturnedDivision(scope, Span(one.line, 1, one.line, 2), "division", scope.expr(one.value, one.line))
+def divisions(module: Scope) -> Iterator[GuardedDivision]:
+    """Divisions by what may be guarded against zero, one for each line."""
+    for (line, block), quotients in module.module.derive(_dividing).items():
+        scope = module.at(block)
+        values = [scope.expr(one, line) for one in quotients]
+        yield GuardedDivision(scope, Span(line, 1, line, 2), "division", values)
 
 
-def _dividing(module: Module) -> tuple[list[Assignment], list[Return]]:
-    """The assignments and returned values of a module that divide by a sum."""
-    code = module.code
-    return (
-        [one for one in code.assignments if one.value.__class__ is Op and _divides_by_sum(one.value)],
-        [one for one in code.returns if one.value.__class__ is Op and _divides_by_sum(one.value)],
-    )
+def _dividing(module: Module) -> dict[tuple[int, int], list[Value]]:
+    """The quotients of a module with such divisors, by line and block."""
+    found: dict[tuple[int, int], list[Value]] = {}
+    if in_tensorflow(module):
+        for value, block, line in written_values(module.code):
+            quotients = [part for part in nested(value) if _may_be_guarded(part)] if value.__class__ is Op else []
+            if quotients:
+                found.setdefault((line, block), []).extend(quotients)
+    return found
 
 
-def _divides_by_sum(value: Value) -> bool:
-    return any(_is_by_sum(part) for part in nested(value))
-
-
-def _is_by_sum(value: Value) -> bool:
+def _may_be_guarded(value: Value) -> bool:
+    """Whether a value is a quotient whose divisor is a sum, a call or a name."""
     below = value.operands[1] if isinstance(value, Op) and value.op == "/" else None
-    return isinstance(below, Op) and below.op == "+"
-
-
-def _text(constants: Iterable[float]) -> str:
-    """The first constant, as text."""
-    return next((f"{constant:g}" for constant in constants if constant), NONE)
-
-
-def _divisors(value: Expr) -> Iterator[float]:
-    """The constants that guard the divisors of tensor divisions in an expression."""
-    for part in value.nested:
-        if _is_by_sum(part.value):
-            above, below = part.operands()
-            small = [constant for one in below.operands() if (constant := _small(one))]
-            if small and any(_is_tensor(one) for one in (*below.operands(), above)):
-                yield small[0]
+    return isinstance(below, Ref | CallResult) or (isinstance(below, Op) and below.op == "+")
 
 
 def _guarded(call: CallSite) -> list[Expr]:
-    """The arguments that must not become zero, if they are expressions."""
+    """The arguments that must not become zero, unless they are numbers."""
     args = call.args
-    values = [args[position] for position in _GUARDED[call.name] if position < len(args)]
-    return [value for value in values if value.operator or value.call is not None]
+    positions = _GUARDED[call.name.rpartition(".")[2]]
+    return [args[position] for position in positions if position < len(args) and not args[position].is_literal]
 
 
+@walker(depth=6, otherwise=float)
 def _guard(value: Expr) -> float:
-    """The small constant that is added to a value, or is its lower bound; else 0."""
-    bounds = value.operands("+")
-    if value.call is not None:
-        args = value.call.args
-        bounds = [args[position] for position in _BOUNDS.get(value.call.name, ()) if position < len(args)]
-    return next((constant for bound in bounds if (constant := _small(bound))), 0.0)
+    """The constant that is added to a value or bounds it, if float16 rounds it to zero (an upper bound: to one); else
+    0."""
+    if value.written:
+        assigned = value.assignments
+        return _guard(assigned[0].value) if len(assigned) == 1 and assigned[0].target == value.written else 0.0
+    call = value.call
+    if call is not None:
+        return 0.0 if is_kept(value) else _guard_of_call(call)
+    added = value.operands("+")
+    bounds = [lost for one in added if (lost := vanishing(one))]
+    if bounds:
+        return bounds[0]
+    left, right = value.operands("-") or (None, None)
+    return _upper_bound(right) if left is not None and right is not None and left.literal == 1 else 0.0
 
 
-def _small(value: Expr) -> float:
-    """A constant that float16 rounds to zero: a literal, or the value of a name such as epsilon; else 0."""
-    known = value.literal
-    if value.written and _NAME.search(value.written):
-        known = value.single
-    return known if isinstance(known, float) and 0 < known < ZERO_BELOW else 0.0
+def _guard_of_call(call: CallSite) -> float:
+    """The same of what TensorFlow's functions give."""
+    last = call.name.rpartition(".")[2] if call.name.startswith(tuple(f"{one}." for one in _PACKAGES)) else ""
+    args = call.args
+    if last in _SAME:
+        return _guard(args[0]) if args else 0.0
+    bounds = [args[position] for position in _BOUNDS.get(last, ()) if position < len(args)]
+    if last == "clip_by_value":
+        least = call.argument("clip_value_min", 1)
+        bounds = [] if least is None else [least]
+    return next((lost for bound in bounds if (lost := vanishing(bound))), 0.0)
 
 
-def _is_tensor(value: Expr) -> bool:
-    """Whether a value is certainly computed from the result of a TensorFlow operation, not of a session run."""
-    names = [part.name for part in value.nested if part.written or part.call is not None]
-    return any(name.startswith("tensorflow.") and name.endswith("()") and "ession" not in name for name in names)
+@walker(depth=6, otherwise=float)
+def _upper_bound(value: Expr) -> float:
+    """The bound of a probability from above that float16 rounds to one; else 0."""
+    if value.written:
+        assigned = value.assignments
+        return _upper_bound(assigned[0].value) if len(assigned) == 1 else 0.0
+    call = value.call
+    if call is None or call.last not in ("clip_by_value", "clip", "minimum"):
+        return 0.0
+    greatest = call.argument("clip_value_max", 1 if call.last == "minimum" else 2)
+    found = None if greatest is None else number(greatest)
+    return found if found is not None and ONE_FROM <= found < 1 else 0.0

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Literal
 
+from npulint.assemble.choices import choices
 from npulint.assemble.code_facts import CallFact
+from npulint.assemble.conditions import BRANCHES
 from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.estimator_classes import (
+    ANY_ESTIMATOR,
+    EXPERIMENT,
+    RUNNERS,
+    is_copier,
+    is_maker,
+)
 from npulint.assemble.recognizers.tensorflow.gradients import gradient_calls
 from npulint.assemble.recognizers.tensorflow.optimizers import OPTIMIZE_LOSS, layers, scales, scales_for_npu
+from npulint.assemble.recognizers.tensorflow.session_work import made_by
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -24,7 +34,9 @@ _STEPS = frozenset(("minimize", "apply_gradients"))
 _ESTIMATOR_STEPS = frozenset(("train", "train_and_evaluate"))
 _KERAS_STEPS = frozenset(("fit", "fit_generator", "train_on_batch"))
 _KERAS_MODEL = lazy_compile(
-    r"^(?:tensorflow\.)?keras\.(?:models?\.)?(?:Model|Sequential)\(\)|^tensorflow\.keras\.applications\.\w+\(\)"
+    r"^(?:tensorflow\.)?keras\."
+    r"(?:(?:models?\.)?(?:Model|Sequential)|applications(?:\.\w+)?\.\w+|utils\.multi_gpu_model"
+    r"|models\.(?:load_model|clone_model|model_from_\w+))\(\)"
 )
 _LOOPS = frozenset(
     (
@@ -90,7 +102,7 @@ class OptimizerStep(CallFact):
     def beside_scaled(self) -> Flag:
         """Whether the same file scales the loss of another optimizer; unknown under a condition that chooses between
         them."""
-        if any(scope.kind in ("if", "else") for scope in self.call.scope.ancestors):
+        if any(scope.kind in BRANCHES and not scope.has_main_test for scope in self.call.scope.ancestors):
             return "unknown"
         return flag(scales_for_npu(self.call.scope))
 
@@ -114,7 +126,7 @@ class OptimizerStep(CallFact):
 
 
 def _is_step(name: str) -> bool:
-    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or name in _MAKERS
+    return name.rpartition(".")[2] in _WORDS or name in _LOOPS or name in _MAKERS or name in RUNNERS
 
 
 @recognizes(matching=_is_step)
@@ -126,25 +138,38 @@ def train_steps(call: CallSite) -> list[LibraryTraining] | list[MadeStep] | list
         return [OptimizerStep(call, last, on)] if _is_on_optimizer(call, on) else []
     if name in _MAKERS:
         return [MadeStep(call, last, name)]
-    if name in _LOOPS or (last in _ESTIMATOR_STEPS and _is_estimator(call, on)):
+    if name in _LOOPS or name in RUNNERS or (last in _ESTIMATOR_STEPS and _is_estimator(call, on)):
         return [LibraryTraining(call, last, on)]
-    if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _is_named_like_model(on)):
+    if last in _KERAS_STEPS and (_KERAS_MODEL.match(name) or _is_named_like_model(on) or _is_of_keras(call)):
         return [LibraryTraining(call, last, "keras")]
     return []
 
 
 def _is_estimator(call: CallSite, on: str) -> bool:
     """Whether a method belongs to an Estimator, by its class, by the name of the object or by what made it."""
-    if _is_estimator_class(on) or on.endswith(".add_metrics()") or on.lower().endswith("estimator"):
+    if _is_estimator_class(on) or is_copier(on.removesuffix("()")) or on.lower().endswith("estimator"):
         return True
-    sites = [] if call.receiver is None else call.receiver.sites
-    return bool(sites) and all(_is_estimator_class(f"{site.name}()") for site in sites)
+    sites = [] if call.receiver is None else made_by(call.receiver)
+    return bool(sites) and all(_is_estimator_class(f"{site.name}()") or _is_chosen_estimator(site) for site in sites)
 
 
 def _is_estimator_class(name: str) -> bool:
     """Whether an object of this name is an Estimator, including the predefined ones."""
-    ready = name.startswith("tensorflow.estimator.") and name.endswith(("Classifier()", "Regressor()"))
-    return ready or "Estimator()" in name
+    maker = name.removesuffix("()")
+    return is_maker(maker) or maker == EXPERIMENT or "Estimator()" in name
+
+
+def _is_chosen_estimator(site: CallSite) -> bool:
+    """Whether the class that makes an object is looked up among Estimators."""
+    found = [] if site.target is not None else choices(site.callee)
+    return bool(found) and all(is_maker(one) or one == ANY_ESTIMATOR for one in found)
+
+
+def _is_of_keras(call: CallSite) -> bool:
+    """Whether a method belongs to a Keras model that the project makes elsewhere, or has a name of Keras only."""
+    if call.receiver is None or call.target is not None:
+        return False
+    return call.last == "fit_generator" or any(_KERAS_MODEL.match(f"{one.name}()") for one in call.receiver.sites)
 
 
 def _is_named_like_model(name: str) -> bool:

@@ -37,7 +37,7 @@ class AmpInitialize(CallFact):
         """The level of mixed precision; O1 by default."""
         value = self.call.argument("opt_level", 3)
         if value is None:
-            return "unknown" if self.call.has_keyword("**") else "O1"
+            return "unknown" if self.call.has_unknown_options else "O1"
         return _LEVELS.get(value.single, "unknown")
 
     @attribute

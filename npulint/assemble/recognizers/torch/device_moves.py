@@ -12,9 +12,11 @@ from npulint.assemble.recognizers.torch import device_names as known
 from npulint.assemble.recognizers.torch.device_texts import names_cuda
 from npulint.assemble.walker import walker
 from npulint.data.torch_names import npu_members
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
-Move = Literal["name", "text", "none"]
+Move = Literal["name", "text", "default", "none"]
+DEFAULT_TYPE = "torch.set_default_tensor_type"
 _BUILDS = "torch.utils.cpp_extension"
 # A captured graph has another class name on the NPU, and its capture needs review.
 _CAPTURED = frozenset("graph graphs graph_pool_handle make_graphed_callables is_current_stream_capturing".split())
@@ -39,6 +41,18 @@ def move_of_member(name: str) -> Move:
     if member in _CAPTURED or known.covered(name) != "yes" or member not in npu_members():
         return "none"
     return "name" if counterpart == name.replace("cuda", "npu", 1) else "none"
+
+
+def is_default_type(scope: Scope, span: Span) -> bool:
+    """Whether an expression is the type that a call makes the default. No type of torch_npu can be it."""
+    here = (span.line, span.column)
+    calls = (one.span for one in scope.calls if one.name == DEFAULT_TYPE)
+    return any((one.line, one.column) < here < (one.end_line, one.end_column) for one in calls)
+
+
+def move_of_default_type(name: str) -> Move:
+    """How the default type is moved: the NPU becomes the default device, which keeps the element type float32 only."""
+    return "default" if name == "torch.cuda.FloatTensor" else "none"
 
 
 def has_kernels(scope: Scope) -> bool:

@@ -13,7 +13,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names, scaling
 from npulint.assemble.recognizers.torch.device_choices import choice_of, computed_defaults, leaving_out, npu_choices
-from npulint.assemble.recognizers.torch.device_moves import Move
+from npulint.assemble.recognizers.torch.device_moves import DEFAULT_TYPE, Move, move_of_default_type
 from npulint.assemble.recognizers.torch.device_texts import (
     DEVICE,
     asks_cuda,
@@ -164,6 +164,13 @@ class CudaTypeText(CudaUse):
     def covered(self) -> Flag:
         """Whether transfer_to_npu replaces it."""
         return "no" if "Double" in self.name else "unknown"
+
+    @property
+    def own_move(self) -> Move:
+        """See `CudaUse.own_move`."""
+        if self.call is not None and self.call.name == DEFAULT_TYPE:
+            return move_of_default_type(self.name)
+        return "none" if "Double" in self.name else "text"
 
 
 @fact_kind("cuda")

@@ -48,8 +48,8 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def move(self) -> Move:
-        """How a fix moves it to the NPU: ``name`` (another name), ``text`` (another text), or ``none`` (neither is
-        enough)."""
+        """How a fix moves it to the NPU: ``name`` (another name), ``text`` (another text), ``default`` (a default
+        device instead of a default type), or ``none`` (nothing of that is enough)."""
         if self.in_test or (self.is_choice and chooses_itself(self.scope)):
             return "none"
         if self.may_be_key and keeps_table(self.scope):

@@ -12,7 +12,13 @@ from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names as known
 from npulint.assemble.recognizers.torch.device_effects import asks_npu_here
-from npulint.assemble.recognizers.torch.device_moves import Move, may_be_own_method, move_of_member
+from npulint.assemble.recognizers.torch.device_moves import (
+    Move,
+    is_default_type,
+    may_be_own_method,
+    move_of_default_type,
+    move_of_member,
+)
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
@@ -170,6 +176,8 @@ class CudaMemberCall(CudaUse):
     @property
     def own_move(self) -> Move:
         """See `CudaUse.own_move`."""
+        if self.form == "type" and is_default_type(self.scope, self.span):
+            return move_of_default_type(self.name)
         return "none" if self.covered != "yes" else move_of_member(self.name)
 
 

@@ -9,7 +9,9 @@ from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import options_named, written_values
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.ranks import on_one_rank
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
+from npulint.assemble.recognizers.torch.accumulation import every_few
 from npulint.assemble.recognizers.torch.data_loading import ancestry
 from npulint.assemble.training import train_loop
 from npulint.assemble.walker import walker
@@ -53,6 +55,7 @@ _COLLECTIVE = lazy_compile(
     r"^torch\.distributed\.(?:all_reduce|all_gather(?:_into_tensor)?|reduce|reduce_scatter(?:_tensor)?|broadcast|gather"
     r"|scatter|all_to_all(?:_single)?|send|recv|isend|irecv|barrier)$"
 )
+_OF_ALL = frozenset(("all_reduce", "all_gather", "all_gather_into_tensor", "reduce_scatter", "reduce_scatter_tensor"))
 _SYNC = frozenset(
     (
         "torch.nn.SyncBatchNorm.convert_sync_batchnorm",
@@ -141,6 +144,12 @@ class Collective(Distribution):
         """Whether the tensor is contiguous in memory."""
         return "no" if _is_view(self.call) else "unknown"
 
+    @attribute
+    def one_rank(self) -> bool:
+        """Whether a single rank calls it for all: under a condition on the rank, without a group, while the function
+        calls no collective elsewhere."""
+        return self.name.rpartition(".")[2] in _OF_ALL and _is_of_one_rank(self.call)
+
 
 @fact_kind("distribution")
 class LocalRankOption(PlaceFact):
@@ -155,6 +164,14 @@ class LocalRankOption(PlaceFact):
     def from_environment(self) -> bool:
         """Whether the project also reads the variable that torchrun sets."""
         return _reads_local_rank(self.scope.context)
+
+
+def _is_of_one_rank(call: CallSite) -> bool:
+    """Whether a branch for one rank contains a collective of the default group, and its function has no other."""
+    if call.argument("group", 2) is not None or not on_one_rank(call.scope):
+        return False
+    others = (other for other in call.scope.routine.calls if _COLLECTIVE.match(other.name) and other is not call)
+    return all(on_one_rank(other.scope) for other in others)
 
 
 def _what(name: str) -> What | None:
@@ -215,15 +232,7 @@ def _accumulates(call: CallSite) -> bool:
     loop = train_loop(call.scope)
     around = list(call.scope.ancestors) if loop is not None else []
     inner = around[: around.index(loop)] if loop in around else []
-    return any(block.kind == "if" and _every_few(block.test) for block in inner)
-
-
-def _every_few(test: Expr) -> bool:
-    """``(i + 1) % n == 0`` with an n that is not 1."""
-    operands = test.operands()
-    if test.operator == "%" and len(operands) == 2:
-        return operands[1].single != 1
-    return any(map(_every_few, operands))
+    return any(block.kind == "if" and every_few(block.test) for block in inner)
 
 
 def _device_chosen(call: CallSite) -> DeviceChosen:

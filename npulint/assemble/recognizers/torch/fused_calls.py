@@ -7,7 +7,8 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.torch.operations import RESHAPES, number, operation, origin, trace, values_in
+from npulint.assemble.recognizers.torch.attention_masks import mask_form
+from npulint.assemble.recognizers.torch.operations import RESHAPES, operation, origin, trace, values_in
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import CallResult, Ref, Value
@@ -35,7 +36,6 @@ _SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze
 _SCALINGS = frozenset(("mul", "div"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
 _ELEMENT = frozenset(("count", "index"))  # methods of tuples
-_HUGE = -1000  # additive masks are below
 
 
 @fact_kind("fused_call")
@@ -69,9 +69,9 @@ class FusedAttention(FusedCall):
         return flag(_is_scaled(self.call))
 
     @attribute
-    def mask(self) -> Literal["none", "shared", "additive", "other"]:
+    def mask(self) -> Literal["none", "shared", "additive", "lower", "other"]:
         """The kind of its mask: none, the one that scaled_dot_product_attention also gets (with the opposite meaning),
-        an additive one, or another."""
+        an additive one, the lower triangle of ones (which hides the past), or another."""
         return _mask(self.call)
 
     @attribute
@@ -167,7 +167,7 @@ def _use_in(whole: Expr, result: Value) -> Use:
 def _is_scaled(call: CallSite) -> bool | None:
     """Whether the scores of a fused attention are scaled; None if unknown."""
     query = call.argument("query", 0)
-    if call.argument("scale", 8) is not None or call.has_keyword("**"):
+    if call.argument("scale", 8) is not None or call.has_unknown_options:
         return True
     if query is None or call.starred:
         return None
@@ -178,7 +178,7 @@ def _is_scaled(call: CallSite) -> bool | None:
     return False if made is not None and (made.op == "linear" or _PROJECTION.match(made.op)) else None
 
 
-def _mask(call: CallSite) -> Literal["none", "shared", "additive", "other"]:
+def _mask(call: CallSite) -> Literal["none", "shared", "additive", "lower", "other"]:
     """The kind of mask of a fused attention."""
     mask = call.argument("atten_mask", 7)
     if mask is None or (mask.is_literal and mask.literal is None):
@@ -189,8 +189,8 @@ def _mask(call: CallSite) -> Literal["none", "shared", "additive", "other"]:
         masks = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
         if mask.written in masks:
             return "shared"
+    form = mask_form(mask)
     made = operation(origin(mask, frozenset()))
-    if made is None:
-        return "other"
-    added = made.op == "mul" and any((number(value) or 0.0) <= _HUGE for value in made.inputs)
-    return "additive" if added or made.op in ("float", "half", "bfloat16") else "other"
+    if form == "other" and made is not None and made.op in ("float", "half", "bfloat16"):
+        return "additive"
+    return form

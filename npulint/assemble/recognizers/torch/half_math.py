@@ -5,17 +5,14 @@ from __future__ import annotations
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.torch.operations import call_operation, operation, origin
+from npulint.assemble.recognizers.torch.half_types import half_by
+from npulint.assemble.recognizers.torch.operations import call_operation
 from npulint.facts.kinds import fact_kind
 
 _SENSITIVE = frozenset(
     "exp log log2 log10 softmax log_softmax norm var std prod cumprod cumsum logsumexp cross_entropy nll_loss "
     "binary_cross_entropy kl_div mse_loss smooth_l1_loss reciprocal rsqrt".split()
 )
-_COPIES = frozenset(
-    "contiguous view reshape transpose permute flatten squeeze unsqueeze [] clone detach npu cuda".split()
-)
-_HALF = ("torch.float16", "torch.half", "torch.HalfTensor")
 
 
 @fact_kind("half_math")
@@ -30,9 +27,4 @@ def half_math(call: CallSite) -> list[HalfMath]:
     found = call_operation(call)
     if not found.inputs or call.has_keyword("dtype"):
         return []
-    made = operation(origin(found.inputs[0], _COPIES))
-    if made is None or made.op not in ("half", "to", "type") or made.call is None:
-        return []
-    target = made.argument("dtype", 1)
-    is_half = made.op == "half" or (target is not None and target.name in _HALF)
-    return [HalfMath(call, found.op)] if is_half else []
+    return [HalfMath(call, found.op)] if half_by(found.inputs[0]) == "cast" else []

@@ -71,7 +71,9 @@ class OptimizerCall(CallFact, OptimizerFact):
         """Whether apex's amp.initialize gets this optimizer; unknown if its class is one of several choices."""
         last = self.call.last
         if last != last_of(self.call.name) and all(one.alias != last for one in self.call.module.code.imports):
-            return "unknown"
+            chosen = self.call.callee.assignments
+            if len(chosen) != 1 or chosen[0].value.alternatives:
+                return "unknown"
         passed = _passed_to_amp(self.call.context)
         return "yes" if self.call in passed else flag(None if None in passed else False)
 

@@ -7,6 +7,7 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.accumulation import Part, part_of
 from npulint.assemble.recognizers.torch.receiver_types import makers
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
@@ -87,6 +88,12 @@ class ScalerUse(CallFact):
         """Whether a closure is passed."""
         return self.call.has_keyword("closure")
 
+    @attribute
+    def accumulation(self) -> Part:
+        """Whether gradients are accumulated: ``every`` if it runs for every batch although the scaler steps every few
+        batches, ``gated`` if it runs as often as the step."""
+        return part_of(self.call)
+
 
 def makes_scaler(call: CallSite) -> bool:
     """Whether a call creates a gradient scaler, or an object of a project class that creates its own."""
@@ -100,7 +107,7 @@ def argument_flag(call: CallSite, name: str) -> ArgumentFlag:
     """The value of a boolean keyword argument; ``missing`` if it is not passed."""
     value = call.argument(name)
     if value is None:
-        return "unknown" if call.has_keyword("**") else "missing"
+        return "unknown" if call.has_unknown_options else "missing"
     return flag(truth(value.known))
 
 

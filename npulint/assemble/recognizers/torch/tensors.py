@@ -199,7 +199,7 @@ def _gives_host_tensor(call: CallSite) -> bool:
             device = call.argument("device")
             if device is not None:
                 return device.single == "cpu"
-            return not (call.has_keyword("**") or _has_default_device(call.context))
+            return not (call.has_unknown_options or _has_default_device(call.context))
         return name.count(".") == 1 and any(map(is_host_tensor, call.args))
     return call.receiver is not None and not _moves(call) and is_host_tensor(call.receiver)
 

@@ -153,9 +153,12 @@ def _steps_between(near: list[int]) -> list[int]:
 
 
 def _is_clock(seconds: list[float]) -> bool:
-    """Whether the values are times since the start of the run or epoch."""
-    rising = sum(after >= before for before, after in pairwise(seconds))
-    return rising >= 0.95 * (len(seconds) - 1) and max(seconds) >= _GROWN * max(seconds[0], 1e-9)
+    """Whether the values are times since the start of the run or epoch. Equal times with few slow steps among them fall
+    as often as they rise."""
+    falling = sum(after < before for before, after in pairwise(seconds))
+    rising = sum(after > before for before, after in pairwise(seconds))
+    grown = max(seconds) >= _GROWN * max(seconds[0], 1e-9)
+    return grown and falling <= 0.05 * (len(seconds) - 1) and 4 * falling <= rising
 
 
 def _slowdown(pace: StepRate, times: Times) -> float:

@@ -1,0 +1,59 @@
+"""The options of the adapter: which there are, and which values they take."""
+
+import json
+import os
+import re
+
+_DATA = os.path.join(os.path.dirname(__file__), *[os.pardir] * 4, "data")
+_FIELDS = {"s": "a text (.s)", "i": "an integer (.i)", "b": "a truth value (.b)"}
+
+
+def table(name):
+    """A table that npulint ships."""
+    with open(os.path.join(_DATA, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _by_name(mechanism):
+    return {one["uses"][mechanism]["name"]: one for one in OPTIONS if mechanism in one["uses"]}
+
+
+OPTIONS = table("adapter_options.json")
+SESSION_KEYS = _by_name("session_key")
+RUN_CONFIG = _by_name("run_config")
+GONE = ("removed", "dead")
+
+
+def session_values(entry):
+    """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a key that the adapter does not know, a
+    member of the wrong type and a value that it refuses."""
+    found = {}
+    for key, value in entry.parameter_map.items():
+        option = SESSION_KEYS.get(key)
+        if option is None or option["status"] == "removed":
+            raise ValueError(f"NpuOptimizer: the adapter knows no option {key!r}")
+        field = value.WhichOneof("value")
+        wanted = option.get("field", "")
+        if wanted and field != wanted:
+            raise ValueError(f"NpuOptimizer: {key} is {_FIELDS[wanted]}, not .{field}")
+        plain = getattr(value, field)
+        plain = plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
+        check(key, plain, option["uses"]["session_key"])
+        found[key] = plain
+    return found
+
+
+def check(name, value, use):
+    """Raise `ValueError` for a value that the adapter refuses."""
+    if value is None or str(value) == use.get("default"):
+        return
+    values = use.get("values")
+    if values and value not in values and str(value) not in [str(one) for one in values]:
+        raise ValueError(f"{name} should be one of {values}, not {value!r}")
+    pattern = use.get("pattern")
+    if pattern and isinstance(value, str) and re.fullmatch(pattern, value) is None:
+        raise ValueError("{}: {!r} is not of the form {}".format(name, value, use.get("example", pattern)))
+    if isinstance(value, int) and not isinstance(value, bool):
+        low, high = use.get("low"), use.get("high")
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise ValueError(f"{name}: {value} is out of range")

@@ -1,0 +1,159 @@
+"""``torch.npu``: the members that torch_npu has, and no others."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from npulint.data.torch_names import npu_members
+from npulint.fakes.torch import recording
+from npulint.live.torch import device
+
+_TYPES = {
+    "BFloat16Tensor": torch.bfloat16,
+    "BoolTensor": torch.bool,
+    "ByteTensor": torch.uint8,
+    "CharTensor": torch.int8,
+    "DoubleTensor": torch.float64,
+    "FloatTensor": torch.float32,
+    "HalfTensor": torch.float16,
+    "IntTensor": torch.int32,
+    "LongTensor": torch.int64,
+    "ShortTensor": torch.int16,
+}
+_NOTHING = (
+    "empty_cache init ipc_collect reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached "
+    "reset_peak_memory_stats seed seed_all set_per_process_memory_fraction set_stream"
+).split()
+_ZERO = (
+    "max_memory_allocated max_memory_cached max_memory_reserved memory_allocated memory_cached memory_reserved "
+    "utilization"
+).split()
+_RECORDED = "set_compile_mode set_option set_deterministic_level set_aoe set_op_timeout_ms".split()
+
+
+class Stream:
+    """A stream or an event: all work is synchronous."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.device = torch.device(device.NAME, 0)
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        return None
+
+    def synchronize(self, *others: Any, **named: Any) -> None:
+        """Does nothing: nothing is outstanding."""
+
+    wait_stream = wait_event = record = wait = synchronize
+
+    def record_event(self, event: Any = None) -> Any:
+        return event or Stream()
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, end: Any) -> float:
+        return 0.0
+
+
+def make() -> types.ModuleType:
+    """The module ``torch.npu``."""
+    made = types.ModuleType("torch.npu")
+    base = device._module
+    inherited = {name: getattr(base, name) for name in dir(base) if not name.startswith("__")}
+    vars(made).update({**_simulated(), **{name: one for name, one in inherited.items() if name != "active"}})
+    vars(made).update(_checked())
+    for name in npu_members() - set(vars(made)):
+        vars(made)[name] = _not_simulated(name)
+    return made
+
+
+def _simulated() -> dict[str, Any]:
+    found: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
+    found |= {name: _answering(0) for name in _ZERO}
+    found |= {name: _setting(name) for name in _RECORDED}
+    types_of_npu = {name: TensorType(name, dtype) for name, dtype in _TYPES.items()}
+    know_types(types_of_npu)
+    found |= types_of_npu
+    found |= dict.fromkeys(("Stream", "Event", "StreamContext"), Stream)
+    found |= {name: _answering(Stream()) for name in ("current_stream", "default_stream")}
+    found["stream"] = lambda stream: stream if stream is not None else Stream()
+    found["matmul"] = types.SimpleNamespace(allow_hf32=False)
+    found["conv"] = types.SimpleNamespace(allow_hf32=True)
+    found["get_device_name"] = _answering("Ascend910B")
+    found["get_device_capability"] = _answering(None)
+    found["get_device_properties"] = _answering(types.SimpleNamespace(name="Ascend910B", total_memory=64 << 30))
+    found["mem_get_info"] = _answering((64 << 30, 64 << 30))
+    found["memory_summary"] = _answering("")
+    found["memory_stats"] = lambda device=None: {}
+    found["initial_seed"] = torch.initial_seed
+    found["get_rng_state_all"] = lambda: [torch.get_rng_state()]
+    found["set_rng_state_all"] = lambda states: torch.set_rng_state(states[0])
+    found["is_current_stream_capturing"] = _answering(False)
+    return found
+
+
+def _checked() -> dict[str, Callable[..., Any]]:
+    def set_device(which: Any) -> None:
+        chosen = torch.device(device.NAME, which) if isinstance(which, int) else torch.device(which)
+        if chosen.type != device.NAME:
+            raise ValueError(f"Expected a npu device, but got: {which}")
+        if (chosen.index or 0) > 0:
+            raise RuntimeError(f"Invalid device ID {chosen.index}: the fake NPU has one device")
+        recording.count("devices", str(chosen))
+
+    return {"set_device": set_device}
+
+
+def _answering(value: Any) -> Callable[..., Any]:
+    """A separate function for each name, since torch compares them."""
+    return lambda *args, **kwargs: value
+
+
+def _setting(name: str) -> Callable[..., None]:
+    def record(*args: Any, **kwargs: Any) -> None:
+        recording.add("settings", name=name, args=list(args), **kwargs)
+
+    return record
+
+
+class TensorType:
+    """``torch.npu.FloatTensor`` and its like: makes tensors, and is an argument of ``Tensor.type``."""
+
+    def __init__(self, name: str, dtype: torch.dtype) -> None:
+        self.name, self.dtype = f"torch.npu.{name}", dtype
+
+    def __call__(self, *args: Any) -> torch.Tensor:
+        if not args or all(isinstance(one, int) for one in args):
+            return torch.empty(args or 0, dtype=self.dtype, device=device.NAME)
+        return torch.as_tensor(args[0], dtype=self.dtype).to(device.NAME)
+
+
+def know_types(types_of_npu: Mapping[str, TensorType]) -> None:
+    """Let ``Tensor.type`` take these types, and their names."""
+    named = {one.name: one for one in types_of_npu.values()}
+    original: Any = torch.Tensor.type
+
+    def converted(self: torch.Tensor, dtype: Any = None, *args: Any, **kwargs: Any) -> Any:
+        wanted = named.get(dtype, dtype) if isinstance(dtype, str) else dtype
+        if isinstance(wanted, TensorType):
+            return self.to(device.NAME, wanted.dtype)
+        if dtype is None and self.device.type == device.NAME:
+            return next((one.name for one in named.values() if one.dtype is self.dtype), "torch.npu.Tensor")
+        return original(self, dtype, *args, **kwargs)
+
+    tensor: Any = torch.Tensor
+    tensor.type = converted
+
+
+def _not_simulated(name: str) -> Callable[..., Any]:
+    def called(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"the fake torch_npu does not simulate torch.npu.{name}")
+
+    return called

@@ -1,0 +1,1 @@
+"""Pitfalls of field reports, written in many spellings by a generator."""
