@@ -45,13 +45,14 @@ MM_TRAIN = """\
 
     Runner.from_cfg(Config.fromfile(sys.argv[1])).train()
 """
-LIGER = "gpu-kernel-library"
+GPU_KERNELS = "gpu-kernel-library"
+LIGER = "liger-needs-triton-ascend"
 EIGHT_BIT = "bitsandbytes-optimizer"
 
 CASES = {
     "a configuration by its keys": (
         {"sft.yaml": f"{SFT}use_unsloth: true\n"},
-        {("sft.yaml", 4, "use_unsloth", "true", LIGER)},
+        {("sft.yaml", 4, "use_unsloth", "true", GPU_KERNELS)},
     ),
     "an inherited argument of the Trainer": (
         {"sft.yaml": f"{SFT}optim: paged_adamw_8bit\n"},
@@ -59,7 +60,7 @@ CASES = {
     ),
     "a configuration in JSON": (
         {"sft.json": '{"stage": "sft", "finetuning_type": "lora",\n "use_unsloth": true}\n'},
-        {("sft.json", 2, "use_unsloth", "true", LIGER)},
+        {("sft.json", 2, "use_unsloth", "true", GPU_KERNELS)},
     ),
     "a command line": (
         {"run.sh": "swift sft --model x \\\n  --use_liger_kernel true\n"},
@@ -67,7 +68,7 @@ CASES = {
     ),
     "an override beside a configuration": (
         {"a/sft.yaml": SFT, "run.sh": "llamafactory-cli train a/sft.yaml \\\n  use_unsloth=true\n"},
-        {("run.sh", 2, "use_unsloth", "true", LIGER)},
+        {("run.sh", 2, "use_unsloth", "true", GPU_KERNELS)},
     ),
     "an override that takes the argument back": (
         {"a/sft.yaml": f"{SFT}use_unsloth: true\n", "run.sh": "llamafactory-cli train a/sft.yaml use_unsloth=false\n"},
@@ -279,3 +280,34 @@ def test_a_module_that_a_configuration_names_is_part_of_the_program() -> None:
     }
     main = next(program for program in programs(files) if program.entry == "main.py")
     assert main.paths == ["main.py", "models/unet.py"]
+
+
+def test_an_argument_that_is_left_out_is_one_of_the_framework_that_has_it() -> None:
+    files = {
+        "run.sh": "torchrun --nproc_per_node 8 pretrain_gpt.py --context-parallel-algo hybrid_cp_algo\n",
+        "pretrain_gpt.py": "import mindspeed.megatron_adaptor\nfrom megatron.training import pretrain\npretrain()\n",
+    }
+    facts = [fact for program in programs(files) for fact in program.index.of_kind("training_argument")]
+    found = {(fact.name, fact.framework, fact.others) for fact in facts if isinstance(fact, ArgumentMeaning)}
+    assert ("context_parallel_algo", "MindSpeed", "ulysses_degree_in_cp=unset") in found
+    assert {framework for name, framework, _ in found if name != "nproc_per_node"} == {"MindSpeed"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"train.py": "from megatron.training import pretrain\npretrain()\n"}, "installed"),
+        ({"train.py": "import mindspeed.megatron_adaptor\nfrom megatron.training import pretrain\npretrain()\n"}, "no"),
+        ({"train.py": "from megatron.core import parallel_state\nparallel_state.initialize()\n"}, "no"),
+        (
+            {
+                "train.py": "from megatron.training import pretrain\npretrain()\n",
+                "megatron/training.py": "import torch\ndef pretrain(): pass\n",
+            },
+            "copied",
+        ),
+    ],
+    ids=["installed", "adapted", "only its groups", "copied"],
+)
+def test_whether_a_program_builds_its_model_with_megatron(files: dict[str, str], expected: str) -> None:
+    assert {program.fact.megatron for program in programs(files)} == {expected}

@@ -83,7 +83,8 @@ def project_of(row: dict[str, str]) -> dict[str, str]:
     files = {"requirements.txt": requirements_of(row)}
     if framework in COMMANDS:
         passed = [f"{name}={text}" if framework in WORDS else f"--{name} {text}" for name, text in arguments.items()]
-        return files | {"run.sh": " \\\n".join([COMMANDS[framework], *passed]) + "\n"}
+        scripts = {"pretrain_gpt.py": "from megatron.training import pretrain\n"} if framework == "megatron" else {}
+        return files | scripts | {"run.sh": " \\\n".join([COMMANDS[framework], *passed]) + "\n"}
     if framework in LAUNCHERS:
         passed = [f"--{name} {text}" for name, text in arguments.items()]
         return files | {"run.sh": " \\\n".join([LAUNCHERS[framework], *passed, "train.py"]) + "\n"}

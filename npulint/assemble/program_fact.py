@@ -67,6 +67,9 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """The generation of TensorFlow that it is written for."""
     torch: str = ""
     """The PyTorch release, empty if unknown."""
+    megatron: Literal["no", "installed", "copied"] = "no"
+    """Whether it builds its model with Megatron, and no adaptor for it is there: with the installed package, or with a
+    copy in the project."""
     adapted: bool = False
     """Whether packages of the project apply an adaptor that redirects CUDA names to it, or it is a part of one."""
     migration: Migration = "none"

@@ -26,7 +26,7 @@ from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.reach import HowReached, Reach, possible_calls, sure_calls
 from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
-from npulint.assemble.torch_state import state
+from npulint.assemble.torch_state import megatron, state
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -157,6 +157,7 @@ class Programs:
         may_run = partial(self._may_run, paths, entry)
         fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
         fact.ranks = self._ranks(entry)
+        fact.megatron = megatron(index, paths)
         fact.runtime_v2 = self._has_runtime_v2(entry, index)
         fact.entry = bool(entry)
         program = Program(entry, self.context.project.root, paths, index, fact)

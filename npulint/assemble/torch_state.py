@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Literal
 
 from npulint.assemble.index import Index
 from npulint.assemble.program_fact import Migration, MigrationState, Precision, ProgramFact
@@ -15,6 +16,12 @@ from npulint.read.launcher_facts import LaunchFact
 TORCH_LAUNCHERS = ("torchrun", "torch.distributed.run", "torch.distributed.launch")
 _ASKING = ("torch.accelerator.", "torch._utils._get_available_device_type", "torch._C._get_accelerator")
 _AUTOCAST = ("torch.autocast", "torch.cuda.amp.autocast", "torch.npu.amp.autocast")
+_MEGATRON = tuple(
+    f"megatron.{part}" for part in "training legacy initialize model core.models core.transformer".split()
+)
+_MEGATRON_ADAPTORS = tuple(
+    "mindspeed mindspeed_llm mindspeed_mm mindspeed_rl modellink ascendspeed deepspeed_npu megatron_npu swift".split()
+)
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.npu.amp.GradScaler")
 
 
@@ -31,6 +38,23 @@ def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surel
     fact.adapted = adapted
     fact.migration = "transfer" if adapted else migration(index, surely_runs)
     fact.state = state(index, fact.migration)
+
+
+def megatron(index: Index, paths: Iterable[str]) -> Literal["no", "installed", "copied"]:
+    """Whether a program builds its model with Megatron, without MindSpeed or another adaptor: with the package that is
+    installed, or with a copy in the project. `paths` are the modules that it reaches."""
+    copied = {path.rpartition(".")[0].replace("/", ".") for path in paths}
+    imported = index.names("import")
+    if any(_within(name, _MEGATRON_ADAPTORS) for name in (*imported, *copied)):
+        return "no"
+    if any(_within(name, _MEGATRON) for name in imported):
+        return "installed"
+    return "copied" if any(_within(name, _MEGATRON) for name in copied) else "no"
+
+
+def _within(name: str, packages: tuple[str, ...]) -> bool:
+    """Whether a dotted name, which may begin with folders, is one of these packages or in it."""
+    return any(f".{package}." in f".{name}." for package in packages)
 
 
 def state(index: Index, way: Migration) -> MigrationState:

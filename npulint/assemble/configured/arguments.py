@@ -83,6 +83,11 @@ class ArgumentMeaning(Fact, dict=True):
         return self.instead != NONE and self._rule.values != (UNSET,)
 
     @attribute
+    def others(self) -> str:
+        """The other arguments that make it so, as `name=value|value`, joined by spaces, or `-`."""
+        return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
+
+    @attribute
     def chips(self) -> str:
         """The chips on which the value means that, joined by spaces; empty for all."""
         return " ".join(self._rule.chips)
@@ -132,7 +137,7 @@ def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[
     for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and rule.when and given.holds(rule):
-                yield rule, _reason(rule, settings)
+                yield rule, _reason(rule, framework, settings)
 
 
 class _Given:
@@ -180,12 +185,12 @@ def _is_release(condition: str, versions: Versions) -> bool:
     return older if operator == "<" else not older
 
 
-def _reason(rule: ArgumentRule, settings: Iterable[Setting]) -> Setting:
-    """The setting that makes an argument necessary that is left out."""
+def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> Setting:
+    """The setting that makes an argument of the framework necessary that is left out."""
     names = [name for name, _ in rule.when]
     found = [one for one in settings if one.name in names] or list(settings)
     found.sort(key=lambda one: names.index(one.name) if one.name in names else 0)
-    return msgspec.structs.replace(found[0], name=rule.argument)
+    return msgspec.structs.replace(found[0], name=rule.argument, framework=framework)
 
 
 __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]

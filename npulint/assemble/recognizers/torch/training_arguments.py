@@ -31,8 +31,8 @@ class WrittenArgument(CodeFact, ArgumentMeaning, dict=True):
 
     @attribute
     def guarded(self) -> bool:
-        """Whether the value is given under some condition only."""
-        return self.active != "yes"
+        """Whether the value is given under some condition only, or is one of several."""
+        return self.active != "yes" or self._setting.guarded
 
 
 def _configures(name: str) -> bool:
@@ -120,7 +120,7 @@ def _setting(framework: str, name: str, value: Expr, span: Span) -> Iterator[Set
     for one in known.values:
         if one is not None or known.exact:
             text = one.rpartition(".")[2] if isinstance(one, str) and one.startswith("torch.") else one
-            yield Setting(framework, name, text, "", span, "code")
+            yield Setting(framework, name, text, "", span, "code", guarded=len(known.values) > 1)
 
 
 __all__ = ["WrittenArgument", "default_arguments", "training_arguments"]
