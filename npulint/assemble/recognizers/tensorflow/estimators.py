@@ -25,6 +25,11 @@ from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
+# Arguments of Estimators: calls without any of them are not looked into.
+_GIVEN = frozenset(
+    "model_fn config run_config model_dir params feature_columns hidden_units n_classes head optimizer "
+    "linear_feature_columns dnn_feature_columns n_batches_per_layer keras_model warm_start_from **".split()
+)
 _OWN = lazy_compile(r":[\w.]*Estimator\w*$")
 
 
@@ -123,6 +128,8 @@ def estimators(call: CallSite) -> list[Estimator]:
 def chosen_estimators(module: Scope) -> Iterator[Estimator]:
     """The Estimators whose class is looked up: ``CLASSES[name](…)``, ``getattr(tf.estimator, name)(…)``."""
     for call in module.all_calls:
+        if not any(key in _GIVEN for key, _ in call.record.keywords):
+            continue
         name = call.name
         known = is_maker(name) or call.target is not None or not ("?" in name or name.endswith(("[]", "()")))
         found = [] if known else choices(call.callee)

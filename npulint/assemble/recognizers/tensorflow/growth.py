@@ -3,11 +3,11 @@ in the functions that it calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import once_per_file
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.context import Context, once, once_per_file
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.functions import compiled
 from npulint.assemble.recognizers.tensorflow.runs import is_session_run
@@ -79,12 +79,42 @@ def _is_builder(name: str) -> bool:
 @recognizes(matching=lambda name: _is_builder(name) or name.endswith(_ASSIGNING))
 def graph_growth(call: CallSite) -> list[GraphGrowth]:
     """Operations that a loop around session runs creates again in each iteration, on the same graph."""
+    if call.scope.routine not in _near_runs(call.context):  # most operators are built once
+        return []
     if not _is_builder(call.name) and not _is_fetched(call):
         return []
     if compiled(call.scope) == "yes":
         return []
     found = next(_loops_of(call), None)
     return [] if found is None else [GraphGrowth(call, call.name, found)]
+
+
+@once
+def _near_runs(context: Context) -> frozenset[Scope]:
+    """The functions, and modules outside functions, that may run in a loop that runs a session, a few calls deep."""
+    runs = [call for module in module_scopes(context) for call in module.calls_named(*_RUNS) if is_run(call)]
+    running = _grown({call.scope.routine for call in runs}, _calling)
+    loops = [routine for routine in running if any(call.scope.loop is not None for call in routine.calls)]
+    return frozenset(_grown(set(loops), _called))
+
+
+def _grown(start: set[Scope], neighbours: Callable[[Scope], set[Scope]]) -> set[Scope]:
+    """Some functions with those that are a few calls away."""
+    found = new = start
+    for _ in range(_HOPS):
+        new = {other for one in new for other in neighbours(one)} - found
+        found = found | new
+    return found
+
+
+def _calling(function: Scope) -> set[Scope]:
+    return {call.scope.routine for call in function.callers} if function.kind == "function" else set()
+
+
+def _called(routine: Scope) -> set[Scope]:
+    targets = (call.target for call in routine.calls)
+    bodies = (target.called_block for target in targets if target is not None)
+    return {body for body in bodies if body is not None}
 
 
 def _is_fetched(call: CallSite) -> bool:

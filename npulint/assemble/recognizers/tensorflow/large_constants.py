@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import in_half, overflowing
+from npulint.assemble.large_numbers import may_be_large
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
@@ -63,7 +64,8 @@ def large_constants(module: Scope) -> Iterator[LargeConstant]:
     """The large constants in the arithmetic and the choices of a file that uses TensorFlow, one for each line."""
     if not in_tensorflow(module.module):
         return
-    written = module.module.derive(_arithmetic)
+    context = module.context
+    written = [one for one in module.module.derive(_arithmetic) if may_be_large(context, module.module, one[0])]
     places = [(_in_operation(module.at(block).expr(one, line)), block, line) for one, block, line in written]
     calls = module.calls_named("multiply", "scalar_mul", "where", "where_v2", "fill")
     places += [(_in_call(call), call.scope.block, call.line) for call in calls]

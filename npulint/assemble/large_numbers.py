@@ -1,0 +1,102 @@
+"""Which names of a project may have a number beyond the range of float16: a cheap question before an expensive one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import scope_at
+from npulint.assemble.module import Module
+from npulint.facts.code import CallResult, Code, Const, Op, Ref, Value
+
+_LARGE = 65520.0  # the smallest number that does not round to the greatest of float16
+_LIMITS = frozenset(("min", "max", "inf", "infty", "INF", "float_info"))
+_WORDS = _LIMITS | {"-inf", "infinity"}  # members of a call's result, texts of numbers
+_ROUNDS = 4  # names that have the value of other names
+_PARTS = 60  # of an expression that are looked at
+
+
+def may_be_large(context: Context, module: Module, value: Value) -> bool:
+    """Whether an expression of a module may be, or contain, a number beyond the range of float16, as far as names
+    tell."""
+    names = _large_names(context)
+    return any(last in names for last in _lasts(module.code, value))
+
+
+@once
+def _large_names(context: Context) -> frozenset[str]:
+    """The last segments of all names that somewhere get such a number: by assignments, defaults, arguments, options.
+    The empty name stands for the number itself."""
+    found = {"", *_LIMITS}
+    others: list[tuple[str, list[str]]] = []
+    for module in context.project.modules.values():
+        for name, value in _named_values(context, module):
+            if isinstance(value, Const):
+                if _exceeds(value):
+                    found.add(name)
+            elif isinstance(value, Ref | Op | CallResult):
+                others.append((name, list(_lasts(module.code, value))))
+    for _ in range(_ROUNDS):
+        before = len(found)
+        found.update(name for name, lasts in others if not found.isdisjoint(lasts))
+        if len(found) == before:
+            break
+    return frozenset(found)
+
+
+def _named_values(context: Context, module: Module) -> Iterator[tuple[str, Value]]:
+    """(name, value) of what a module gives to names."""
+    code = module.code
+    for assignment in code.assignments:
+        yield _last(assignment.target), assignment.value
+    for block in code.blocks:
+        yield from zip(block.params[len(block.params) - len(block.defaults) :], block.defaults, strict=False)
+    for index, call in enumerate(code.calls):
+        for key, value in call.keywords:
+            if isinstance(value, Const) and _exceeds(value):
+                yield (_option(call.args[0]) if key == "default" and call.args else key), value
+        for value in call.args:
+            if isinstance(value, Const) and _exceeds(value):
+                yield from ((name, value) for name in _receiving(context, module, index))
+
+
+def _receiving(context: Context, module: Module, index: int) -> Iterator[str]:
+    """The options and parameters that may get the arguments of a call."""
+    yield _option(module.code.calls[index].args[0])
+    target = scope_at(context, module, 0).call(index).target
+    made = None if target is None else target.called_block
+    yield from () if made is None else made.record.params
+
+
+def _option(value: Value) -> str:
+    """The name of the option that a text defines: ``--big-number``."""
+    text = value.value if isinstance(value, Const) else None
+    return text.lstrip("-").replace("-", "_") if isinstance(text, str) else "-"
+
+
+def _last(target: str) -> str:
+    last = target.rpartition(".")[2]
+    return last.rpartition("[")[2].rstrip("]").strip("'\"") if last.endswith("]") else last
+
+
+def _exceeds(value: Const) -> bool:
+    number = value.value
+    return number.__class__ in (int, float) and abs(number) >= _LARGE
+
+
+def _lasts(code: Code, value: Value) -> Iterator[str]:
+    """The last segments of the names in an expression, and an empty one for a number that is large or a power."""
+    queue: list[Value] = [value]
+    for part in queue:
+        if isinstance(part, Const):
+            if _exceeds(part) or (isinstance(part.value, str) and part.value in _WORDS):
+                yield ""
+        elif isinstance(part, Ref):
+            yield part.name.rpartition(".")[2]
+        elif isinstance(part, Op):
+            if part.op == "**":
+                yield ""
+            if len(queue) < _PARTS:
+                queue += part.operands
+        elif isinstance(part, CallResult) and len(queue) < _PARTS:
+            queue += code.calls[part.call].args
