@@ -1,6 +1,6 @@
 #!/bin/bash
 export CUDA_DEVICE_MAX_CONNECTIONS=1
-torchrun --nproc_per_node 8 Megatron-LM/pretrain_gpt.py \
+torchrun --nproc_per_node 8 pretrain_gpt.py \
     --tensor-model-parallel-size 8 \
     --sequence-parallel \
     --num-layers 32 --hidden-size 4096 --num-attention-heads 32 \

@@ -2,7 +2,7 @@
 source /usr/local/Ascend/ascend-toolkit/set_env.sh
 export ASCEND_RT_VISIBLE_DEVICES=0,1,2,3,4,5,6,7
 export CUDA_DEVICE_MAX_CONNECTIONS=1
-torchrun --nproc_per_node 8 Megatron-LM/pretrain_gpt.py \
+torchrun --nproc_per_node 8 pretrain_gpt.py \
     --tensor-model-parallel-size 8 \
     --sequence-parallel \
     --num-layers 32 --hidden-size 4096 --num-attention-heads 32 \
