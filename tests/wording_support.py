@@ -24,9 +24,9 @@ DOCUMENTS = sorted(path for path in (*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.m
 """The pages, in both languages."""
 
 _OUTPUT = re.compile(r"<!-- output.*?<!-- /output -->", re.DOTALL)
-CODE = re.compile(r"`[^`]*`")
+CODE = re.compile(r"`[^`]*`|(?<=\])\([^)\s]*\)")
 QUOTED = re.compile(rf"{CODE.pattern}|\"[^\"]*\"|“[^”]*”")
-"""Code, and messages of other programs: they are quoted verbatim."""
+"""Code, targets of links, and messages of other programs: they are quoted verbatim."""
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 with open(Path(__file__).parent / "data" / "banned_phrases.csv", encoding="utf-8", newline="") as _file:
     BANNED = [(re.compile(row["phrase"], re.IGNORECASE), row["instead"]) for row in csv.DictReader(_file)]

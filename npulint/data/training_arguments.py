@@ -179,6 +179,11 @@ def _rules(framework: str) -> tuple[dict[str, list[ArgumentRule]], list[Argument
     return exact, patterns
 
 
+def argument_rules(framework: str) -> tuple[ArgumentRule, ...]:
+    """All rules about the arguments of a framework, without those that it inherits."""
+    return tuple(_tables().rules.get(framework, ()))
+
+
 def rules_about_absence(framework: str) -> Iterator[ArgumentRule]:
     """The rules about arguments of a framework that are left out."""
     return (rule for rule in _tables().rules.get(framework, ()) if rule.values == (UNSET,))

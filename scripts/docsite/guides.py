@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from npulint.catalogue.load import load_catalogue
@@ -14,6 +15,7 @@ from npulint.data.precision import precision
 from npulint.discover.files import EXCLUDED
 from npulint.options import GROUPS, OPTIONS, Option
 from npulint.texts import say as say_npulint
+from scripts.docsite.arguments import FRAMEWORKS, arguments, starts
 from scripts.docsite.checks import path_of
 from scripts.docsite.markup import table
 from scripts.docsite.words import say
@@ -33,6 +35,14 @@ GUIDES = (
     "graphs",
     "live",
     "runs",
+    "configured-training",
+    "run-llamafactory",
+    "run-ms-swift",
+    "run-verl",
+    "run-trainer",
+    "run-lightning",
+    "run-megatron",
+    "tuning-checklist",
     "how-it-decides",
     "precision",
     "faq",
@@ -180,4 +190,6 @@ _TABLES: dict[str, Callable[[str], str]] = {
     "commands": _commands,
     "excluded": _excluded,
     "precision": _precision,
+    "starts": starts,
+    **{f"arguments-{page}": partial(arguments, page) for page in FRAMEWORKS},
 }

@@ -1,0 +1,17 @@
+#!/bin/bash
+source /usr/local/Ascend/ascend-toolkit/set_env.sh
+ASCEND_RT_VISIBLE_DEVICES=0,1,2,3,4,5,6,7 \
+NPROC_PER_NODE=8 \
+swift sft \
+    --model Qwen/Qwen2.5-7B-Instruct \
+    --tuner_type lora \
+    --dataset AI-ModelScope/alpaca-gpt4-data-en \
+    --torch_dtype bfloat16 \
+    --packing true \
+    --attn_impl flash_attention_2 \
+    --ddp_backend hccl \
+    --per_device_train_batch_size 1 \
+    --gradient_accumulation_steps 2 \
+    --learning_rate 1e-4 \
+    --seed 42 \
+    --output_dir output

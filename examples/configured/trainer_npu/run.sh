@@ -1,0 +1,4 @@
+#!/bin/bash
+source /usr/local/Ascend/ascend-toolkit/set_env.sh
+export ASCEND_RT_VISIBLE_DEVICES=0,1,2,3,4,5,6,7
+accelerate launch --config_file accelerate.yaml train.py
