@@ -10,6 +10,7 @@ import msgspec
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import AssignmentSite, Expr, Scope, assignment_at, scope_at
 from npulint.assemble.launches.options import Option
+from npulint.assemble.module import Module
 from npulint.data.names import canonical
 from npulint.facts import walk
 from npulint.facts.code import Import, NameUse, Op, SequenceDisplay, Table, TorchExpression
@@ -143,11 +144,21 @@ def item_assignments(name: Expr) -> list[tuple[str, AssignmentSite]]:
 
 def operations(module: Scope, *operators: str) -> Iterator[Expr]:
     """The operations by one of `operators` that are written anywhere in a module, also in other expressions."""
-    for value, block, line in walk.written_values(module.module.code):
+    written = module.module.derive(operations_by_operator)
+    for operator in operators:
+        for part, block, line in written.get(operator, ()):
+            yield module.at(block).expr(part, line)
+
+
+def operations_by_operator(module: Module) -> dict[str, list[tuple[Op, int, int]]]:
+    """All operations that are written in a module (expression, block, line) by operator; use `Module.derive`."""
+    found: dict[str, list[tuple[Op, int, int]]] = {}
+    for value, block, line in walk.written_values(module.code):
         if isinstance(value, Op | SequenceDisplay | Table):
             for part in walk.nested(value):
-                if isinstance(part, Op) and part.op in operators:
-                    yield module.at(block).expr(part, line)
+                if isinstance(part, Op):
+                    found.setdefault(part.op, []).append((part, block, line))
+    return found
 
 
 def written_values(module: Scope) -> Iterator[Expr]:

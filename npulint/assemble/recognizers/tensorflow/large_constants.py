@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.code_places import operations_by_operator
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import in_half, overflowing
 from npulint.assemble.large_numbers import may_be_large
@@ -13,10 +14,9 @@ from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.tensorflow.tensors import in_tensorflow, is_kept, is_tensor
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Op
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
-from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
 
 Role = Literal["multiply", "scale", "divide", "fill"]
@@ -65,7 +65,7 @@ def large_constants(module: Scope) -> Iterator[LargeConstant]:
     if not in_tensorflow(module.module):
         return
     context = module.context
-    written = [one for one in module.module.derive(_arithmetic) if may_be_large(context, module.module, one[0])]
+    written = [one for one in _arithmetic(module.module) if may_be_large(context, module.module, one[0])]
     places = [(_in_operation(module.at(block).expr(one, line)), block, line) for one, block, line in written]
     calls = module.calls_named("multiply", "scalar_mul", "where", "where_v2", "fill")
     places += [(_in_call(call), call.scope.block, call.line) for call in calls]
@@ -76,14 +76,10 @@ def large_constants(module: Scope) -> Iterator[LargeConstant]:
             yield LargeConstant(module.at(block), Span(line, 1, line, 2), found.role, found.size)
 
 
-def _arithmetic(module: Module) -> list[tuple[Value, int, int]]:
+def _arithmetic(module: Module) -> Iterator[tuple[Op, int, int]]:
     """The products, quotients and sums (expression, block, line) that are written in a module."""
-    roots = [one for one in written_values(module.code) if one[0].__class__ is Op]
-    return [(part, block, line) for value, block, line in roots for part in nested(value) if _is_arithmetic(part)]
-
-
-def _is_arithmetic(value: Value) -> bool:
-    return isinstance(value, Op) and value.op in ("*", "/", "+") and len(value.operands) == 2
+    written = module.derive(operations_by_operator)
+    return (one for operator in ("*", "/", "+") for one in written.get(operator, ()) if len(one[0].operands) == 2)
 
 
 def _in_operation(value: Expr) -> _Found | None:

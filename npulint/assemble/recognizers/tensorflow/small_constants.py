@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import operations_by_operator
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import ONE_FROM, in_half, number, vanishing
 from npulint.assemble.module import Module
@@ -15,7 +16,6 @@ from npulint.facts.attributes import attribute
 from npulint.facts.code import CallResult, Op, Ref, Value
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
-from npulint.facts.walk import nested, written_values
 
 _GUARDED = {  # operation -> the arguments that must not become zero
     "log": (0,),
@@ -106,10 +106,9 @@ def _dividing(module: Module) -> dict[tuple[int, int], list[Value]]:
     """The quotients of a module with such divisors, by line and block."""
     found: dict[tuple[int, int], list[Value]] = {}
     if in_tensorflow(module):
-        for value, block, line in written_values(module.code):
-            quotients = [part for part in nested(value) if _may_be_guarded(part)] if value.__class__ is Op else []
-            if quotients:
-                found.setdefault((line, block), []).extend(quotients)
+        for value, block, line in module.derive(operations_by_operator).get("/", ()):
+            if _may_be_guarded(value):
+                found.setdefault((line, block), []).append(value)
     return found
 
 
