@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Literal
 
@@ -43,18 +44,21 @@ def describe(fact: ProgramFact, index: Index, release: str, adapted: bool, surel
 def megatron(index: Index, paths: Iterable[str]) -> Literal["no", "installed", "copied"]:
     """Whether a program builds its model with Megatron, without MindSpeed or another adaptor: with the package that is
     installed, or with a copy in the project. `paths` are the modules that it reaches."""
-    copied = {path.rpartition(".")[0].replace("/", ".") for path in paths}
-    imported = index.names("import")
-    if any(_within(name, _MEGATRON_ADAPTORS) for name in (*imported, *copied)):
+    copied = "\n".join(path.rpartition(".")[0].replace("/", ".") for path in paths)
+    imported = "\n".join(index.names("import"))
+    if _names_any(imported, _MEGATRON_ADAPTORS) or _names_any(copied, _MEGATRON_ADAPTORS):
         return "no"
-    if any(_within(name, _MEGATRON) for name in imported):
+    if _names_any(imported, _MEGATRON):
         return "installed"
-    return "copied" if any(_within(name, _MEGATRON) for name in copied) else "no"
+    return "copied" if _names_any(copied, _MEGATRON) else "no"
 
 
-def _within(name: str, packages: tuple[str, ...]) -> bool:
-    """Whether a dotted name, which may begin with folders, is one of these packages or in it."""
-    return any(f".{package}." in f".{name}." for package in packages)
+def _names_any(names: str, packages: tuple[str, ...]) -> bool:
+    """Whether a line of dotted names, which may begin with folders, is one of these packages or in it."""
+    return any(
+        package in names and re.search(rf"(?m)(?:^|\.){re.escape(package)}(?:\.|$)", names) is not None
+        for package in packages
+    )
 
 
 def state(index: Index, way: Migration) -> MigrationState:

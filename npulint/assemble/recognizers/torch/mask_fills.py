@@ -9,6 +9,7 @@ from typing import Literal
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.half_range import OVERFLOWS_FROM, number
+from npulint.assemble.large_numbers import may_be_large
 from npulint.assemble.named_numbers import limit_of
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.half_types import half_by
@@ -73,10 +74,11 @@ def assigned_masks(module: Scope) -> list[MaskFill]:
     """Mask constants that are assigned (``scores[mask] = -1e9``) or multiplied (``mask = (1 - mask) * -1e9``)."""
     found = []
     for record in module.module.code.assignments:  # there are many
-        if record.target.endswith("]"):
-            found += _assigned(assignment_at(module.context, module.module, record))
-        elif isinstance(record.value, Op) and record.value.op == "*":
-            found += _multiplied(assignment_at(module.context, module.module, record))
+        is_item = record.target.endswith("]")
+        is_product = isinstance(record.value, Op) and record.value.op == "*"
+        if (is_item or is_product) and may_be_large(module.context, module.module, record.value):
+            site = assignment_at(module.context, module.module, record)
+            found += _assigned(site) if is_item else _multiplied(site)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_places import operations_by_operator
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.half_range import vanishing
 from npulint.assemble.module import Module
@@ -14,10 +15,9 @@ from npulint.assemble.recognizers.torch.half_types import Half, half_by
 from npulint.assemble.recognizers.torch.operations import Operation, call_operation, operation
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import attribute
-from npulint.facts.code import Op, Value
+from npulint.facts.code import Value
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
-from npulint.facts.walk import nested, written_values
 
 _FUNCTIONS = frozenset("log log2 log10 sqrt rsqrt reciprocal".split())
 _OTHERS = ("tensorflow.", "keras.", "numpy.", "math.")
@@ -79,10 +79,8 @@ def _divisors(module: Module) -> dict[tuple[int, int], Value]:
     """By line and block the first divisor that is a sum, a call or a name."""
     found: dict[tuple[int, int], Value] = {}
     if any(record.module.partition(".")[0] == "torch" for record in module.code.imports):
-        for value, block, line in written_values(module.code):
-            for part in nested(value) if value.__class__ is Op else ():
-                if isinstance(part, Op) and part.op == "/":
-                    found.setdefault((line, block), part.operands[1])
+        for quotient, block, line in module.derive(operations_by_operator).get("/", ()):
+            found.setdefault((line, block), quotient.operands[1])
     return found
 
 
