@@ -20,7 +20,7 @@ def may_be_large(context: Context, module: Module, value: Value) -> bool:
     """Whether an expression of a module may be, or contain, a number beyond the range of float16, as far as names
     tell."""
     names = _large_names(context)
-    return any(last in names for last in _lasts(module.code, value))
+    return not names.isdisjoint(_lasts(module.code, value))
 
 
 @once
@@ -35,7 +35,9 @@ def _large_names(context: Context) -> frozenset[str]:
                 if _exceeds(value):
                     found.add(name)
             elif isinstance(value, Ref | Op | CallResult):
-                others.append((name, list(_lasts(module.code, value))))
+                lasts = _lasts(module.code, value)
+                if lasts:
+                    others.append((name, lasts))
     for _ in range(_ROUNDS):
         before = len(found)
         found.update(name for name, lasts in others if not found.isdisjoint(lasts))
@@ -84,19 +86,22 @@ def _exceeds(value: Const) -> bool:
     return number.__class__ in (int, float) and abs(number) >= _LARGE
 
 
-def _lasts(code: Code, value: Value) -> Iterator[str]:
+def _lasts(code: Code, value: Value) -> list[str]:
     """The last segments of the names in an expression, and an empty one for a number that is large or a power."""
+    found: list[str] = []
     queue: list[Value] = [value]
     for part in queue:
-        if isinstance(part, Const):
+        kind = part.__class__
+        if kind is Ref:
+            found.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
+        elif isinstance(part, Const):
             if _exceeds(part) or (isinstance(part.value, str) and part.value in _WORDS):
-                yield ""
-        elif isinstance(part, Ref):
-            yield part.name.rpartition(".")[2]
+                found.append("")
         elif isinstance(part, Op):
             if part.op == "**":
-                yield ""
+                found.append("")
             if len(queue) < _PARTS:
                 queue += part.operands
         elif isinstance(part, CallResult) and len(queue) < _PARTS:
             queue += code.calls[part.call].args
+    return found
