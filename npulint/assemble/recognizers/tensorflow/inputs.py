@@ -76,9 +76,10 @@ class InputStage(CallFact):
 
     @attribute
     def certain(self) -> bool:
-        """Whether it is certainly a stage: a method of TensorFlow, ``padded_batch``, or followed by a method that only
-        datasets have."""
-        return self.call.name.startswith("tensorflow.") or _is_of_dataset(self.call)
+        """Whether it is certainly a stage: a method of TensorFlow, ``padded_batch``, with an argument that only methods
+        of datasets have, or followed by such a method."""
+        named = self.call.name.startswith("tensorflow.") or self.call.has_keyword("drop_remainder")
+        return named or _is_of_dataset(self.call)
 
     @attribute
     def drop_remainder(self) -> Literal["yes", "no", "variable", "unknown", "missing"]:
