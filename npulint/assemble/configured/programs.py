@@ -30,11 +30,12 @@ class ConfiguredTraining:
         versions = required_versions(context)
         for start in starts.all:
             found = list(training_arguments(start.effective(), versions))
+            if start.framework:  # a script of the framework may be started with many configurations
+                self._add(self._alone.setdefault(start.path, (start, []))[1], found)
+                continue
             for entry in start.entries:
                 self._add(self.of_entries.setdefault(entry, []), found)
-            if start.framework and not start.entries:
-                self._add(self._alone.setdefault(start.path, (start, []))[1], found)
-            elif not start.entries:
+            if not start.entries:
                 self._add(self.parts, found)
         for part in starts.parts:
             self.parts += training_arguments(part.settings, versions)
@@ -44,7 +45,7 @@ class ConfiguredTraining:
         known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
 
     def programs(self, others: FactTable) -> list[Program]:
-        """The trainings that start no script of the project; the entry of each is the file that configures it, or the
+        """The trainings of frameworks; the entry of each is the file that configures it, or the
         launcher. `others` are the facts of the project that belong to no code: those of other launchers do not concern
         a training."""
         launchers = {file.path for file in self._context.project.files if file.kind in ("shell", "makefile")}
