@@ -293,6 +293,30 @@ def test_an_argument_that_is_left_out_is_one_of_the_framework_that_has_it() -> N
     assert {framework for name, framework, _ in found if name != "nproc_per_node"} == {"MindSpeed"}
 
 
+PPO = "python3 -m openrlhf.cli.train_ppo_ray --vllm.num_engines 4"
+MAIN = "python3 -m verl.trainer.main_ppo"
+OLD_VERL = {"requirements.txt": "verl==0.5.0\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"run.sh": f"{PPO}\n"}, ("vllm.sync_backend", "unset")),
+        ({"run.sh": f"{PPO} --vllm.sync_backend nccl\n"}, ("vllm.sync_backend", "nccl")),
+        ({"run.sh": f"{PPO} --vllm.sync_backend hccl\n"}, None),
+        ({"run.sh": "python3 -m openrlhf.cli.train_sft --max_epochs 1\n"}, None),
+        ({**OLD_VERL, "run.sh": f"{MAIN} trainer.nnodes=1\n"}, ("trainer.device", "unset")),
+        ({**OLD_VERL, "run.sh": f"{MAIN} trainer.nnodes=1 trainer.device=npu\n"}, None),
+        ({**OLD_VERL, "run.sh": f'{MAIN} trainer.nnodes=1 "$@"\n'}, None),
+        ({**OLD_VERL, "run.sh": f"{MAIN} --config-name=ours trainer.nnodes=1\n"}, None),
+        ({"run.sh": f"{MAIN} trainer.nnodes=1\n"}, None),
+    ],
+    ids=["default", "written", "given", "not one of it", "old", "old, given", "passed on", "configured", "new release"],
+)
+def test_what_the_default_of_an_argument_does(files: dict[str, str], expected: tuple[str, str] | None) -> None:
+    assert {(name, value) for _, _, name, value, _ in told(files)} == ({expected} if expected else set())
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [

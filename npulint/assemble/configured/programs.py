@@ -29,7 +29,7 @@ class ConfiguredTraining:
         starts = TrainingStarts(context)
         versions = required_versions(context)
         for start in starts.all:
-            found = list(training_arguments(start.effective(), versions))
+            found = list(training_arguments(start.effective(), versions, start))
             for entry in start.entries:
                 self._add(self.of_entries.setdefault(entry, []), found)
             if start.framework and not start.entries:
