@@ -82,7 +82,7 @@ class ArgumentMeaning(Fact, dict=True):
 
     @attribute
     def others(self) -> str:
-        """The other arguments that make it so, as `name=value|value`, joined by spaces, or `-`."""
+        """The other arguments that make it so, as `name=value`, `unset` for what is left out, joined by spaces, or `-`."""
         return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
 
     @attribute
@@ -137,11 +137,11 @@ def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[
     given = _Given(settings, versions)
     for one in settings:
         for rule in given.rules(one):
-            yield rule, one
+            yield given.as_found(rule), one
     for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and rule.when and given.holds(rule):
-                yield rule, _reason(rule, framework, settings)
+                yield given.as_found(rule), _reason(rule, framework, settings)
 
 
 def _defaults(
@@ -177,6 +177,16 @@ class _Given:
                 of_chips = [one for one in holding if one.chips and one.effect != "fine"][:1]
                 return [one for one in of_all + of_chips if one.cause]
         return []
+
+    def as_found(self, rule: ArgumentRule) -> ArgumentRule:
+        """A rule that holds, with the values that the other arguments have."""
+        when = tuple(
+            (name, tuple(dict.fromkeys(written(one) for one in self.values[name] if matches(one, patterns))))
+            if name in self.values
+            else (name, (UNSET,))
+            for name, patterns in rule.when
+        )
+        return msgspec.structs.replace(rule, when=when) if when else rule
 
     def holds(self, rule: ArgumentRule) -> bool:
         """Whether the conditions of a rule on other arguments and on releases hold."""
