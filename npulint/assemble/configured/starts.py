@@ -19,7 +19,6 @@ from npulint.facts.model import FileFacts, Span
 from npulint.read.configuration import typed
 from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
 
-
 _CONFIGURATIONS = ("config", "config-name", "config_name", "config_file", "config-path", "config_path")
 _FILES = (".yaml", ".yml", ".json")
 
