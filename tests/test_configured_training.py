@@ -356,7 +356,7 @@ CALLS = {
         {("ScalingConfig.use_gpu", 2, "gpu-resource")},
     ),
     "resources of workers": (
-        "from ray.train import ScalingConfig\nScalingConfig(\n  num_workers=8,\n  resources_per_worker={'GPU': 1},\n)\n",
+        "from ray.train import ScalingConfig\nScalingConfig(\n  num_workers=8,\n resources_per_worker={'GPU': 1},\n)\n",
         {("ScalingConfig.resources_per_worker.GPU", 4, "gpu-resource")},
     ),
     "NPUs of workers": (
