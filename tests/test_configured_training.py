@@ -433,3 +433,11 @@ def test_what_arguments_of_calls_mean(source: str, expected: set[tuple[str, int,
     found = [one for one in facts if isinstance(one, ArgumentMeaning) and one.effect != "fine" and not one.chips]
     sure = [one for one in found if one.get("guarded") in (False, "no")]
     assert {(one.name, one.span.line, one.cause) for one in sure} == expected
+
+
+def test_a_configuration_is_judged_beside_code_that_runs_on_the_npu() -> None:
+    files = {
+        "lora.yaml": "model:\n  _component_: m\noptimizer:\n  _component_: torch.optim.AdamW\ndevice: cuda\n",
+        "evaluate.py": "import torch\nimport torch_npu\ntorch.ones(2).npu()\n",
+    }
+    assert [one.fact.migration for one in programs(files) if one.entry == "lora.yaml"] == ["none"]
