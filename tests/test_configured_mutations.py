@@ -441,3 +441,10 @@ def test_a_fault_is_found_at_its_line_alone(name: str, old: str, new: str, check
     assert {(path, at, rule) for at, rule in [(line, check)]} == {one for one in fresh if one[:2] == (path, line)}
     moved = {(one[0], one[2]) for one in known}
     assert [one for one in fresh if one[:2] != (path, line) and (one[0], one[2]) not in moved] == []
+
+
+def test_what_a_project_lacks_is_told_once(tmp_path: Path) -> None:
+    text = "python3 -m verl.trainer.main_ppo trainer.device=npu actor_rollout_ref.rollout.name=vllm\n"
+    found = findings({"a.sh": text, "b.sh": text}, tmp_path)
+    assert [(one.name, one.path, one.places) for one in found] == [("inference-engine-configured", "a.sh", 2)]
+    assert {one.path for one in found[0].related} == {"b.sh"}
