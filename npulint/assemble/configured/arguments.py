@@ -82,7 +82,7 @@ class ArgumentMeaning(Fact, dict=True):
 
     @attribute
     def others(self) -> str:
-        """The other arguments that make it so, as `name=value` (`unset` for what is left out), joined by spaces, or
+        """The other arguments that make it so, as `name=value` (`unset` where omitted), joined by spaces, or
         `-`."""
         return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
 
