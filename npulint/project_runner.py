@@ -22,6 +22,7 @@ from npulint.evaluate.frameworks_seen import frameworks_seen
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Finding, GraphSummary, ProgramSummary
+from npulint.postprocess.merge_programs import merge_project
 from npulint.postprocess.record import RawResults
 from npulint.progress import Advance, no_progress
 from npulint.read.files import LoadedFile, load, read
@@ -152,6 +153,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     ranked.sort(key=lambda one: one[0])  # a finding of shared code is told of a script that trains, not of a document
     findings = [finding for _, found in ranked for finding in found]
     findings += grouped(demoted)
+    findings = merge_project(findings, {check.code for check in catalogue.checks if check.once == "project"})
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 

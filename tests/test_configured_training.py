@@ -293,6 +293,30 @@ def test_an_argument_that_is_left_out_is_one_of_the_framework_that_has_it() -> N
     assert {framework for name, framework, _ in found if name != "nproc_per_node"} == {"MindSpeed"}
 
 
+PPO = "python3 -m openrlhf.cli.train_ppo_ray --vllm.num_engines 4"
+MAIN = "python3 -m verl.trainer.main_ppo"
+OLD_VERL = {"requirements.txt": "verl==0.5.0\n"}
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"run.sh": f"{PPO}\n"}, ("vllm.sync_backend", "unset")),
+        ({"run.sh": f"{PPO} --vllm.sync_backend nccl\n"}, ("vllm.sync_backend", "nccl")),
+        ({"run.sh": f"{PPO} --vllm.sync_backend hccl\n"}, None),
+        ({"run.sh": "python3 -m openrlhf.cli.train_sft --max_epochs 1\n"}, None),
+        ({**OLD_VERL, "run.sh": f"{MAIN} trainer.nnodes=1\n"}, ("trainer.device", "unset")),
+        ({**OLD_VERL, "run.sh": f"{MAIN} trainer.nnodes=1 trainer.device=npu\n"}, None),
+        ({**OLD_VERL, "run.sh": f'{MAIN} trainer.nnodes=1 "$@"\n'}, None),
+        ({**OLD_VERL, "run.sh": f"{MAIN} --config-name=ours trainer.nnodes=1\n"}, None),
+        ({"run.sh": f"{MAIN} trainer.nnodes=1\n"}, None),
+    ],
+    ids=["default", "written", "given", "not one of it", "old", "old, given", "passed on", "configured", "new release"],
+)
+def test_what_the_default_of_an_argument_does(files: dict[str, str], expected: tuple[str, str] | None) -> None:
+    assert {(name, value) for _, _, name, value, _ in told(files)} == ({expected} if expected else set())
+
+
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -311,3 +335,109 @@ def test_an_argument_that_is_left_out_is_one_of_the_framework_that_has_it() -> N
 )
 def test_whether_a_program_builds_its_model_with_megatron(files: dict[str, str], expected: str) -> None:
     assert {program.fact.megatron for program in programs(files)} == {expected}
+
+
+NCCL = "nccl-backend"
+CALLS = {
+    "a process group of Accelerate": (
+        "from accelerate.utils import InitProcessGroupKwargs\nInitProcessGroupKwargs(backend='nccl')\n",
+        {("InitProcessGroupKwargs.backend", 2, NCCL)},
+    ),
+    "the HCCL of Accelerate": (
+        "from accelerate.utils import InitProcessGroupKwargs\nInitProcessGroupKwargs(backend='hccl')\n",
+        set(),
+    ),
+    "a backend of Ray": (
+        "from ray.train.torch import TorchConfig\nTorchConfig(backend='nccl')\n",
+        {("TorchConfig.backend", 2, NCCL)},
+    ),
+    "workers of Ray with GPUs": (
+        "from ray.train import ScalingConfig\nScalingConfig(num_workers=8, use_gpu=True)\n",
+        {("ScalingConfig.use_gpu", 2, "gpu-resource")},
+    ),
+    "resources of workers": (
+        "from ray.train import ScalingConfig\nScalingConfig(\n  num_workers=8,\n resources_per_worker={'GPU': 1},\n)\n",
+        {("ScalingConfig.resources_per_worker.GPU", 4, "gpu-resource")},
+    ),
+    "NPUs of workers": (
+        "from ray.train import ScalingConfig\nScalingConfig(num_workers=8, resources_per_worker={'NPU': 1})\n",
+        set(),
+    ),
+    "a strategy of Lightning": (
+        "from lightning.pytorch.strategies import DDPStrategy\nDDPStrategy(process_group_backend='nccl')\n",
+        {("DDPStrategy.process_group_backend", 2, NCCL)},
+    ),
+    "a dict of DeepSpeed": (
+        "import deepspeed\nds = {'zero_optimization': {'stage': 3, 'zero_quantized_weights': True}}\n"
+        "deepspeed.initialize(model=None, config=ds)\n",
+        {("zero_optimization.zero_quantized_weights", 3, "deepspeed-cuda-operator")},
+    ),
+    "a dict of DeepSpeed for the NPU": (
+        "import deepspeed\nds = {'zero_optimization': {'stage': 3}, 'bf16': {'enabled': True}}\n"
+        "deepspeed.initialize(model=None, config=ds)\n",
+        set(),
+    ),
+    "one of two dicts": (
+        "import sys\nimport deepspeed\nds = {'bf16': {'enabled': True}}\n"
+        "if len(sys.argv) > 1:\n    ds = {'optimizer': {'type': 'FusedLamb'}}\n"
+        "deepspeed.initialize(model=None, config=ds)\n",
+        set(),
+    ),
+    "an engine": (
+        "from vllm import LLM\nLLM(\n  model='Qwen/Qwen2.5-7B-Instruct',\n  quantization='awq_marlin',\n)\n",
+        {("quantization", 4, "gpu-quantisation")},
+    ),
+    "an engine for the NPU": (
+        "from vllm import LLM\nLLM(model='Qwen/Qwen2.5-7B-Instruct', quantization='ascend')\n",
+        set(),
+    ),
+    "weights of an adapter": (
+        "from peft import LoraConfig\nLoraConfig(r=8, init_lora_weights='loftq')\n",
+        {("init_lora_weights", 2, "cuda-device")},
+    ),
+    "a usual adapter": ("from peft import LoraConfig\nLoraConfig(r=8, init_lora_weights='pissa')\n", set()),
+    "Unsloth": (
+        "from unsloth import FastLanguageModel\nFastLanguageModel.from_pretrained(model_name='m')\n",
+        {("model_name", 2, GPU_KERNELS)},
+    ),
+    "a configuration of TRL": (
+        "from trl import GRPOConfig\nGRPOConfig(\n  use_vllm=True,\n  tf32=True,\n)\n",
+        {("use_vllm", 3, "inference-engine"), ("tf32", 4, "tf32")},
+    ),
+    "a pipeline of diffusers": (
+        "from diffusers import FluxPipeline\nFluxPipeline.from_pretrained('m', device_map='cuda')\n",
+        {("device_map", 2, "cuda-device")},
+    ),
+    "a pipeline of transformers": (
+        "from transformers import pipeline\npipeline('text-generation', device='cuda:0')\n",
+        {("device", 2, "cuda-device")},
+    ),
+    "a pipeline on the NPU": (
+        "from transformers import pipeline\npipeline('text-generation', device='npu:0')\n",
+        set(),
+    ),
+    "an encoder": (
+        "from sentence_transformers import SentenceTransformer\nSentenceTransformer('m', device='cuda')\n",
+        {("device", 2, "cuda-device")},
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), CALLS.values(), ids=CALLS.keys())
+def test_what_arguments_of_calls_mean(source: str, expected: set[tuple[str, int, str]]) -> None:
+    facts = [
+        one
+        for program in programs({"train.py": f"{source}import torch\n"})
+        for one in program.index.of_kind("training_argument")
+    ]
+    found = [one for one in facts if isinstance(one, ArgumentMeaning) and one.effect != "fine" and not one.chips]
+    sure = [one for one in found if one.get("guarded") in (False, "no")]
+    assert {(one.name, one.span.line, one.cause) for one in sure} == expected
+
+
+def test_a_configuration_is_judged_beside_code_that_runs_on_the_npu() -> None:
+    files = {
+        "lora.yaml": "model:\n  _component_: m\noptimizer:\n  _component_: torch.optim.AdamW\ndevice: cuda\n",
+        "evaluate.py": "import torch\nimport torch_npu\ntorch.ones(2).npu()\n",
+    }
+    assert [one.fact.migration for one in programs(files) if one.entry == "lora.yaml"] == ["none"]

@@ -167,3 +167,17 @@ def test_both_views_agree(tree: Path) -> None:
 def test_a_described_package_belongs_to_the_program_around_it_that_nothing_describes(tree: Path) -> None:
     put(tree, "train.py", "tools/ptool/README.md", "tools/ptool/tf_config.py")
     assert list(roots()) == ["."]
+
+
+@pytest.mark.parametrize(
+    ("package", "script", "root"),
+    [
+        ("pyproject.toml", "examples/ppo/run.sh", "."),
+        ("setup.py", "examples/ppo/run.sh", "."),
+        ("pyproject.toml", "examples/ppo/train.py", "examples/ppo"),
+        (".git/HEAD", "examples/ppo/run.sh", "examples/ppo"),
+    ],
+)
+def test_described_launchers_below_a_package_belong_to_it(tree: Path, package: str, script: str, root: str) -> None:
+    put(tree, package, "README.md", "pkg/__init__.py", "pkg/net.py", "examples/ppo/README.md", script)
+    assert project_root(script, ".") == root

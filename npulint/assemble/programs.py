@@ -120,12 +120,14 @@ class Programs:
         ported = any(map(_is_ported, programs))
         trains_ported = any(_is_ported(one) for one in programs if one.fact.trains)
         opens = any(p.index.of_kind("npu_open") for p in programs)
+        redirected = any(one.fact.migration == "transfer" for one in programs)
         shared = {path for one in programs if one.fact.migration in _PORTED and one.entry for path in one.paths}
         for program in programs:
             fact = program.fact
             fact.project_npu = _with_others(fact, ported, trains_ported)
             fact.own_npu = fact.npu and (not opens or _ports_itself(program))
-            if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and program.entry:
+            left = program.entry and (not fact.configured or redirected)  # a configuration has no code to migrate
+            if fact.project_npu and fact.migration == "none" and fact.framework == "torch" and left:
                 fact.migration = "left" if shared.isdisjoint(program.paths) else "behind"
         trained = any(one.entry and one.fact.trains for one in programs)
         for program in programs:

@@ -124,13 +124,13 @@ class Applies(msgspec.Struct, frozen=True):
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One check. `once` is ``program``, ``file`` or empty: within it, one finding at the first place covers all places,
-    the others are related locations. `joins` are codes of source checks into whose findings those of this check are
-    merged: they report the same problem as this graph or run check, or the same line as this source check. Of `fixes`
-    the first matching rule applies. `severe_on` lists the chips on which the check has its severity; elsewhere it is a
-    note (empty: it is as severe everywhere). It does not report in files of the roles `except_in`; in
-    those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables`` if it repeats
-    what a table of the adapter says."""
+    """One check. `once` is ``project`` (for each name), ``program``, ``file`` or empty: within it, one finding at the
+    first place covers all places, the others are related locations. `joins` are codes of source checks into whose
+    findings those of this check are merged: they report the same problem as this graph or run check, or the same line
+    as this source check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has
+    its severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
+    `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables``
+    if it repeats what a table of the adapter says."""
 
     code: str
     name: str

@@ -37,7 +37,7 @@ BASES = ("tables",)
 FRAMEWORKS = ("tensorflow", "torch")
 MODES = ("session", "estimator", "keras", "function")
 WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # engine checks are written in Python
-SPANS = ("program", "file")
+SPANS = ("project", "program", "file")
 VERSIONED = ("tensorflow", "torch", "adapter", "cann")
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")

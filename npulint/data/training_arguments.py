@@ -185,8 +185,8 @@ def argument_rules(framework: str) -> tuple[ArgumentRule, ...]:
 
 
 def rules_about_absence(framework: str) -> Iterator[ArgumentRule]:
-    """The rules about arguments of a framework that are left out."""
-    return (rule for rule in _tables().rules.get(framework, ()) if rule.values == (UNSET,))
+    """The rules about arguments of a framework that are left out: what their default does."""
+    return (rule for rule in _tables().rules.get(framework, ()) if UNSET in rule.values and rule.effect != "fine")
 
 
 def matches(value: object, patterns: Iterable[str]) -> bool:

@@ -29,7 +29,8 @@ _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools t
 
 class _Marks(NamedTuple):
     """Evidence that a folder is a project: an explicit declaration, a strong indication, a README; code in it, an entry
-    point in it or in a usual subfolder, a Python one directly in it; only requirements."""
+    point in it or in a usual subfolder, a Python one directly in it; only requirements; only launchers as entry points;
+    the metadata of a package."""
 
     decisive: bool = False
     certain: bool = False
@@ -38,6 +39,8 @@ class _Marks(NamedTuple):
     starts: bool = False
     leads: bool = False
     listed: bool = False
+    launches: bool = False
+    packs: bool = False
 
 
 class ProjectRoots:
@@ -52,8 +55,10 @@ class ProjectRoots:
         A declared project includes everything below it. A README alone may describe a part of a project or a collection
         of projects: it marks a root if the folder also has an entry point and no parent folder is a program, or if all
         parents are collections without entry points. Requirements alone may be those of a vendored library, whose
-        program is further up. A package is part of a project, unless nothing else marks one."""
+        program is further up. A package is part of a project, unless nothing else marks one. Described launchers below
+        a package start what it installs: they are examples of it."""
         found: str | None = None
+        launchers: str | None = None
         described: str | None = None
         settled = False
         listed = False
@@ -65,10 +70,13 @@ class ProjectRoots:
                 found = place if listed and marks.leads else found
                 continue
             listed = marks.listed
+            if marks.packs and found == launchers:
+                found = None
             if marks.certain:
                 found = place if marks.leads else found or (place if marks.code else described) or place
                 settled = True
             elif marks.readme and marks.starts:
+                launchers = place if marks.launches and found is None else launchers
                 found = place if marks.leads else found or place
             elif marks.readme and marks.code:
                 described = place
@@ -89,19 +97,20 @@ def _look(folder: str) -> _Marks:
     certain = not _CERTAIN.isdisjoint(names)
     listed = not certain and not package and any(REQUIREMENTS.fullmatch(name) for name in names)
     certain = certain or listed
-    readme = any(_README.fullmatch(name) for name in names) or ("setup.py" in names and _packs(folder))
+    packs = "setup.py" in names and _packs(folder)
+    readme = packs or any(_README.fullmatch(name) for name in names)
+    packs = packs or "pyproject.toml" in names
     if not certain and not readme:
         return _Marks(leads=not package and _starts(names, ".py"))
     code = any(name.endswith((".py", ".sh", "pyproject.toml")) for name in names)
     if package:
-        return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code)
+        return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, packs=packs)
     leads = _starts(names, ".py")
-    starts = (
-        leads
-        or _starts(names)
-        or any(_starts(_names_inside(posixpath.join(folder, name))) for name in _START_FOLDERS.intersection(names))
-    )
-    return _Marks(not _DECISIVE.isdisjoint(names), certain, readme, code, starts, leads, listed)
+    within = [_names_inside(posixpath.join(folder, name)) for name in sorted(_START_FOLDERS.intersection(names))]
+    starts = any(map(_starts, (names, *within)))
+    launches = starts and not any(_starts(some, ".py") for some in (names, *within))
+    decisive = not _DECISIVE.isdisjoint(names)
+    return _Marks(decisive, certain, readme, code, starts, leads, listed, launches, packs)
 
 
 def _packs(folder: str) -> bool:

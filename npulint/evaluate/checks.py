@@ -254,7 +254,7 @@ class _Finder:
             return [self._finding(check, [fact]) for fact in fresh]
         groups: dict[str, list[Fact]] = {}
         for fact in sorted(ordered, key=lambda f: f.path != program.entry) if check.once == "program" else ordered:
-            groups.setdefault(fact.path if check.once == "file" else "", []).append(fact)
+            groups.setdefault({"file": fact.path, "project": fact.name}.get(check.once, ""), []).append(fact)
         return [self._finding(check, group) for group in groups.values()]
 
     def _finding(self, check: Check, group: list[Fact]) -> tuple[Finding, list[Fact]]:

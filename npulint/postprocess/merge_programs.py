@@ -22,6 +22,17 @@ def merge_programs(findings: Sequence[Finding], codes: Collection[str], entries:
     return [_merged(firsts[id(one)]) if id(one) in firsts else one for one in findings if id(one) not in gone]
 
 
+def merge_project(findings: Sequence[Finding], codes: Collection[str]) -> list[Finding]:
+    """The findings of one project with those of `codes` merged that one check has about the same name."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for one in findings:
+        if one.code in codes and one.wording:
+            groups.setdefault((one.code, one.severity, one.confidence, one.about), []).append(one)
+    firsts = {id(group[0]): sorted(group, key=place_of) for group in groups.values() if len(group) > 1}
+    gone = {id(one) for group in groups.values() for one in group[1:]}
+    return [_merged(firsts[id(one)]) if id(one) in firsts else one for one in findings if id(one) not in gone]
+
+
 def _connected(findings: Sequence[Finding]) -> list[list[Finding]]:
     """The findings in groups that share places, directly or through others."""
     group_of: dict[tuple[object, ...], int] = {}  # by check and place

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.assemble.configured.settings import Setting, Via
+from npulint.assemble.configured.settings import Setting, TrainingStart, Via
 from npulint.data.training_arguments import (
     UNSET,
     ArgumentRule,
@@ -62,8 +62,6 @@ class ArgumentMeaning(Fact, dict=True):
     @attribute
     def value(self) -> str:
         """The value as written, `true` and `false` for those of switches; `unset` for an argument that is not given."""
-        if self._rule.values == (UNSET,):
-            return "unset"
         value, known = self._setting.value, written(self._setting.value)
         return value.strip() if isinstance(value, str) and known not in _SWITCHED else known
 
@@ -80,11 +78,12 @@ class ArgumentMeaning(Fact, dict=True):
     @attribute
     def replaceable(self) -> bool:
         """Whether the value to write instead is known."""
-        return self.instead != NONE and self._rule.values != (UNSET,)
+        return self.instead != NONE and self._setting.value != UNSET
 
     @attribute
     def others(self) -> str:
-        """The other arguments that make it so, as `name=value|value`, joined by spaces, or `-`."""
+        """The other arguments that make it so, as `name=value` (`unset` where omitted), joined by spaces, or
+        `-`."""
         return " ".join(f"{name}={'|'.join(values)}" for name, values in self._rule.when) or NONE
 
     @attribute
@@ -121,23 +120,40 @@ class TrainingArgument(ArgumentMeaning, dict=True):
         return self._setting.guarded
 
 
-def training_arguments(settings: Sequence[Setting], versions: Versions) -> Iterator[TrainingArgument]:
+def training_arguments(
+    settings: Sequence[Setting], versions: Versions, start: TrainingStart | None = None
+) -> Iterator[TrainingArgument]:
     """A fact for each of these settings of one start that means something on the NPU. The settings of all frameworks
     of the start count for conditions."""
     for rule, setting in meanings(settings, versions):
         yield TrainingArgument(rule, setting)
+    if start is not None and start.complete:
+        for rule, setting in _defaults(settings, versions, start):
+            yield TrainingArgument(rule, setting)
 
 
 def meanings(settings: Sequence[Setting], versions: Versions) -> Iterator[tuple[ArgumentRule, Setting]]:
-    """What the settings of one start mean, with the rule that says so."""
+    """What the settings of one start mean, with the rule that says so; arguments that are left out where the condition
+    of a rule makes them necessary."""
     given = _Given(settings, versions)
     for one in settings:
         for rule in given.rules(one):
-            yield rule, one
+            yield given.as_found(rule), one
     for framework in dict.fromkeys(name for one in settings for name in with_inherited(one.framework)):
         for rule in rules_about_absence(framework):
             if rule.argument not in given.values and rule.when and given.holds(rule):
-                yield rule, _reason(rule, framework, settings)
+                yield given.as_found(rule), _reason(rule, framework, settings)
+
+
+def _defaults(
+    settings: Sequence[Setting], versions: Versions, start: TrainingStart
+) -> Iterator[tuple[ArgumentRule, Setting]]:
+    """What the defaults of arguments do that a command line leaves out."""
+    given = _Given(settings, versions)
+    for framework in with_inherited(start.framework):
+        for rule in rules_about_absence(framework):
+            if rule.argument not in given.values and not rule.when and given.holds(rule):
+                yield rule, Setting(framework, rule.argument, UNSET, start.path, start.span, "command line")
 
 
 class _Given:
@@ -162,6 +178,16 @@ class _Given:
                 of_chips = [one for one in holding if one.chips and one.effect != "fine"][:1]
                 return [one for one in of_all + of_chips if one.cause]
         return []
+
+    def as_found(self, rule: ArgumentRule) -> ArgumentRule:
+        """A rule that holds, with the values that the other arguments have."""
+        when = tuple(
+            (name, tuple(dict.fromkeys(written(one) for one in self.values[name] if matches(one, patterns))))
+            if name in self.values
+            else (name, (UNSET,))
+            for name, patterns in rule.when
+        )
+        return msgspec.structs.replace(rule, when=when) if when else rule
 
     def holds(self, rule: ArgumentRule) -> bool:
         """Whether the conditions of a rule on other arguments and on releases hold."""
@@ -190,7 +216,7 @@ def _reason(rule: ArgumentRule, framework: str, settings: Iterable[Setting]) -> 
     names = [name for name, _ in rule.when]
     found = [one for one in settings if one.name in names] or list(settings)
     found.sort(key=lambda one: names.index(one.name) if one.name in names else 0)
-    return msgspec.structs.replace(found[0], name=rule.argument, framework=framework)
+    return msgspec.structs.replace(found[0], name=rule.argument, framework=framework, value=UNSET)
 
 
 __all__ = ["ArgumentMeaning", "TrainingArgument", "Versions", "meanings", "training_arguments"]

@@ -29,7 +29,7 @@ class ConfiguredTraining:
         starts = TrainingStarts(context)
         versions = required_versions(context)
         for start in starts.all:
-            found = list(training_arguments(start.effective(), versions))
+            found = list(training_arguments(start.effective(), versions, start))
             if start.framework:  # a script of the framework may be started with many configurations
                 self._add(self._alone.setdefault(start.path, (start, []))[1], found)
                 continue

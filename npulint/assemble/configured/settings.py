@@ -28,13 +28,14 @@ class Setting(msgspec.Struct, frozen=True):
 class TrainingStart(msgspec.Struct, frozen=True):
     """One start of a training by a configuration file or a command line, at a place. `settings` are in the order in
     which they take effect: later ones override earlier ones of the same framework and name. `entries`: the scripts of
-    the project that it may start."""
+    the project that it may start. `complete`: a command line whose arguments are all known."""
 
     path: str
     span: Span
     framework: str
     settings: tuple[Setting, ...]
     entries: tuple[str, ...] = ()
+    complete: bool = False
 
     def effective(self) -> list[Setting]:
         """The settings that are not overridden."""

@@ -19,6 +19,9 @@ from npulint.facts.model import FileFacts, Span
 from npulint.read.configuration import typed
 from npulint.read.launcher_facts import CommandStart, LaunchFact, StartedScript
 
+_CONFIGURATIONS = ("config", "config-name", "config_name", "config_file", "config-path", "config_path")
+_FILES = (".yaml", ".yml", ".json")
+
 
 class TrainingStarts:
     """The starts of a project: those by commands and launchers, and those of configuration files that none of these
@@ -56,7 +59,8 @@ class TrainingStarts:
         command = self._commands[fact.name]
         passed = self._passed(fact, fact.record, command.framework, fact.guarded)
         settings = (*self._configured(fact, fact.record, command), *passed)
-        return TrainingStart(fact.path, fact.span, command.framework, settings)
+        complete = self._complete(fact, fact.record)
+        return TrainingStart(fact.path, fact.span, command.framework, settings, complete=complete)
 
     def _by_launcher(self, fact: LaunchFact) -> TrainingStart:
         """The start of a script or module: options of its launcher, the files that it names, and its own options, if
@@ -78,7 +82,16 @@ class TrainingStarts:
             defaults = dict.fromkeys(name for entry in entries for name in fields_of(self._context, entry))
             settings += [Setting(one, name, None, fact.path, fact.span, "code", fact.guarded) for name in defaults]
             settings += self._passed(fact, record, one, fact.guarded)
-        return TrainingStart(fact.path, fact.span, framework, self._with_parts(settings, record.folder), entries)
+        settings = list(self._with_parts(settings, record.folder))
+        complete = module is not None and self._complete(fact, record)
+        return TrainingStart(fact.path, fact.span, framework, tuple(settings), entries, complete)
+
+    def _complete(self, fact: CommandStart | LaunchFact, record: StartedScript) -> bool:
+        """Whether all arguments of a command line are known, those in the configuration that it names too."""
+        named = [record.options[name] for name in _CONFIGURATIONS if name in record.options]
+        texts = [*named, *(word.text for word in record.words if word.text.endswith(_FILES))]
+        known = all(self._find(text, fact.path, record.folder) is not None for text in texts)
+        return known and not fact.guarded and all(word.text != "*" for word in record.words)
 
     def _module(self, record: StartedScript) -> StartCommand | None:
         """The entry of the table for the started module."""

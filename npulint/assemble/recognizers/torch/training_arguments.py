@@ -10,8 +10,9 @@ from npulint.assemble.configured.settings import Setting
 from npulint.assemble.configured.versions import required_versions
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
-from npulint.data.training_arguments import ArgumentRule, ConfiguringCall, configuring_call
+from npulint.data.training_arguments import UNSET, ArgumentRule, ConfiguringCall, configuring_call
 from npulint.facts.attributes import attribute
+from npulint.facts.code import Table
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 
@@ -44,7 +45,7 @@ def training_arguments(call: CallSite) -> Iterator[Fact]:
     """The arguments of a call that mean something on the NPU."""
     known = configuring_call(call.name)
     if known is not None:
-        yield from _facts(call.scope, [*_passed(call, known)])
+        yield from _facts(call.scope, [*_passed(call, known)], known.prefix)
 
 
 @recognizes_in_modules
@@ -56,27 +57,31 @@ def default_arguments(module: Scope) -> Iterator[Fact]:
         for base in scope.bases if scope else ():
             known = configuring_call(base.name)
             if scope and known is not None:
-                yield from _facts(scope, [*_defaults(scope, known)])
+                yield from _facts(scope, [*_defaults(scope, known)], known.prefix)
                 break
 
 
-def _facts(scope: Scope, settings: list[Setting]) -> Iterator[Fact]:
+def _facts(scope: Scope, settings: list[Setting], prefix: str) -> Iterator[Fact]:
+    """What the arguments of one call mean; those of other calls are not known to be left out."""
     for rule, setting in meanings(settings, required_versions(scope.context)):
-        yield WrittenArgument(scope, setting.span, rule, setting)
+        if setting.value != UNSET or prefix.startswith("{") or setting.name.startswith(prefix):
+            yield WrittenArgument(scope, setting.span, rule, setting)
 
 
 def _passed(call: CallSite, known: ConfiguringCall) -> Iterator[Setting]:
-    """The keyword arguments of a call; of a nested configuration the entries of the dict."""
+    """The keyword arguments of a call, those that are dicts by their entries. Of some calls only the entries of one
+    argument are meant: ``deepspeed.initialize(config={"fp16": {"enabled": True}})``."""
     spans = dict(zip([key for key, _ in call.record.keywords], _spans(call), strict=True))
     pairs = [(name, value) for name, value in call.keywords.items() if name != "**"]
+    only = known.prefix.strip("{}").split("|") if known.prefix.startswith("{") else []
     for name, value in [*pairs, *call.spread][:_MOST]:
         span = spans.get(name) or call.span
-        if known.prefix.startswith("{"):
-            if name == known.prefix.strip("{}"):
-                for inner, leaf in _nested(value):
-                    yield from _setting(known.framework, inner, leaf, span)
-            continue
-        yield from _setting(known.framework, known.prefix + name, value, span)
+        prefix = "" if only else f"{known.prefix}{name}."
+        if not only:
+            yield from _setting(known.framework, known.prefix + name, value, span)
+        if not only or name in only:
+            for inner, leaf, place, sure in _nested(value, prefix, span, call.scope.module.path):
+                yield from _setting(known.framework, inner, leaf, place, sure)
 
 
 def _spans(call: CallSite) -> list[Span]:
@@ -85,16 +90,20 @@ def _spans(call: CallSite) -> list[Span]:
     return [Span(*one) for one in recorded] if recorded else [call.span] * len(call.record.keywords)
 
 
-def _nested(value: Expr, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Expr]]:
-    """The leaves of a dict, with dotted keys."""
-    for display in value.displays if depth < _DEEP else ():
-        for key, inner in display.entries if display.is_dict else ():
+def _nested(value: Expr, prefix: str, span: Span, path: str, depth: int = 0) -> Iterator[tuple[str, Expr, Span, bool]]:
+    """The leaves of a dict: dotted keys, values, places in the file `path`, and whether it is no other dict."""
+    displays = [one for one in (value.displays if depth < _DEEP else ()) if one.is_dict]
+    for display in displays:
+        recorded = display.value.places if isinstance(display.value, Table) and display.module.path == path else ()
+        places = [Span(*one) for one in recorded] or [span] * len(display.entries)
+        for (key, inner), place in zip(display.entries, places, strict=True):
             if key is not None and key.text:
-                name = f"{prefix}{key.text}"
+                name, sure = f"{prefix}{key.text}", len(displays) == 1
                 if inner.is_dict:
-                    yield from _nested(inner, f"{name}.", depth + 1)
+                    for leaf, found, at, alone in _nested(inner, f"{name}.", place, path, depth + 1):
+                        yield leaf, found, at, sure and alone
                 else:
-                    yield name, inner
+                    yield name, inner, place, sure
 
 
 def _defaults(scope: Scope, known: ConfiguringCall) -> Iterator[Setting]:
@@ -114,13 +123,13 @@ def _default(field: AssignmentSite) -> Expr | None:
     return call.argument("default") if call.name == _FIELD else None
 
 
-def _setting(framework: str, name: str, value: Expr, span: Span) -> Iterator[Setting]:
-    """A setting for each value that an argument may have."""
+def _setting(framework: str, name: str, value: Expr, span: Span, sure: bool = True) -> Iterator[Setting]:
+    """A setting for each value that an argument may have; `sure`: where it is given at all, it is this one."""
     known = value.known
     for one in known.values:
         if one is not None or known.exact:
             text = one.rpartition(".")[2] if isinstance(one, str) and one.startswith("torch.") else one
-            yield Setting(framework, name, text, "", span, "code", guarded=len(known.values) > 1)
+            yield Setting(framework, name, text, "", span, "code", guarded=not sure or len(known.values) > 1)
 
 
 __all__ = ["WrittenArgument", "default_arguments", "training_arguments"]
