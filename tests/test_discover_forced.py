@@ -76,7 +76,7 @@ def test_usual_exclusions(tree: Project, folder: str) -> None:
 
 STRANGE = {
     "notes.txt": "data",
-    "Makefile": "all:",
+    "Rakefile": "task :all",
     "config.yaml": "a: 1",
     "package.json": "{",
     "kernel.cpp": "int main() {}",
