@@ -220,6 +220,8 @@ READ: dict[str, str | bytes] = {
     "run.sh": "export RANK_SIZE=8\n",
     "ops_info.json": '{"black-list": {"to-add": ["Conv2D"]}}',
     "Dockerfile": "FROM scratch\n",
+    "Makefile": "train:\n\tpython train.py\n",
+    "sft.yaml": "stage: sft\nmodel_name_or_path: x\n",
     "requirements-npu.txt": "torch==2.1\n",
     "setup.cfg": "[metadata]\n",
     "pyproject.toml": "[project]\nname = 'x'\n",
