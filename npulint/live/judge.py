@@ -48,14 +48,15 @@ def judged(
     ignore: Sequence[str] = (),
     steps: int = 1,
     notes: Sequence[str] = (),
+    settings: Settings | None = None,
 ) -> LiveResult:
     """The result of checking a recorded `graph`. `name` describes what was recorded. `target` are declared versions and
     SoC, overriding the configuration; `root` is the project folder (default: found from the code that ran). `steps` is
-    the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. Raises
-    `ConfigError` for invalid options or configuration."""
+    the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. `settings`
+    replace the options and the configuration. Raises `ConfigError` for invalid options or configuration."""
     paths = frame_paths(graph.bodies)
     near = anchor(paths)
-    settings = live_settings(root or near, target, lang, select, ignore)
+    settings = settings or live_settings(root or near, target, lang, select, ignore)
     project = project_around(paths, near, root, settings)
     program = _program(name, project.placed(graph), project, settings)
     lines = FileLines(project.cells)

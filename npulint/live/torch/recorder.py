@@ -45,6 +45,11 @@ class Recorder:
         self.paused = 0
         self._entries: dict[tuple[str, str, int, KeyArgs], _Entry] = {}
 
+    @property
+    def recorded(self) -> bool:
+        """Whether there is any operator."""
+        return bool(self._entries)
+
     def add(self, op: str, results: Any, key_args: KeyArgs = (), host: bool = False) -> None:
         """Record an operator (``aten.add.Tensor``) with its results; `key_args` are relevant arguments. `host`: it
         involved only CPU tensors."""
