@@ -25,7 +25,7 @@ from npulint.option_parsing import InvalidOption, number
 from npulint.postprocess.merge_graph_findings import merge_graph_findings, of_graph
 from npulint.report.terminal import escape_control_chars
 from npulint.settings import PEOPLE_FORMATS, Settings
-from npulint.texts import say
+from npulint.texts import count, say
 
 _STEPS, _SECONDS = 3, 300
 _SHARE = 0.75  # of the memory of the machine
@@ -110,7 +110,9 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         host.warn(f"{_how(ended, lang)}.")
         host.warn(say(lang, "error", text=say(lang, "try.nothing")))
         return CANNOT
-    live = judged(outcome.graph, name=program, lang=lang, root="", steps=ended.steps, settings=settings)
+    live = judged(
+        outcome.graph, name=f"npulint try {program}", lang=lang, root="", steps=ended.steps, settings=settings
+    )
     static = host.watched(host.run, msgspec.structs.replace(settings, paths=(_folder(live, near),)), lang)
     result = joined(live, static, settings)
     code = report(result, settings, host)
@@ -156,7 +158,7 @@ def static_table(static: Sequence[Finding], found: Iterable[Finding], ended: End
         place = f"{escape_control_chars(one.path)}:{one.span.line}"
         rows.append((f"{one.name} ({one.code})", place, say(lang, f"try.static.{word}")))
     heads = (say(lang, "try.column.check"), say(lang, "live.column.place"), say(lang, "try.column.run"))
-    return ["\n".join([say(lang, "try.static"), *aligned(heads, rows[:_MOST])])] if rows else []
+    return ["\n".join([say(lang, "try.static"), *aligned(heads, list(dict.fromkeys(rows))[:_MOST])])] if rows else []
 
 
 def _stopped(one: Finding, ended: Ended) -> bool:
@@ -168,4 +170,4 @@ def _stopped(one: Finding, ended: Ended) -> bool:
 def _how(ended: Ended, lang: str) -> str:
     key = "other" if ended.how == "error" and not ended.known else ended.how
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
-    return say(lang, f"try.ended.{key}", steps=ended.steps, text=text, place=place)
+    return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)

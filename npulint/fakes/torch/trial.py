@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import runpy
 import sys
@@ -38,6 +39,7 @@ class Trial:
         self._ending = threading.Lock()
         self._made: dict[int, int] = {}
         self._process = os.getpid()
+        self._last = False
         self.optimizers = 0
         self.backwards = 0
         self.batches = 0
@@ -72,8 +74,12 @@ class Trial:
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
         self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
-        if self.steps >= self.order.steps + (self.batches > 0):  # what a loop does after its step belongs to it
+        if self.steps > self.order.steps:
             self.finish("steps")
+        if self.steps == self.order.steps and not self._last:  # what a loop does after its step belongs to it
+            self._last = True
+            register: Any = torch.nn.modules.module.register_module_forward_pre_hook
+            register(lambda module, args: self.finish("steps"))
 
     def passed_back(self) -> None:
         """A backward pass has run: without an optimizer it is a step."""
@@ -102,7 +108,7 @@ class Trial:
                 graph = with_stop(graph, stop)
             with open(os.path.join(self._folder, RECORDING), "wb") as file:
                 file.write(written(graph))
-            steps = self.steps or self.backwards or self.batches
+            steps = self.steps or self.backwards or (self.batches if ended == "batches" else 0)
             text = "" if stop is None else stop.text
             place = "" if stop is None else stop.place
             known = stop is not None and (stop.reason is not None or bool(stop.operator))
@@ -151,10 +157,9 @@ def _after(owner: Any, name: str, report: Callable[[], object]) -> None:
 def _redirect_saving() -> None:
     """``torch.save`` writes files without Python, which the guards do not see: outside of the scratch folder it writes
     nothing."""
-    import sitecustomize
-
+    guards = importlib.import_module("sitecustomize")
     original = torch.save
-    inside: Any = getattr(sitecustomize, "inside", lambda path: True)
+    inside: Any = getattr(guards, "inside", lambda path: True)
 
     def save(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
         named = isinstance(f, (str, os.PathLike))
@@ -167,7 +172,7 @@ def _redirect_saving() -> None:
 def _started(order: Order) -> None:
     """Run the program as Python runs it."""
     if order.transfer:
-        import torch_npu.contrib.transfer_to_npu
+        importlib.import_module("torch_npu.contrib.transfer_to_npu")
     sys.argv = [order.program, *order.arguments]
     if order.module:
         sys.path.insert(0, os.getcwd())

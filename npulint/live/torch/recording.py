@@ -67,9 +67,7 @@ def record(
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
 
 
-def _again(
-    step: TrainingStep, release: str, lang: str, inspect: Inspect | None, failed: _Failed
-) -> RecordedStep:
+def _again(step: TrainingStep, release: str, lang: str, inspect: Inspect | None, failed: _Failed) -> RecordedStep:
     """The step that failed on the fake NPU, recorded on ordinary tensors, with where it failed. If it fails there too,
     and an NPU raises the same, what was recorded until then."""
     note = failed.message(lang)

@@ -14,6 +14,8 @@ from npulint.live.sources import is_own
 from npulint.live.torch.errors import FakeNpuError
 
 _LONGEST = 200  # characters of an exception that are kept
+_MIXED = "RuntimeError: Expected all tensors to be on the same device"
+"""What an NPU raises where the fake one raises an error of its own."""
 _SAID: tuple[tuple[Reason, str], ...] = (
     ("numpy", r"can't convert npu(?::\d+)? device type tensor to numpy"),
     ("mixed", r"Expected all tensors to be on the same device"),
@@ -47,11 +49,15 @@ class Stop(msgspec.Struct, frozen=True):
 
 def stop_of(error: BaseException, operator: str = "") -> Stop:
     """What an exception with its traceback says; `operator` is the last one that could not run."""
-    first = str(error).strip().split("\n", 1)[0]
-    text = f"{type(error).__name__}: {first}"[:_LONGEST] if first else type(error).__name__
     reason = reason_of(error)
+    text = _MIXED if reason == "mixed" else _printed(error)
     named = operator if isinstance(error, (FakeNpuError, NotImplementedError)) else ""
     return Stop(reason, named, text, _frames(error))
+
+
+def _printed(error: BaseException) -> str:
+    first = str(error).strip().split("\n", 1)[0].rstrip(".")
+    return f"{type(error).__name__}: {first}"[:_LONGEST] if first else type(error).__name__
 
 
 def reason_of(error: BaseException) -> Reason | None:

@@ -10,7 +10,7 @@ import sys
 
 FOLDER = os.path.realpath(os.environ.get("NPULINT_TRIAL_FOLDER", "."))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_DEVICES = ("/dev/", "/proc/self/", "/proc/%d/" % os.getpid())
+_DEVICES = ("/dev/", "/proc/self/", "/proc/" + str(os.getpid()) + "/")
 _CHANGING = {  # audit event: positions of the paths that it changes
     "os.remove": (0,),
     "os.rename": (0, 1),
