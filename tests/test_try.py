@@ -126,7 +126,7 @@ def test_a_program_on_the_cpu_shows_nothing(tmp_path: Path, capsys: pytest.Captu
 
 def test_the_text_names_the_errors_of_the_source_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     installed("torch")
-    never = "if len(data) < 0:\n    torch.distributed.init_process_group('nccl')\n"
+    never = "torch.distributed.init_process_group('nccl')\n"
     program = _HEAD + _LOOP + "    out.detach().numpy()\n" + never
     (tmp_path / "train.py").write_text(program)
     assert main(["try", "--isolated", "train.py"]) == 1
