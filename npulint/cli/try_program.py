@@ -118,6 +118,7 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
     code = report(result, settings, host)
     if settings.format in PEOPLE_FORMATS:
         blocks = [*operator_table(live.operators, lang, settings.verbose), *sync_table(live.syncs, live.steps, lang)]
+        blocks += [say(lang, "live.note", text=note) for note in live.notes]
         blocks += static_table(static.findings, result.findings, ended, lang)
         host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
     else:

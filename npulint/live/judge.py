@@ -15,6 +15,7 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import GRAPH, Catalogue, Check
 from npulint.catalogue.load import load_catalogue
 from npulint.config import load
+from npulint.data.aten import is_recorded, nearest
 from npulint.errors import ConfigError
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.graphs import summarise_graph
@@ -68,10 +69,19 @@ def judged(
         syncs=syncs(program),
         steps=max(1, steps),
         lang=settings.language(),
-        notes=tuple(notes),
+        notes=(*notes, *_release_notes(graph, settings)),
         answer=again,
         lines=lines,
     )
+
+
+def _release_notes(graph: Graph, settings: Settings) -> list[str]:
+    """That the declared release of PyTorch is older or newer than the recorded ones, if it is."""
+    release = settings.target.get("torch", "")
+    if graph.framework != "torch" or is_recorded(release):
+        return []
+    used = ".".join(map(str, nearest(release)))
+    return [say(settings.language(), "recording.release", asked=release, used=used)]
 
 
 def live_settings(
