@@ -122,7 +122,8 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         blocks += static_table(static.findings, result.findings, ended, lang)
         host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
     else:
-        host.warn(f"{_how(ended, lang)}.")
+        for line in (*live.notes, f"{_how(ended, lang)}."):
+            host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
     return code or (CANNOT if unfinished else 0)
 
