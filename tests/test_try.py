@@ -135,6 +135,28 @@ def test_the_text_names_the_errors_of_the_source_check(tmp_path: Path, capsys: p
     assert f"train.py:{line}" in told and "not reached" in told and "Operators  NPU" in told
 
 
+def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    installed("torch")
+    (tmp_path / "train.py").write_text(_HEAD + _AMP + "    loss.item()\n")
+    assert main(["try", "--isolated", "train.py"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.split("\n") if line.strip().startswith("item ")]
+    waits = {row[2]: " ".join(row[3:]) for row in rows}
+    lines = [line_of(tmp_path / "train.py", text) for text in ("scaler.step", "loss.item")]
+    assert set(waits) == {f"train.py:{line}" for line in lines}
+    assert "grad_scaler.py" in waits[f"train.py:{lines[0]}"] and not waits[f"train.py:{lines[1]}"]
+
+
+def test_check_imports_nothing_of_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_HEAD + _LOOP)
+    text = (
+        "import sys\nfrom npulint.cli.main import main\nmain(['check', '--no-cache', 'train.py'])\n"
+        "print([name for name in sys.modules if name.startswith(('torch', 'npulint.fakes', 'npulint.live'))])"
+    )
+    where = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    done = subprocess.run([sys.executable, "-c", text], env=where, capture_output=True, text=True, check=True)
+    assert done.stdout.rstrip().endswith("[]")
+
+
 def test_nothing_of_the_users_is_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()

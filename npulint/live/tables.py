@@ -41,8 +41,11 @@ def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
         return []
     total = sum(one.count for one in rows)
     heading = say(lang, "live.syncs", n=_rate(total, steps))
-    body = [(escape_control_chars(one.name), _rate(one.count, steps), _where(one)) for one in rows[:_MOST]]
-    heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place"))
+    body = [
+        (escape_control_chars(one.name), _rate(one.count, steps), _where(one), escape_control_chars(one.inside))
+        for one in rows[:_MOST]
+    ]
+    heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place", "inside"))
     return ["\n".join([heading, *aligned(heads, body), *_more(len(rows), lang)])]
 
 
