@@ -114,6 +114,9 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         outcome.graph, name=f"npulint try {program}", lang=lang, root="", steps=ended.steps, settings=settings
     )
     static = host.watched(host.run, msgspec.structs.replace(settings, paths=(_folder(live, near),)), lang)
+    if settings.torch_port == "transfer":  # the run redirects CUDA, which the code does not say
+        left = [one for one in static.findings if one.topic != "device_cuda"]
+        static = msgspec.structs.replace(static, findings=left)
     result = joined(live, static, settings)
     code = report(result, settings, host)
     if settings.format in PEOPLE_FORMATS:
