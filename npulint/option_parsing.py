@@ -35,7 +35,7 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
         return tuple(_checked_pair(option, *_pair(option, word, lang), lang) for word in words)
     word = words[-1]
     if option.kind == "number":
-        return _number(word, lang)
+        return number(word, lang)
     if option.kind == "choice":
         return choice(word, option.choices, lang)
     if not word:
@@ -92,7 +92,7 @@ def _checked_pair(option: Option, key: str, value: str, lang: str) -> tuple[str,
 
 def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, Any]:
     if option.name == "budget":
-        return {choice(key, option.choices, lang): _number(value, lang) for key, value in table.items()}
+        return {choice(key, option.choices, lang): number(value, lang) for key, value in table.items()}
     texts: list[str] = []
     for key, value in table.items():
         try:
@@ -105,7 +105,8 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
     return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
 
 
-def _number(word: Any, lang: str) -> int:
+def number(word: Any, lang: str) -> int:
+    """A whole number from 0; raises `InvalidOption`."""
     if isinstance(word, bool) or not re.fullmatch(r"[0-9]{1,6}", str(word)):
         raise InvalidOption(say(lang, "bad.number", word=word))
     return int(word)

@@ -17,7 +17,7 @@ class Option(msgspec.Struct, frozen=True):
     ``folders`` (repeated; relative to the configuration file that sets it), ``map`` (KEY=VALUE with the keys
     `choices`), ``pairs`` (CHOICE=TEXT, repeated). `default_on` is a flag's default. `config` says whether a
     configuration file may set it. `is_path`: a configuration file may only name paths below its folder. `text` is the
-    key of its help among those of options, if not the name."""
+    key of its help among those of options, if not the name; `short` a flag of one letter with the same meaning."""
 
     name: str
     kind: str
@@ -28,6 +28,7 @@ class Option(msgspec.Struct, frozen=True):
     config: bool = True
     is_path: bool = False
     text: str = ""
+    short: str = ""
 
     @property
     def key(self) -> str:

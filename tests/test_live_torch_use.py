@@ -322,6 +322,66 @@ PROGRAMS = {
                 pass
         assert again.steps == 0 and torch.autograd.is_multithreading_enabled()
     """,
+    "reads of values that stay on the host are no waits": """
+        net, device = nn.Linear(4, 2), torch.device("cpu")
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        def step():
+            rows = torch.randn(20, 4)
+            x = torch.stack([rows[number] for number in torch.randint(10, (3,))])
+            x = x.to(device)
+            out = net(x)
+            assert int(out.argmax(1).cpu()[0]) < 2
+            out.mean().backward()
+            optimizer.step()
+            bool(x.sum() > 0)
+            return (out.argmax(1) == 1).any().item()
+        with watch_torch(target=T) as watch:
+            step()
+        first = step.__code__.co_firstlineno
+        assert [one.line - first for one in watch.result.syncs] == [8, 9], watch.result.syncs
+        read = lambda x: x.sum().item()
+        result = check_torch(step=read, example_inputs=(torch.ones(2),), method="dispatch", target=T)
+        assert result.syncs_per_step == 1
+        assert not {"to", "cpu", "numpy", "cuda", "tolist"} & set(vars(torch.Tensor))
+    """,
+    "a release without records is told": """
+        notes = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "1.11"}).notes
+        assert ["1.11" in note and "2.1" in note for note in notes] == [True]
+        assert not check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "2.1.0"}).notes
+    """,
+    "what an NPU raises is an error": """
+        class Mixed(nn.Linear):
+            def forward(self, x):
+                return super().forward(x) + torch.ones(x.shape[0], 2)
+        class Read(nn.Linear):
+            def forward(self, x):
+                out = super().forward(x)
+                out.detach().numpy()
+                return out
+        class Cuda(nn.Linear):
+            def forward(self, x):
+                return super().forward(x).cuda()
+        class Double(nn.Linear):
+            def forward(self, x):
+                return super().forward(x.double())
+        class Scalar(nn.Linear):
+            def forward(self, x):
+                return super().forward(x) * torch.tensor(2.0) + x.double().sum()
+        def errors(net):
+            result = check_torch(net, torch.randn(3, 4), target=T)
+            assert result.ok() == (not [one for one in result.findings if one.severity == "error"])
+            return [(one.code, one.span.line) for one in result.findings if one.severity == "error"]
+        def first(kind):
+            return kind.forward.__code__.co_firstlineno
+        assert errors(Mixed(4, 2)) == [("NPU41P0", first(Mixed) + 1)]
+        assert errors(Read(4, 2)) == [("NPU41P1", first(Read) + 2)]
+        assert torch.cuda.is_available() or errors(Cuda(4, 2)) == [("NPU41P2", first(Cuda) + 1)]
+        assert errors(Double(4, 2).double()) == [("NPU41P5", first(Double) + 1)]
+        assert errors(Scalar(4, 2)) == []
+        from npulint.live import NotReadyError
+        error = raises(NotReadyError, check_torch(Mixed(4, 2), torch.randn(3, 4), target=T).assert_ready)
+        assert "host-tensor-meets-npu-tensor" in str(error)
+    """,
     "an exception in a watched loop leaves torch as it was": """
         def failing():
             with watch_torch(target=T):

@@ -44,9 +44,23 @@ _NOT_COMPARED = (
 )
 COMPARE = tuple(option for option in OPTIONS if option.name not in _NOT_COMPARED)
 
+_OF_FILES = (
+    *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),
+    *("stdin_filename", "show_files", "force_exclude", "baseline", "write_baseline", "prune_baseline"),
+)
+TRY = (
+    Option("module", "flag", "run", config=False, short="m"),
+    Option("steps", "number", "run", metavar="N", config=False),
+    Option("time_limit", "number", "run", metavar="SECONDS", config=False),
+    Option("memory_limit", "number", "run", metavar="GB", config=False),
+    Option("python", "text", "run", metavar="FILE", config=False),
+    *(option for option in OPTIONS if option.name not in _OF_FILES),
+)
+
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
+    Command("try", "try_program", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
     Command("facts", "facts", "FILE", (LIST_FORMAT, LANG), least=1, most=1),

@@ -73,7 +73,7 @@ def _parser(command: Command, lang: str) -> _Parser:
         usage=argparse.SUPPRESS,
         formatter_class=_Formatter,
         description=command.help(lang),
-        epilog=say(lang, "exit.codes") if command.name in ("check", "compare") else None,
+        epilog=say(lang, "exit.codes") if command.name in ("check", "compare", "try") else None,
         add_help=False,
         allow_abbrev=False,
     )
@@ -113,7 +113,8 @@ def _add(group: Any, option: Option, lang: str) -> None:
         return
     for flag, value in ((f"--{option.key}", True), (f"--no-{option.key}", False)):
         shown = text if flag == option.flag else argparse.SUPPRESS
-        group.add_argument(flag, dest=option.name, action="store_const", const=value, help=shown)
+        flags = [f"-{option.short}", flag] if option.short and value else [flag]
+        group.add_argument(*flags, dest=option.name, action="store_const", const=value, help=shown)
 
 
 def _unknown_option(word: str, command: Command, lang: str) -> str:

@@ -98,6 +98,12 @@ def nearest(release: str) -> Release:
     return newest if found is None else max(oldest, min(newest, (int(found[1]), int(found[2]))))
 
 
+def is_recorded(release: str) -> bool:
+    """Whether a release of PyTorch (empty: the newest) is not outside of the recorded ones."""
+    found = _LEADING.search(release)
+    return found is None or nearest(release) == (int(found[1]), int(found[2]))
+
+
 @lru_cache(maxsize=1 << 14)
 def _verdict(op: str, release: Release, chip: str) -> Verdict:
     namespace, _, rest = op.partition(".")

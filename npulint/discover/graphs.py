@@ -25,6 +25,7 @@ _OPERATOR = lazy_compile(rb"[\s{<;,]op\s*:\s*[\"']")
 _OTHER = lazy_compile(rb"[\s{<]calculator\s*:\s*[\"']")
 _CHECKPOINT = lazy_compile(r"(.+-)(\d{1,18})\.meta")
 _EXPORTED = lazy_compile(rb'"graph_module"\s*:\s*\{')
+_RECORDED = lazy_compile(rb'^\s{0,9}\{\s{0,9}"npulint_recorded_step"\s{0,9}:')
 EXPORTED_MEMBER = lazy_compile(r"(?:^|/)models/[^/]+\.json$|^(?:[^/]+/)?serialized_exported_program\.json$")
 """Member names of archives that hold graphs of exported programs."""
 
@@ -38,7 +39,8 @@ _ZIP = b"PK\x03\x04"
 
 def form_of(location: str) -> str:
     """The form of the graph in a file: graph_def, meta_graph, saved_model (binary), text (of any of these),
-    exported_program, torchscript; json for the extracted graph member of an exported program. Empty if it holds none,
+    exported_program, torchscript; json for the extracted graph member of an exported program; recorded for a step that
+    `npulint try` recorded. Empty if it holds none,
     or is no regular file."""
     if not is_regular(location):
         return ""
@@ -50,7 +52,7 @@ def form_of_text(name: str, head: bytes) -> str:
     """The form of a graph outside archives, from the beginning of the file."""
     name = name.lower()
     if name.endswith(".json"):
-        return "json" if _EXPORTED.search(head) else ""
+        return "json" if _EXPORTED.search(head) else "recorded" if _RECORDED.match(head) else ""
     if not name.endswith(_PROTOBUF):
         return ""
     from npulint.discover.protobuf import form_of_protobuf

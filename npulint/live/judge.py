@@ -15,6 +15,7 @@ from npulint.assemble.programs import Program
 from npulint.catalogue.check import GRAPH, Catalogue, Check
 from npulint.catalogue.load import load_catalogue
 from npulint.config import load
+from npulint.data.aten import is_recorded, nearest
 from npulint.errors import ConfigError
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.graphs import summarise_graph
@@ -48,14 +49,15 @@ def judged(
     ignore: Sequence[str] = (),
     steps: int = 1,
     notes: Sequence[str] = (),
+    settings: Settings | None = None,
 ) -> LiveResult:
     """The result of checking a recorded `graph`. `name` describes what was recorded. `target` are declared versions and
     SoC, overriding the configuration; `root` is the project folder (default: found from the code that ran). `steps` is
-    the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. Raises
-    `ConfigError` for invalid options or configuration."""
+    the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. `settings`
+    replace the options and the configuration. Raises `ConfigError` for invalid options or configuration."""
     paths = frame_paths(graph.bodies)
     near = anchor(paths)
-    settings = live_settings(root or near, target, lang, select, ignore)
+    settings = settings or live_settings(root or near, target, lang, select, ignore)
     project = project_around(paths, near, root, settings)
     program = _program(name, project.placed(graph), project, settings)
     lines = FileLines(project.cells)
@@ -67,10 +69,19 @@ def judged(
         syncs=syncs(program),
         steps=max(1, steps),
         lang=settings.language(),
-        notes=tuple(notes),
+        notes=(*notes, *_release_notes(graph, settings)),
         answer=again,
         lines=lines,
     )
+
+
+def _release_notes(graph: Graph, settings: Settings) -> list[str]:
+    """That the declared release of PyTorch is older or newer than the recorded ones, if it is."""
+    release = settings.target.get("torch", "")
+    if graph.framework != "torch" or is_recorded(release):
+        return []
+    used = ".".join(map(str, nearest(release)))
+    return [say(settings.language(), "recording.release", asked=release, used=used)]
 
 
 def live_settings(

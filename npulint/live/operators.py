@@ -38,12 +38,14 @@ class Operator(msgspec.Struct, frozen=True):
 
 
 class Sync(msgspec.Struct, frozen=True):
-    """A place where the host waits for the device: operator, number of times, and line."""
+    """A place where the host waits for the device: operator, number of times, line, and the functions of libraries
+    that wait, if it is in one."""
 
     name: str
     count: int = 1
     path: str = ""
     line: int = 0
+    inside: str = ""
 
 
 def operators(program: Program) -> list[Operator]:
@@ -56,7 +58,7 @@ def operators(program: Program) -> list[Operator]:
 def syncs(program: Program) -> list[Sync]:
     """The places where a recorded step makes the host wait, most frequent first."""
     facts = [fact for fact in program.index.of_kind("graph_sync") if isinstance(fact, GraphSync)]
-    rows = [Sync(fact.name, fact.count, *_place(fact, program)) for fact in facts]
+    rows = [Sync(fact.name, fact.count, *_place(fact, program), fact.inside) for fact in facts]
     return sorted(rows, key=lambda one: (-one.count, one.name, one.path, one.line))
 
 

@@ -60,6 +60,11 @@ class LiveResult:
         return self._results[self._lang].findings
 
     @property
+    def report(self) -> RunResult:
+        """The result as that of an ordinary run."""
+        return self._results[self._lang]
+
+    @property
     def summary(self) -> GraphSummary:
         """The summary of the graph."""
         return self._results[self._lang].graphs[0]

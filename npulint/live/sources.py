@@ -21,7 +21,12 @@ def is_own(path: str) -> bool:
     """Whether the file name of a frame is user code; notebook cells are."""
     if path.startswith("<") and not path.startswith("<ipython-input"):
         return False
-    return not (path.startswith((NPULINT, *_PYTHON)) or any(part in path for part in _INSTALLED))
+    return not (path.startswith((NPULINT, *_PYTHON)) or is_installed(path))
+
+
+def is_installed(path: str) -> bool:
+    """Whether the file name of a frame is that of an installed package."""
+    return any(part in path for part in _INSTALLED)
 
 
 def own_frames(frames: Iterable[NodeFrame]) -> tuple[NodeFrame, ...]:

@@ -32,7 +32,7 @@ def operator_table(rows: Sequence[Operator], lang: str, everything: bool) -> lis
         )
         for one in shown[:_MOST]
     ]
-    return ["\n".join([heading, *_aligned(_heads(lang), body), *_more(len(shown), lang)])]
+    return ["\n".join([heading, *aligned(_heads(lang), body), *_more(len(shown), lang)])]
 
 
 def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
@@ -41,9 +41,12 @@ def sync_table(rows: Sequence[Sync], steps: int, lang: str) -> list[str]:
         return []
     total = sum(one.count for one in rows)
     heading = say(lang, "live.syncs", n=_rate(total, steps))
-    body = [(escape_control_chars(one.name), _rate(one.count, steps), _where(one)) for one in rows[:_MOST]]
-    heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place"))
-    return ["\n".join([heading, *_aligned(heads, body), *_more(len(rows), lang)])]
+    body = [
+        (escape_control_chars(one.name), _rate(one.count, steps), _where(one), escape_control_chars(one.inside))
+        for one in rows[:_MOST]
+    ]
+    heads = tuple(say(lang, f"live.column.{key}") for key in ("operator", "per-step", "place", "inside"))
+    return ["\n".join([heading, *aligned(heads, body), *_more(len(rows), lang)])]
 
 
 def _heads(lang: str) -> tuple[str, ...]:
@@ -51,8 +54,8 @@ def _heads(lang: str) -> tuple[str, ...]:
     return tuple(say(lang, f"live.column.{key}") for key in keys)
 
 
-def _aligned(heads: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> list[str]:
-    """Aligned columns; empty columns are omitted."""
+def aligned(heads: tuple[str, ...], body: Sequence[tuple[str, ...]]) -> list[str]:
+    """Aligned rows below their heads; empty columns are omitted."""
     if not body:
         return []
     used = [place for place in range(len(heads)) if any(row[place] for row in body)]

@@ -29,6 +29,7 @@ FAMILIES: tuple[str, ...] = (
     "server",
     "settings",
     "short",
+    "try",
     "word",
 )
 """The first parts of keys whose sentences are in a separate file, which is read on first use."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import types
 from typing import Any
 
 import torch
 
+from npulint.fakes.orders import RELEASE
 from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, transfer
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
 from npulint.live.torch.recorder import Recorder
 
-_running: list[Registration] = []
+_running: list[tuple[Registration, Kernels]] = []
 
 
 def install(name: str) -> None:
@@ -39,9 +41,10 @@ def _open() -> None:
     device.prepare()
     recorder = Recorder()
     recorder.paused = 1
-    release = str(torch.__version__).partition("+")[0]
+    release = os.environ.get(RELEASE) or str(torch.__version__).partition("+")[0]
     device.activate(True)
-    _running.append(Registration(Kernels(recorder), release))
+    running = Kernels(recorder)
+    _running.append((Registration(running, release), running))
     inner: Any = torch._C
     inner._set_multithreading_enabled(False)
     npu = members.make()
@@ -49,6 +52,16 @@ def _open() -> None:
     sys.modules[f"torch.{device.NAME}"] = npu
     vars(npu)["amp"] = _made("torch.npu.amp", amp.MEMBERS)
     hccl.register()
+
+
+def kernels() -> Kernels:
+    """The kernels of the device. Raises `IndexError` before the fake is installed."""
+    return _running[0][1]
+
+
+def recorder() -> Recorder:
+    """The recorder of the device, which is paused."""
+    return kernels().recorder
 
 
 def _module(name: str, module: types.ModuleType) -> None:

@@ -14,6 +14,7 @@ import torch
 from torch.nn.utils import rnn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from npulint.live.torch.device_values import DeviceValues
 from npulint.live.torch.kernels import falls_apart, is_composite, kernel_set
 from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
 
@@ -53,15 +54,17 @@ _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 class Watching(_Mode):
     """Context manager that reports operators to the recorder, composite ones as in PyTorch `release`. `accelerated`
     says whether accelerator tensors took part: then CPU-only operators belong to the host. After `limit` steps (0:
-    none), counted in `steps` by the caller, nothing more is reported."""
+    none), counted in `steps` by the caller, nothing more is reported. `values` are those that training has on a device,
+    if the code works with others too: the host does not wait for the others."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # its wrapper would import the compiler
 
-    def __init__(self, recorder: Recorder, release: str) -> None:
+    def __init__(self, recorder: Recorder, release: str, values: DeviceValues | None = None) -> None:
         super().__init__()
         self.recorder = recorder
+        self._values = values
         self.accelerated = False
         self.steps = 0
         self.limit = 0
@@ -84,6 +87,8 @@ class Watching(_Mode):
                     self._library.impl(op, self._whole(op), key)
             self._threads = torch._C._is_multithreading_enabled()
             torch._C._set_multithreading_enabled(False)
+            if self._values is not None:
+                undo.enter_context(self._values)
             entered = super().__enter__()
             undo.pop_all()
         return entered
@@ -92,6 +97,8 @@ class Watching(_Mode):
         try:
             super().__exit__(*raised)
         finally:
+            if self._values is not None:
+                self._values.__exit__(*raised)
             self._forget()
 
     def _forget(self) -> None:
@@ -113,12 +120,19 @@ class Watching(_Mode):
             with self:
                 return func.decompose(*args, **kwargs)
         out = func(*args, **kwargs)
+        if self._values is not None:
+            self._values.computed(out, args)
         name = self._names.get(func)
         if name is None:
             name = self._names[func] = _elsewhere(func)
-        if name and not (name == _READING and sys._getframe(1).f_code.co_filename in _PACKING):
+        if name and not (name == _READING and self._of_host(args[0], sys._getframe(1).f_code.co_filename)):
             self._report(name, out, args, kwargs)
         return out
+
+    def _of_host(self, value: torch.Tensor, caller: str) -> bool:
+        """Whether a value that is read would be on the host in training on a device, too."""
+        values = self._values
+        return caller in _PACKING or (values is not None and value.is_cpu is True and not values.holds(value))
 
     def _report(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
         node = _node() if self._wholes else None

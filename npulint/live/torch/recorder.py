@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from npulint.facts.graph import Body, Graph, Node
-from npulint.live.torch.sites import NOT_RECORDED, Sites
+from npulint.live.torch.sites import NOT_RECORDED, Sites, library_frame
 
 _WORDS: dict[Any, str] = {}
 _MOST = 8  # outputs recorded per operator
@@ -16,15 +16,18 @@ _MOST = 8  # outputs recorded per operator
 KeyArgs = tuple[tuple[str, Any], ...]
 """Arguments by name."""
 TO_CPU: KeyArgs = (("device", "cpu"),)
+_READS = frozenset(f"aten.{name}.default" for name in "_local_scalar_dense is_nonzero equal nonzero".split())
+"""Operators that make the host wait: a library may have them."""
 
 
 class _Entry:
     """The data of one node."""
 
-    __slots__ = ("arguments", "count", "dtypes", "host", "layouts", "shapes")
+    __slots__ = ("arguments", "count", "dtypes", "host", "inside", "layouts", "shapes")
 
-    def __init__(self, results: list[Any], arguments: dict[str, Any], host: bool) -> None:
+    def __init__(self, results: list[Any], arguments: dict[str, Any], host: bool, inside: str) -> None:
         self.count = 1
+        self.inside = inside
         self.host = host
         self.arguments = arguments
         self.dtypes = [dtype_word(one.dtype) for one in results]
@@ -33,7 +36,8 @@ class _Entry:
         self.layouts = layouts if any(layout != "strided" for layout in layouts) else []
 
     def attrs(self) -> dict[str, Any]:
-        known = {"dtypes": self.dtypes, "shapes": self.shapes, "arguments": self.arguments, "layouts": self.layouts}
+        known: dict[str, Any] = {"dtypes": self.dtypes, "shapes": self.shapes, "arguments": self.arguments}
+        known |= {"layouts": self.layouts, "inside": self.inside}
         return {name: value for name, value in known.items() if value}
 
 
@@ -43,7 +47,12 @@ class Recorder:
     def __init__(self) -> None:
         self.sites = Sites()
         self.paused = 0
-        self._entries: dict[tuple[str, str, int, KeyArgs], _Entry] = {}
+        self._entries: dict[tuple[str, str, int, KeyArgs, str], _Entry] = {}
+
+    @property
+    def recorded(self) -> bool:
+        """Whether there is any operator."""
+        return bool(self._entries)
 
     def add(self, op: str, results: Any, key_args: KeyArgs = (), host: bool = False) -> None:
         """Record an operator (``aten.add.Tensor``) with its results; `key_args` are relevant arguments. `host`: it
@@ -51,25 +60,35 @@ class Recorder:
         if self.paused:
             return
         site, phase = self.sites.here(3)
-        self.put(op, results, site, phase, key_args, host)
+        inside = library_frame() if op in _READS or key_args == TO_CPU else ""
+        self.put(op, results, site, phase, key_args, host, inside)
 
-    def put(self, op: str, results: Any, site: int, phase: str, key_args: KeyArgs = (), host: bool = False) -> None:
-        """As `add`, at a known place."""
+    def put(
+        self,
+        op: str,
+        results: Any,
+        site: int,
+        phase: str,
+        key_args: KeyArgs = (),
+        host: bool = False,
+        inside: str = "",
+    ) -> None:
+        """As `add`, at a known place; `inside` is the function of a library that it is in."""
         if site == NOT_RECORDED or self.paused:
             return
-        key = (op, phase, site, key_args)
+        key = (op, phase, site, key_args, inside)
         entry = self._entries.get(key)
         if entry is not None:
             entry.count += 1
             entry.host = entry.host and host
             return
-        self._entries[key] = _Entry(list(_tensors(results)), dict(key_args), host)
+        self._entries[key] = _Entry(list(_tensors(results)), dict(key_args), host, inside)
 
     def graph(self, accelerated: bool = False) -> Graph:
         """The recorded graph, in order of first execution. With `accelerated`, operators with CPU tensors only belong
         to the host and are omitted."""
         nodes, numbers = [], dict[str, int]()
-        for (op, phase, site, _), entry in self._entries.items():
+        for (op, phase, site, _, _), entry in self._entries.items():
             if accelerated and entry.host:
                 continue
             base = op.split(".")[1] if "." in op else op

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from traceback import walk_tb
 from typing import Any
 
 import msgspec
@@ -12,7 +11,6 @@ import torch
 import torch.utils.backend_registration
 
 from npulint.facts.graph import Graph
-from npulint.live.sources import is_own
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.device_transfer import MovedObjects
@@ -22,6 +20,7 @@ from npulint.live.torch.kernels import Kernels
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import unchanged
 from npulint.live.torch.step import TrainingStep, move, run_step
+from npulint.live.torch.stopped import Stop, stop_of, with_stop
 from npulint.texts import say
 
 FAKE_NPU, DISPATCH, AUTO = "imaginary", "dispatch", "auto"
@@ -63,10 +62,22 @@ def record(
             failed = error
         if method == FAKE_NPU:
             raise failed.error from None
-        again = _on_ordinary_tensors(step, release, lang, inspect)  # errors of user code propagate from here
-        return msgspec.structs.replace(again.noting(failed.message(lang)), graph=failed.added(again.graph))
+        return _again(step, release, lang, inspect, failed)
     except LiveError as error:
         raise LiveError(error.reason, lang, **error.values) from error.__cause__
+
+
+def _again(step: TrainingStep, release: str, lang: str, inspect: Inspect | None, failed: _Failed) -> RecordedStep:
+    """The step that failed on the fake NPU, recorded on ordinary tensors, with where it failed. If it fails there too,
+    and an NPU raises the same, what was recorded until then."""
+    note = failed.message(lang)
+    try:
+        again = _on_ordinary_tensors(step, release, lang, inspect)
+    except Exception:  # the user's own errors propagate
+        if failed.stop.reason is None:
+            raise
+        return RecordedStep(with_stop(failed.graph, failed.stop), FAKE_NPU, (say(lang, "recording.until", at=note),))
+    return msgspec.structs.replace(again.noting(note), graph=with_stop(failed.added(again.graph), failed.stop))
 
 
 class _Failed(Exception):
@@ -74,9 +85,15 @@ class _Failed(Exception):
 
     def __init__(self, error: Exception, kernels: Kernels) -> None:
         super().__init__(str(error))
-        self._place = _place(error)
+        self.stop = stop_of(error, kernels.failed)
+        self._place = _place(self.stop)
         self.error = error.with_traceback(None)
         self._kernels = kernels
+
+    @property
+    def graph(self) -> Graph:
+        """What was recorded before."""
+        return self._kernels.recorder.graph()
 
     def message(self, lang: str) -> str:
         """The reason for the user."""
@@ -149,13 +166,9 @@ def _on_ordinary_tensors(step: TrainingStep, release: str, lang: str, inspect: I
     return RecordedStep(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "recording.dispatch"),))
 
 
-def _place(error: Exception) -> str:
-    """The innermost user line in an error's traceback."""
-    found = ""
-    for frame, line in walk_tb(error.__traceback__):
-        if is_own(frame.f_code.co_filename):
-            found = f"{os.path.basename(frame.f_code.co_filename)}:{line}"
-    return found
+def _place(stop: Stop) -> str:
+    """The innermost user line of a stop."""
+    return f"{os.path.basename(stop.frames[-1].path)}:{stop.frames[-1].line}" if stop.frames else ""
 
 
 def _to_fake_npu(tensor: torch.Tensor) -> torch.Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from npulint.facts.graph import NodeFrame
-from npulint.live.sources import is_own
+from npulint.live.sources import NPULINT, is_installed, is_own
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 NOT_RECORDED = -1
@@ -47,6 +47,20 @@ def unrecorded(function: Any) -> Any:
     """Decorates a function that computes for the check itself: its operators are not recorded."""
     _unrecorded.add(function.__code__)
     return function
+
+
+def library_frame(depth: int = 2) -> str:
+    """The innermost function of an installed library between the current operator and the user's code, as
+    ``trainer.py:12 in step``; of PyTorch only those of optimizers and gradient scalers. Empty without one."""
+    frame: FrameType | None = sys._getframe(depth)
+    while frame is not None and not is_own(frame.f_code.co_filename):
+        code = frame.f_code
+        path = code.co_filename
+        if path.startswith(_STEPPING) or (is_installed(path) and not path.startswith((_TORCH, NPULINT))):
+            name = getattr(code, "co_qualname", code.co_name).partition(".<")[0]  # not in Python 3.10
+            return f"{os.path.basename(path)}:{frame.f_lineno} in {name}"
+        frame = frame.f_back
+    return ""
 
 
 class Sites:

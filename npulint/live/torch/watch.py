@@ -9,6 +9,7 @@ from typing import Any
 from npulint.live.judge import judged
 from npulint.live.result import LiveResult
 from npulint.live.torch.check import caller, release_for
+from npulint.live.torch.device_values import DeviceValues
 from npulint.live.torch.dispatch import Watching
 from npulint.live.torch.errors import LiveError
 from npulint.live.torch.recorder import Recorder
@@ -38,7 +39,7 @@ class watch_torch:
         self._release = release_for(caller(), root, target)
         self._target = {**(target or {}), "torch": self._release}
         self._recorder = Recorder()
-        self._watching = Watching(self._recorder, self._release)
+        self._watching = Watching(self._recorder, self._release, DeviceValues())
         self._watching.limit = steps
         self._made: dict[int, int] = {}
         self._open = ExitStack()

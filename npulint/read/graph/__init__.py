@@ -36,6 +36,10 @@ def _read(form: str, location: str, content: bytes | None) -> Graph:
         from npulint.read.graph.torch.exported import read_exported
 
         return read_exported(location, content)
+    if form == "recorded":
+        from npulint.read.graph.torch.recorded import read_recorded
+
+        return read_recorded(location, content)
     if form == "torchscript":
         from npulint.read.graph.torch.torchscript import read_torchscript
 

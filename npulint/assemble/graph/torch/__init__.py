@@ -10,11 +10,11 @@ from npulint.facts.model import Fact
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
     """All facts of one graph, from all modules of this package."""
-    from npulint.assemble.graph.torch import about, shapes, syncs, types
+    from npulint.assemble.graph.torch import about, shapes, stops, syncs, types
     from npulint.assemble.graph.torch.operators import Operators
     from npulint.assemble.graph.torch.view import TorchGraphView
 
     view = TorchGraphView(path, graph, context, target)
     operators = Operators(view)
     own = [about.fact(view, operators), *operators.facts(), *syncs.facts(view, operators.fallen())]
-    return [*own, *types.facts(view), *shapes.facts(view)]
+    return [*own, *types.facts(view), *shapes.facts(view), *stops.facts(view)]

@@ -30,6 +30,7 @@ _COMPARISONS = frozenset(
 _NUMBERS = frozenset(("aten.size", "aten.dim", "aten.numel", "aten.item", "aten.sym_size"))
 _REPEATS = ("Tensor", "self_Tensor")
 _COPIES = frozenset(("_to_copy", "to", "cpu", "_copy_from"))
+_LISTED = 3
 _UNBACKED = lazy_compile(r"\bu\d+\b")
 
 
@@ -42,6 +43,8 @@ class GraphSync(GraphFact, eq=False, dict=True):
     """The operator with its overload."""
     fallen: bool
     """Whether an operator at the same place runs on the CPU."""
+    inside: str = ""
+    """The functions of installed libraries that wait, if the step was recorded and the user's code does not itself."""
 
     @attribute
     def shape(self) -> bool:
@@ -56,9 +59,18 @@ def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[GraphSync]:
     for node, name in syncs(view):
         groups.setdefault((name, view.place(node), node.phase), []).append(node)
     return [
-        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen)
+        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen, _inside(nodes))
         for (name, place, _), nodes in groups.items()
     ]
+
+
+def _inside(nodes: list[Node]) -> str:
+    """The functions of libraries, most frequent first."""
+    counts: dict[str, int] = {}
+    for node in nodes:
+        counts[str(node.attrs.get("inside", ""))] = counts.get(str(node.attrs.get("inside", "")), 0) + node.count
+    counts.pop("", None)
+    return ", ".join(sorted(counts, key=lambda one: -counts[one])[:_LISTED])
 
 
 def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:

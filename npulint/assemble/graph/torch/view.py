@@ -36,7 +36,9 @@ _ATTENTION = "aten.scaled_dot_product_attention"
 _GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
 _SCALAR = "scalar_output"
 _LISTED = 3
-_INNER = frozenset(("placeholder", "output", "get_attr"))  # FX nodes that are not operators
+STOP = "npulint.stop"
+"""The operator of a node that is none: a recorded step stopped there."""
+_INNER = frozenset(("placeholder", "output", "get_attr", STOP))  # nodes that are not operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
 
 

@@ -1,0 +1,90 @@
+"""Guards of a program under ``npulint try``, in each of its Python processes: Python imports this module at its start.
+
+What the interpreter can see (its audit events) is refused: writing outside of the scratch folder, connections to other
+machines, and starting programs other than Python. Libraries in C that write or connect by themselves are not seen."""
+
+import errno
+import os
+import socket
+import sys
+
+FOLDER = os.path.realpath(os.environ.get("NPULINT_TRIAL_FOLDER", "."))
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_DEVICES = ("/dev/", "/proc/self/", "/proc/" + str(os.getpid()) + "/")
+_CHANGING = {  # audit event: positions of the paths that it changes
+    "os.remove": (0,),
+    "os.rename": (0, 1),
+    "os.rmdir": (0,),
+    "os.mkdir": (0,),
+    "os.truncate": (0,),
+    "os.link": (1,),
+    "os.symlink": (1,),
+    "os.chmod": (0,),
+    "os.chown": (0,),
+    "os.utime": (0,),
+    "os.setxattr": (0,),
+    "os.removexattr": (0,),
+    "shutil.rmtree": (0,),
+    "shutil.move": (0, 1),
+}
+_LOCAL = ("localhost", "127.", "::1", "0.0.0.0")
+_realpath = os.path.realpath
+_exists = os.path.lexists
+
+
+def inside(path):
+    """Whether a program may write to this path."""
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        return True
+    place = _realpath(text)
+    return place == FOLDER or place.startswith((FOLDER + os.sep, *_DEVICES))
+
+
+def _guard(event, args):
+    if event == "open":
+        path, _, flags = args
+        if not isinstance(path, int) and path is not None and flags & _WRITING and not inside(path):
+            raise PermissionError(errno.EACCES, "npulint try: writing outside of the scratch folder", os.fsdecode(path))
+    elif event in _CHANGING:
+        _changing(event, args)
+    elif event.startswith("socket."):
+        _connecting(event, args)
+    elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn"):
+        _starting(args[1] if event == "os.spawn" else args[0])
+    elif event in ("os.system", "pty.spawn"):
+        _starting("")
+
+
+def _changing(event, args):
+    if event == "os.mkdir" and _exists(args[0]):
+        return  # FileExistsError follows
+    for place in _CHANGING[event]:
+        path = args[place]
+        relative = any(isinstance(one, int) and one >= 0 for one in args[2 if event == "os.rename" else 1 :])
+        if not isinstance(path, int) and not (relative and not os.path.isabs(os.fsdecode(path))) and not inside(path):
+            raise PermissionError(errno.EACCES, "npulint try: changing what is outside of the scratch folder", path)
+
+
+def _connecting(event, args):
+    if event in ("socket.connect", "socket.sendto"):
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else ""
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        host = args[0]
+    else:
+        return
+    host = host.decode("ascii", "replace") if isinstance(host, bytes) else host or ""
+    if host and not host.startswith(_LOCAL) and host != socket.gethostname():
+        raise OSError(errno.ENETUNREACH, "npulint try: the network is off", host)
+
+
+def _starting(program):
+    name = os.path.basename(os.fsdecode(program)) if program else ""
+    if not name.startswith("python") and name not in ("uname", "ldconfig"):
+        raise PermissionError(errno.EACCES, "npulint try: only Python may be started", name or "sh")
+
+
+if "NPULINT_TRIAL_FOLDER" in os.environ:
+    sys.addaudithook(_guard)

@@ -1,0 +1,73 @@
+"""A recorded step: the operators that ran on the fake NPU, as JSON.
+
+`npulint try` writes it in the process of the user's program, and its parent reads it. As everything a user's program
+may have written, it is only data: its fields are checked, and nothing is executed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from npulint.discover.safe_open import TooLargeError, read_regular
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
+from npulint.read.graph.errors import GraphError
+
+FORMAT = 1
+LIMIT = 256 * 1024 * 1024
+"""Maximum bytes of a recording."""
+
+
+class RecordedNode(msgspec.Struct, omit_defaults=True):
+    """One operator at one place and phase; see `npulint.facts.graph.Node`."""
+
+    op: str
+    frames: tuple[NodeFrame, ...] = ()
+    phase: str = ""
+    count: int = 1
+    attrs: dict[str, Any] = {}
+
+
+class Recording(msgspec.Struct, omit_defaults=True):
+    """The file. `version` is that of PyTorch."""
+
+    npulint_recorded_step: int
+    version: str = ""
+    nodes: list[RecordedNode] = []
+
+
+_DECODER = msgspec.json.Decoder(Recording)
+
+
+def read_recorded(location: str, content: bytes | None = None) -> Graph:
+    """The graph of a recording in a file, or in `content` instead. Raises `GraphError`, and `OSError` if the file
+    cannot be read."""
+    if content is None:
+        try:
+            content = read_regular(location, LIMIT)
+        except TooLargeError:
+            raise GraphError("graph-too-large", f"more than {LIMIT} bytes") from None
+    try:
+        found = _DECODER.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise GraphError("graph-damaged", str(error)) from None
+    if found.npulint_recorded_step != FORMAT:
+        raise GraphError("graph-damaged", f"npulint_recorded_step {found.npulint_recorded_step}")
+    return Graph("live_torch", [Body("", list(_nodes(found.nodes)))], found.version)
+
+
+def _nodes(records: list[RecordedNode]) -> list[Node]:
+    numbers: dict[str, int] = {}
+    found = []
+    for one in records:
+        base = one.op.split(".")[1] if "." in one.op else one.op
+        number = numbers[base] = numbers.get(base, 0) + 1
+        name = base if number == 1 else f"{base}_{number - 1}"
+        found.append(Node(name, one.op, attrs=one.attrs, frames=one.frames, phase=one.phase, count=one.count))
+    return found
+
+
+def written(graph: Graph) -> bytes:
+    """A recorded graph as the content of such a file."""
+    nodes = [RecordedNode(one.op, one.frames, one.phase, one.count, one.attrs) for one in graph.bodies[0].nodes]
+    return msgspec.json.encode(Recording(FORMAT, graph.version, nodes))
