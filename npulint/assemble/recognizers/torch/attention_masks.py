@@ -20,7 +20,7 @@ _UNDECIDED = CASTS | {"[]", "view", "expand", "unsqueeze", "bool", "repeat", "ma
 
 @fact_kind("attention")
 class ScaledDotProductAttention(CallFact):
-    """``scaled_dot_product_attention`` is called."""
+    """The function ``scaled_dot_product_attention`` of PyTorch is called."""
 
     def __post_init__(self) -> None:
         self.name = "scaled_dot_product_attention"
