@@ -30,6 +30,8 @@ from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
 _BYTES = 40  # of source for a call, assignment or import
+_CODE = ("python", "notebook")
+_LIBRARIES = (b"yaml", b"YAML", b"json", b"toml", b"OmegaConf")
 _FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
 
 
@@ -47,7 +49,7 @@ class Evaluator(msgspec.Struct, frozen=True):
         number of files finished."""
         data = {**self.settings.piped(), **data}
         budget = self.settings.limits()
-        loaded = [load(source, data.get(source.path), budget) for source in sources]
+        loaded = loaded_files(sources, data, budget)
 
         def read() -> list[FileFacts]:
             files = facts_of(loaded, self.cache, advance, budget)
@@ -76,6 +78,23 @@ class Evaluator(msgspec.Struct, frozen=True):
         if not ran_out(results.files):
             self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
+
+
+def loaded_files(
+    sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, budget: Budget = GENEROUS
+) -> list[LoadedFile]:
+    """The files of a project, loaded; data files only where some code may load them. `data` is as for `Evaluator`."""
+    loaded = {id(one): load(one, data.get(one.path), budget) for one in sources if one.kind != "data"}
+    if len(loaded) < len(sources) and any(
+        _may_load(one.data) for one in loaded.values() if one.file.kind in _CODE
+    ):
+        loaded.update((id(one), load(one, data.get(one.path), budget)) for one in sources if one.kind == "data")
+    return [loaded[id(one)] for one in sources if id(one) in loaded]
+
+
+def _may_load(code: bytes) -> bool:
+    """Whether code may load YAML, JSON or TOML."""
+    return (b"load" in code or b"from" in code) and any(name in code for name in _LIBRARIES)
 
 
 def facts_of(
@@ -160,7 +179,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, related_files)
-    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
+    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files if f.kind != "data"]
     unlisted = [] if own is None else own.problems
     return RawResults(
         *(findings, programs, slim, graphs, unlisted, runs),

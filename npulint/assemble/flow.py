@@ -12,6 +12,7 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.callers import knows_callers, passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
+from npulint.assemble.loaded import entry, loaded
 from npulint.assemble.mappings import fields, mappings
 from npulint.assemble.module import Module
 from npulint.assemble.named_numbers import FINFO, limit_of, named_number
@@ -19,7 +20,7 @@ from npulint.assemble.objects import assumed_item, elements, returned
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Table, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -52,7 +53,8 @@ def _of_operation(value: Expression) -> PossibleValues:
     if value.operator == "[]":
         return _of_element(*value.operands())
     if value.operator == ".":
-        return _of_limit(*value.operands())
+        held = loaded(value)
+        return merge([known(one) for one in held]) if held else _of_limit(*value.operands())
     if value.operator == "iter":
         item = assumed_item(value)
         return NOTHING if item is None else known(item)
@@ -106,6 +108,9 @@ def _of_name(value: Expression) -> PossibleValues:
     bound = value.context.bindings(module, name, block, value.line)
     if "." in name and not (bound and bound[0][1].target == name):
         holder, _, field = name.rpartition(".")
+        held = entry(loaded(value.sibling(Ref(holder))), field)
+        if held:
+            return merge([known(one) for one in held])
         given = [one.get(field) for one in fields(value.sibling(Ref(holder)))]
         if given and None not in given:
             return merge([known(one) for one in given if one is not None])
@@ -239,6 +244,10 @@ def _of_result(value: Expression) -> PossibleValues:
     here = value.elsewhere(module, call.callee, call.block, call.line)
     if name in _ENVIRONMENT:
         return _of_environment(here, call)
+    if last in ("get", "pop", "getattr") or name == "getattr":
+        held = _of_entry(here, call)
+        if held is not None:
+            return held
     if name == "isinstance" and len(call.args) == 2:
         return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
     if name in _SAME_NUMBER and len(call.args) == 1:
@@ -263,6 +272,23 @@ def _of_result(value: Expression) -> PossibleValues:
     if all(one.scope.kind in ("if", "loop", "except") for one in results):
         parts.append(NONE)  # it may come to its end
     return merge(parts) if results else NOTHING
+
+
+def _of_entry(here: Expression, call: Call) -> PossibleValues | None:
+    """What ``cfg.get("key", default)`` gives of the file that was loaded; None for other objects."""
+    holder = receiver_of(call)
+    values = [here.sibling(one) for one in (*([] if holder is None else [holder]), *call.args)]
+    holders = [one for one in loaded(values[0]) if isinstance(one.value, Table)] if len(values) > 1 else []
+    key = known(values[1]).single if holders else None
+    if key is None:
+        return None
+    default = known(values[2]) if len(values) > 2 else NONE
+    parts = []
+    for one in holders:
+        held = one.element(key)
+        is_whole = isinstance(one.value, Table) and None not in one.value.keys
+        parts.append(known(held) if held is not None else default if is_whole else merge([default, NOTHING]))
+    return merge(parts)
 
 
 def _of_type_test(value: PossibleValues, asked: Expression) -> PossibleValues:
