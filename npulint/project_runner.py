@@ -85,9 +85,7 @@ def loaded_files(
 ) -> list[LoadedFile]:
     """The files of a project, loaded; data files only where some code may load them. `data` is as for `Evaluator`."""
     loaded = {id(one): load(one, data.get(one.path), budget) for one in sources if one.kind != "data"}
-    if len(loaded) < len(sources) and any(
-        _may_load(one.data) for one in loaded.values() if one.file.kind in _CODE
-    ):
+    if len(loaded) < len(sources) and any(_may_load(one.data) for one in loaded.values() if one.file.kind in _CODE):
         loaded.update((id(one), load(one, data.get(one.path), budget)) for one in sources if one.kind == "data")
     return [loaded[id(one)] for one in sources if id(one) in loaded]
 
@@ -143,6 +141,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     related_files: frozenset[str] | None = None
     own = configured_op_list(settings) if listed_ops(files) else None
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
+    files = [file for file in files if file.kind != "data"]
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
     around = settings.tree_around(root)
@@ -179,7 +178,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         from npulint.postprocess.merge_run_findings import with_counterparts
 
         findings = with_counterparts(findings, catalogue, related_files)
-    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files if f.kind != "data"]
+    slim = [FileFacts(f.path, f.kind, problems=f.problems, comments=f.comments) for f in files]
     unlisted = [] if own is None else own.problems
     return RawResults(
         *(findings, programs, slim, graphs, unlisted, runs),

@@ -82,14 +82,22 @@ def as_read(path: str, content: bytes) -> FileFacts:
 
 LOADERS = {
     "yaml.safe_load of an open file": LOADED,
-    "yaml.load with a loader": 'with open("config.yaml", "r", encoding="utf-8") as f:\n    cfg = yaml.load(f, Loader=yaml.FullLoader)\n',
+    "yaml.load with a loader": """\
+with open("config.yaml", "r", encoding="utf-8") as f:
+    cfg = yaml.load(f, Loader=yaml.FullLoader)
+""",
     "yaml.full_load": 'cfg = yaml.full_load(open("config.yaml"))\n',
     "a name for the open file": 'f = open("config.yaml", "rb")\ncfg = yaml.safe_load(f)\nf.close()\n',
     "the text of the file": 'cfg = yaml.safe_load(open("config.yaml").read())\n',
     "the text of a path": 'cfg = yaml.safe_load(Path("config.yaml").read_text())\n',
     "an opened path": 'with Path("config.yaml").open() as f:\n    cfg = yaml.safe_load(f)\n',
-    "a path of the script": 'HERE = os.path.dirname(os.path.abspath(__file__))\ncfg = yaml.safe_load(open(os.path.join(HERE, "config.yaml")))\n',
-    "pathlib beside the script": 'cfg = yaml.safe_load((Path(__file__).resolve().parent / "config.yaml").read_text())\n',
+    "a path of the script": """\
+HERE = os.path.dirname(os.path.abspath(__file__))
+cfg = yaml.safe_load(open(os.path.join(HERE, "config.yaml")))
+""",
+    "pathlib beside the script": """\
+cfg = yaml.safe_load((Path(__file__).resolve().parent / "config.yaml").read_text())
+""",
     "json.load": 'cfg = json.load(open("config.json"))\n',
     "json.loads": 'with open("./config.json") as f:\n    cfg = json.loads(f.read())\n',
     "toml.load of a path": 'cfg = toml.load("config.toml")\n',
@@ -97,13 +105,41 @@ LOADERS = {
     "tomllib.loads": 'cfg = tomllib.loads(Path("config.toml").read_text())\n',
     "OmegaConf.load": 'cfg = OmegaConf.load("config.yaml")\n',
     "OmegaConf to a dict": 'cfg = OmegaConf.to_container(OmegaConf.load("config.yaml"), resolve=True)\n',
-    "a function that loads": 'def read(path):\n    with open(path) as f:\n        return yaml.safe_load(f)\ncfg = read("config.yaml")\n',
-    "a function for several files": 'def read(path):\n    with open(path) as f:\n        return yaml.safe_load(f)\nother = read("conf/other.yaml")\ncfg = read("config.yaml")\n',
-    "a function with a name for the result": 'def read(path="config.yaml"):\n    with open(path) as f:\n        found = yaml.safe_load(f)\n    return found\ncfg = read()\n',
-    "a default of an option": 'parser = argparse.ArgumentParser()\nparser.add_argument("--config", default="config.yaml")\nargs = parser.parse_args()\ncfg = yaml.safe_load(open(args.config))\n',
+    "a function that loads": """\
+def read(path):
+    with open(path) as f:
+        return yaml.safe_load(f)
+cfg = read("config.yaml")
+""",
+    "a function for several files": """\
+def read(path):
+    with open(path) as f:
+        return yaml.safe_load(f)
+other = read("conf/other.yaml")
+cfg = read("config.yaml")
+""",
+    "a function with a name for the result": """\
+def read(path="config.yaml"):
+    with open(path) as f:
+        found = yaml.safe_load(f)
+    return found
+cfg = read()
+""",
+    "a default of an option": """\
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="config.yaml")
+args = parser.parse_args()
+cfg = yaml.safe_load(open(args.config))
+""",
     "an empty file may be": 'cfg = yaml.safe_load(open("config.yaml")) or {}\n',
     "ruamel": 'from ruamel.yaml import YAML\ncfg = YAML(typ="safe").load(open("config.yaml"))\n',
-    "a class that holds it": 'class Settings:\n    def __init__(self):\n        self.all = yaml.safe_load(open("config.yaml"))\nsettings = Settings()\ncfg = settings.all\n',
+    "a class that holds it": """\
+class Settings:
+    def __init__(self):
+        self.all = yaml.safe_load(open("config.yaml"))
+settings = Settings()
+cfg = settings.all
+""",
     "easydict": 'cfg = EasyDict(yaml.safe_load(open("config.yaml")))\n',
     "munch": 'cfg = Munch.fromDict(yaml.safe_load(open("config.yaml")))\n',
     "munchify": 'cfg = munchify(yaml.safe_load(open("config.yaml")))\n',
@@ -141,7 +177,7 @@ USES = {
 
 
 @pytest.mark.parametrize(("expression", "value"), USES.values(), ids=USES)
-def test_each_way_to_a_value(expression: str, value: object) -> None:
+def test_each_way_to_a_value(expression: str, value: int) -> None:
     text = f"""\
 LOADED
 class Net:
@@ -204,16 +240,29 @@ def test_a_file_above_the_script() -> None:
 
 POSSIBLE = {
     "an entry that is set later": 'LOADED\ncfg["k"] = count()\n',
-    "an entry that is set by a name": 'LOADED\nfor key in sys.argv:\n    cfg[key] = 1\n',
+    "an entry that is set by a name": "LOADED\nfor key in sys.argv:\n    cfg[key] = 1\n",
     "an update": "LOADED\ncfg.update(vars(args))\n",
     "an update of this key": "LOADED\ncfg.update(k=count())\n",
-    "a function that updates": "def merge(config, args):\n    for key in vars(args):\n        config[key] = args[key]\nLOADED\nmerge(cfg, args)\n",
-    "a function of a function": "def put(c, key):\n    c[key] = 1\ndef merge(config, key):\n    put(config, key)\nLOADED\nmerge(cfg, args.key)\n",
+    "a function that updates": """\
+def merge(config, args):
+    for key in vars(args):
+        config[key] = args[key]
+LOADED
+merge(cfg, args)
+""",
+    "a function of a function": """\
+def put(c, key):
+    c[key] = 1
+def merge(config, key):
+    put(config, key)
+LOADED
+merge(cfg, args.key)
+""",
     "a command line": 'cfg = OmegaConf.merge(OmegaConf.load("config.yaml"), OmegaConf.from_cli())\n',
     "a list of options": 'cfg = OmegaConf.load("config.yaml")\ncfg.merge_from_list(args.opts)\n',
     "setattr": 'cfg = EasyDict(yaml.safe_load(open("config.yaml")))\nfor key in sys.argv:\n    setattr(cfg, key, 1)\n',
     "an attribute": 'cfg = EasyDict(yaml.safe_load(open("config.yaml")))\ncfg.k = count()\n',
-    "one of two objects": 'LOADED\nif args.other:\n    cfg = other()\n',
+    "one of two objects": "LOADED\nif args.other:\n    cfg = other()\n",
     "a variable that names the file": 'cfg = yaml.safe_load(open(os.environ.get("CONFIG", "config.yaml")))\n',
     "a file that the program writes": 'with open("config.yaml", "w") as out:\n    out.write(text())\nLOADED\n',
     "an entry that is removed": 'LOADED\ncfg.pop("k")\n',
@@ -245,9 +294,9 @@ UNKNOWN = {
     "a file elsewhere": 'cfg = yaml.safe_load(open("/data/config.yaml"))\n',
     "a file from the home": 'cfg = yaml.safe_load(open("~/config.yaml"))\n',
     "a file that is only written": 'cfg = yaml.safe_load(open("config.yaml", "w"))\n',
-    "a computed name": 'cfg = yaml.safe_load(open(choose()))\n',
+    "a computed name": "cfg = yaml.safe_load(open(choose()))\n",
     "another library": 'cfg = pickle.load(open("config.yaml"))\n',
-    "a text in the code": 'cfg = yaml.safe_load(TEXT)\n',
+    "a text in the code": "cfg = yaml.safe_load(TEXT)\n",
     "another key": 'LOADED\ncfg = cfg["train"]["inner"]["k"]\n',
 }
 

@@ -41,7 +41,9 @@ def changed_keys(context: Context, module: Module, block: int, name: str, hops: 
     for home in homes:
         changes = home.derive(_changes)
         inside = [keys for at, keys in changes.writes.get(name, ()) if _may_mean(home, at, name, module, scope)]
-        inside += [_by_function(context, home, index, name, hops) for index in changes.given.get(name, ())] if hops else []
+        inside += (
+            [_by_function(context, home, index, name, hops) for index in changes.given.get(name, ())] if hops else []
+        )
         for keys in inside:
             if keys is None:
                 return EVERY

@@ -56,9 +56,10 @@ class DataFiles:
         site = call_at(self._context, module, index)
         if not self._loads(site):
             return []
+        stream = _stream(site)
         self._busy.add((module.path, index))
         try:
-            paths = _sources(_stream(site)) if _stream(site) is not None else []
+            paths = [] if stream is None else _sources(stream)
         finally:
             self._busy.discard((module.path, index))
         found = [(path, self._file(path, module)) for path in dict.fromkeys(paths)]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.callers import passed
 from npulint.assemble.changed_dicts import EVERY, Keys, changed_keys
+from npulint.assemble.context import Context
 from npulint.assemble.expressions import Expression
+from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import UNKNOWN, Call, CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
@@ -85,7 +87,7 @@ def _of_operation(value: _E, read: Op) -> list[_E]:
     if read.op == "|":
         return _merged([loaded(one) for one in operands])
     item = value.context.assumed.get((value.module.path, value.scope.block)) if read.op == "iter" else None
-    return loaded(item) if isinstance(item, Expression) else []
+    return loaded(cast(_E, item)) if isinstance(item, Expression) else []
 
 
 def _is_empty(value: Value) -> bool:
