@@ -233,6 +233,43 @@ def test_an_option_that_names_a_part_of_the_path() -> None:
     assert known(text.replace('f"{args.model}.yaml"', 'args.model + ".yaml"')) == PossibleValues((90,), True)
 
 
+OPTION = 'parser = argparse.ArgumentParser()\nparser.add_argument("--k", default=1)\nargs = parser.parse_args()\n'
+
+
+def test_an_option_of_the_same_name_is_something_else() -> None:
+    assert known(OPTION + LOADED + "tf.nn.top_k(x, cfg['k'])\n").values == (8,)
+    assert known(OPTION + LOADED + "cfg = EasyDict(cfg)\ntf.nn.top_k(x, cfg.k)\n").values == (8,)
+    assert known(OPTION + LOADED + "tf.nn.top_k(x, args.k)\n").values == (1,)
+
+
+def test_two_files_that_one_path_may_mean() -> None:
+    text = {"code/train.py": LOADED + "tf.nn.top_k(x, cfg['k'])\n"}
+    assert known(text).values == (8,)
+    assert known(text, {"code/config.yaml": "k: 5\n"}).values == ()
+    path = 'Path(__file__).parent / "config.yaml"'
+    beside = {"code/train.py": f"cfg = yaml.safe_load(({path}).read_text())\ntf.nn.top_k(x, cfg['k'])\n"}
+    assert known(beside, {"code/config.yaml": "k: 5\n"}).values == (5,)
+    assert known(beside).values == ()
+
+
+def test_a_file_of_another_folder_is_not_meant() -> None:
+    text = {"code/train.py": 'cfg = json.load(open("old.json"))\ntf.nn.top_k(x, cfg["k"])\n'}
+    assert known(text, {"examples/old.json": '{"k": 5}'}).values == ()
+
+
+def test_a_loop_over_dicts() -> None:
+    loop = LOADED + "for stage in cfg['stages']:\n    tf.nn.top_k(x, stage['k'])\n"
+    assert known(loop).single is None
+
+
+def test_merged_files() -> None:
+    text = 'cfg = OmegaConf.merge(OmegaConf.load("config.yaml"), OmegaConf.load("conf/other.yaml"))\n'
+    assert known(text + "tf.nn.top_k(x, cfg.train.k)\n") == PossibleValues((90,), True)
+    assert known(text + "tf.nn.top_k(x, cfg.train.inner.k)\n") == PossibleValues((10,), True)
+    both = 'a = yaml.safe_load(open("config.yaml"))\nb = yaml.safe_load(open("conf/other.yaml"))\n'
+    assert known(both + "cfg = dict(a, **b)\ntf.nn.top_k(x, cfg['k'])\n") == PossibleValues((80,), True)
+
+
 def test_a_file_above_the_script() -> None:
     text = 'cfg = yaml.safe_load(open("../config.yaml"))\ntf.nn.top_k(x, cfg["k"])\n'
     assert known({"code/train.py": text}, root="work") == PossibleValues((8,), True)

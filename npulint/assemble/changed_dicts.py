@@ -18,71 +18,78 @@ Keys = frozenset[str] | None
 """The last keys of the entries; None for all of them."""
 
 EVERY: Keys = None
-_NONE: Keys = frozenset()
 _UPDATES = frozenset(
-    "update merge_from_file merge_from_list merge_from_dict merge_with merge_from_dotlist merge_with_dotlist clear".split()
+    """update merge_from_file merge_from_list merge_from_dict merge_with merge_from_dotlist merge_with_dotlist
+    clear""".split()
 )
 _OWN = ("self", "cls")
-_HOPS = 4  # functions that a dict is passed on to
+_MOST = 64  # functions that a dict is passed on to
+_Name = tuple[str, int, str]
+"""A name in a scope of a module, by its path."""
 
 
 class _Changes(msgspec.Struct, frozen=True):
-    """By the name of a dict in a module, the blocks in which it is changed with the keys, and the calls that get it."""
+    """By the name of a dict in a module, the blocks in which it is changed, with the keys, and those in which a call gets
+    it, with the number of the call."""
 
     writes: dict[str, list[tuple[int, Keys]]]
-    given: dict[str, list[int]]
+    given: dict[str, list[tuple[int, int]]]
 
 
-def changed_keys(context: Context, module: Module, block: int, name: str, hops: int = _HOPS) -> Keys:
+def changed_keys(context: Context, module: Module, block: int, name: str) -> Keys:
     """The keys under which a dict that has a name in a block, or in the blocks within its scope, gets other values."""
-    scope = module.scope[block]
-    homes = [module] if scope or "." in name else list(context.project.modules.values())
+    start = (module.path, module.scope[block], name)
+    known: dict[object, Keys] = context.answers.setdefault(changed_keys, {})
+    if start not in known:
+        known[start] = _reached(context, start)
+    return known[start]
+
+
+def _reached(context: Context, start: _Name) -> Keys:
+    """The keys that are replaced under a name, or under those that functions give to what is passed to them."""
+    queue, seen = [start], {start}
     found: set[str] = set()
-    for home in homes:
-        changes = home.derive(_changes)
-        inside = [keys for at, keys in changes.writes.get(name, ()) if _may_mean(home, at, name, module, scope)]
-        inside += (
-            [_by_function(context, home, index, name, hops) for index in changes.given.get(name, ())] if hops else []
-        )
-        for keys in inside:
-            if keys is None:
-                return EVERY
-            found |= keys
+    while queue:
+        if len(seen) > _MOST:
+            return EVERY
+        path, scope, name = queue.pop()
+        module = context.project.modules[path]
+        for home in [module] if scope or "." in name else context.project.modules.values():
+            changes = home.derive(_changes)
+            for at, keys in changes.writes.get(name, ()):
+                if _may_mean(home, at, name, module, scope):
+                    if keys is None:
+                        return EVERY
+                    found |= keys
+            passed = [one for at, one in changes.given.get(name, ()) if _may_mean(home, at, name, module, scope)]
+            inner = {one for index in passed for one in _parameters(context, home, index, name)} - seen
+            seen |= inner
+            queue += inner
     return frozenset(found)
 
 
 def _may_mean(home: Module, block: int, name: str, module: Module, scope: int) -> bool:
     """Whether a name in a block may be that of a scope."""
-    if home is not module or "." in name:
-        return True
-    return scope in home.ancestors(block)
+    return home is not module or "." in name or scope in home.ancestors(block)
 
 
-def _by_function(context: Context, home: Module, index: int, name: str, hops: int) -> Keys:
-    """The keys that an own function replaces in a dict that a call passes to it."""
+def _parameters(context: Context, home: Module, index: int, name: str) -> list[_Name]:
+    """The parameters of an own function for which a call passes a dict."""
     target = context.names.function(context.names.of_call(home, index))
-    if target is None:
-        return _NONE
-    module, block = target[0], target[0].called_block(target[1])
-    if block < 0:
-        return _NONE
-    call, record = home.code.calls[index], module.blocks[block]
+    block = -1 if target is None else target[0].called_block(target[1])
+    if target is None or block < 0 or target[0].path not in context.project.modules:
+        return []
+    call, record = home.code.calls[index], target[0].blocks[block]
     skipped = 1 if record.params[:1] in (("self",), ("cls",)) else 0
     names = [key for key, value in call.keywords if value == Ref(name)]
-    places = [at for at, value in enumerate(call.args) if value == Ref(name)]
-    names += [record.params[at + skipped] for at in places if at + skipped < len(record.params)]
-    found: set[str] = set()
-    for one in names:
-        keys = changed_keys(context, module, block, one, hops - 1)
-        if keys is None:
-            return EVERY
-        found |= keys
-    return frozenset(found)
+    places = [at + skipped for at, value in enumerate(call.args) if value == Ref(name)]
+    names += [record.params[at] for at in places if at < len(record.params)]
+    return [(target[0].path, block, one) for one in names]
 
 
 def _changes(module: Module) -> _Changes:
     writes: dict[str, list[tuple[int, Keys]]] = defaultdict(list)
-    given: dict[str, list[int]] = defaultdict(list)
+    given: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for target, binds in module.dotted.items():
         name, key = _root(target), _last(target)
         if name != target:
@@ -96,7 +103,7 @@ def _changes(module: Module) -> _Changes:
                 writes[_root(holder.removesuffix(".__dict__"))].append((call.block, _updated(call, last)))
         for value in (*call.args, *(one for _, one in call.keywords)):
             if isinstance(value, Ref):
-                given[value.name].append(index)
+                given[value.name].append((call.block, index))
     return _Changes(dict(writes), dict(given))
 
 

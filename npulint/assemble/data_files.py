@@ -28,6 +28,7 @@ _STREAMS = ("stream", "fp", "f", "s", "file_", "filename", "file", "doc")
 _MOST = 4000  # values of a file; those with more are records
 _FILES = 8  # that one call may load
 _DEPTH = 6
+_DEEP = 12  # folders around a module
 
 
 class DataFiles:
@@ -79,18 +80,26 @@ class DataFiles:
     def _file(self, path: FilePath, module: Module) -> str:
         """The file of the project that a path means; empty if none, or one of several."""
         text = posixpath.normpath(path.text)
-        if path.anchored or text in self._files:
+        if path.anchored:
             return text if text in self._files else ""
         if text.startswith(("/", "~")) or "$" in text:
             return ""
-        root = self._context.project.root
-        for folder in (root, module.folder):
-            whole = posixpath.normpath(posixpath.join(folder, text))
-            if whole in self._files:
-                return whole
+        wholes = {posixpath.normpath(posixpath.join(folder, text)) for folder in self._folders(module)}
+        fitting = sorted(wholes & self._files.keys())
         tail = "/" + "/".join(part for part in text.split("/") if part != "..")
-        fitting = [one for one in self._by_name.get(posixpath.basename(text), ()) if f"/{one}".endswith(tail)]
+        if not fitting and tail.count("/") > 1:  # the working directory is another folder of the project
+            fitting = [one for one in self._by_name.get(posixpath.basename(text), ()) if f"/{one}".endswith(tail)]
         return fitting[0] if len(fitting) == 1 else ""
+
+    def _folders(self, module: Module) -> list[str]:
+        """Where a program may run: the folder of a module, and those around it."""
+        root = posixpath.normpath(self._context.project.root or ".")
+        found = [root]
+        folder = posixpath.normpath(module.folder or ".")
+        while folder not in (root, ".", "/", "") and len(found) < _DEEP:
+            found.append(folder)
+            folder = posixpath.dirname(folder)
+        return found
 
     def _value(self, path: str) -> Value | None:
         if path not in self._held:

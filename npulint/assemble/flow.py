@@ -29,6 +29,7 @@ _STEPS = 600  # expressions that one question may look at; many branches would m
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
 _SAME_NUMBER = frozenset(("numpy.float32", "numpy.float64"))
+_TAKING = frozenset(("get", "pop", "getattr"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _CONSTANTS = ("tensorflow.", "torch.", "npu_bridge.", "npu_device.")
@@ -82,7 +83,8 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
     if holder.written:
         if holder.name == "os.environ":
             return PossibleValues((), False, f"${index}")
-        option = option_value(holder.sibling(Ref(f"{holder.written}.{index}"))) if isinstance(index, str) else None
+        may_be = isinstance(index, str) and not loaded(holder)
+        option = option_value(holder.sibling(Ref(f"{holder.written}.{index}"))) if may_be else None
         if option is not None:
             return option
     if index is None:
@@ -102,16 +104,16 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
 
 def _of_name(value: Expression) -> PossibleValues:
     name, module, block = value.written, value.module, value.scope.block
+    head, _, field = name.rpartition(".")
+    held = entry(loaded(value.sibling(Ref(head))), field) if head and name not in module.dotted else []
+    if held:
+        return merge([known(one) for one in held])
     option = option_value(value)
     if option is not None:  # the script itself may set another value
         return PossibleValues(option.values, False, option.symbol) if name in module.dotted else option
     bound = value.context.bindings(module, name, block, value.line)
     if "." in name and not (bound and bound[0][1].target == name):
-        holder, _, field = name.rpartition(".")
-        held = entry(loaded(value.sibling(Ref(holder))), field)
-        if held:
-            return merge([known(one) for one in held])
-        given = [one.get(field) for one in fields(value.sibling(Ref(holder)))]
+        given = [one.get(field) for one in fields(value.sibling(Ref(head)))]
         if given and None not in given:
             return merge([known(one) for one in given if one is not None])
     if not bound:
@@ -244,10 +246,9 @@ def _of_result(value: Expression) -> PossibleValues:
     here = value.elsewhere(module, call.callee, call.block, call.line)
     if name in _ENVIRONMENT:
         return _of_environment(here, call)
-    if last in ("get", "pop", "getattr") or name == "getattr":
-        held = _of_entry(here, call)
-        if held is not None:
-            return held
+    held = _of_entry(here, call) if last in _TAKING else None
+    if held is not None:
+        return held
     if name == "isinstance" and len(call.args) == 2:
         return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
     if name in _SAME_NUMBER and len(call.args) == 1:

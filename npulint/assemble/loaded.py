@@ -22,7 +22,7 @@ _STEPS = 600
 _MOST = 8
 _HOLDING = lazy_compile(
     r"(?i)(?:^|\.)(?:dict|ordereddict|copy|deepcopy|easydict|edict|munch\w*|fromdict|from_dict|box|configbox|dotmap"
-    r"|attr_?dict|addict|dot_?dict|create|to_container|to_object|to_?dict|simplenamespace|namespace|configdict|cfgnode"
+    r"|attr_?dict|addict|dot_?dict|omegaconf\.create|to_container|to_object|to_?dict|simplenamespace|namespace|configdict|cfgnode"
     r"|config|struct|bunch|objdict|dict_?(?:2|to)_?\w+|vars|mappingproxytype)$"
 )
 """What gives an object with the same entries as its argument, or the object whose method it is."""
@@ -168,7 +168,7 @@ def _held(here: _E, call: Call) -> list[_E]:
     holder = receiver_of(call)
     given = [*call.args[:1], *(one for key, one in call.keywords if key == "**")]
     values = given or ([] if holder is None else [holder])
-    found = _any([loaded(here.sibling(one)) for one in values])
+    found = _merged([loaded(here.sibling(one)) for one in values])
     return [softer(one, frozenset(key for key, _ in call.keywords)) for one in found]
 
 
