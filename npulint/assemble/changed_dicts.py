@@ -29,8 +29,8 @@ _Name = tuple[str, int, str]
 
 
 class _Changes(msgspec.Struct, frozen=True):
-    """By the name of a dict in a module, the blocks in which it is changed, with the keys, and those in which a call gets
-    it, with the number of the call."""
+    """By the name of a dict in a module, the blocks in which it is changed, with the keys, and those in which a
+    call gets it, with the number of the call."""
 
     writes: dict[str, list[tuple[int, Keys]]]
     given: dict[str, list[tuple[int, int]]]
