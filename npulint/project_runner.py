@@ -31,6 +31,8 @@ from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
 _BYTES = 40  # of source for a call, assignment or import
+_CODE = ("python", "notebook")
+_LIBRARIES = (b"yaml", b"YAML", b"json", b"toml", b"OmegaConf")
 _FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
 
 
@@ -48,7 +50,7 @@ class Evaluator(msgspec.Struct, frozen=True):
         number of files finished."""
         data = {**self.settings.piped(), **data}
         budget = self.settings.limits()
-        loaded = [load(source, data.get(source.path), budget) for source in sources]
+        loaded = loaded_files(sources, data, budget)
 
         def read() -> list[FileFacts]:
             files = facts_of(loaded, self.cache, advance, budget)
@@ -77,6 +79,21 @@ class Evaluator(msgspec.Struct, frozen=True):
         if not ran_out(results.files):
             self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
+
+
+def loaded_files(
+    sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, budget: Budget = GENEROUS
+) -> list[LoadedFile]:
+    """The files of a project, loaded; data files only where some code may load them. `data` is as for `Evaluator`."""
+    loaded = {id(one): load(one, data.get(one.path), budget) for one in sources if one.kind != "data"}
+    if len(loaded) < len(sources) and any(_may_load(one.data) for one in loaded.values() if one.file.kind in _CODE):
+        loaded.update((id(one), load(one, data.get(one.path), budget)) for one in sources if one.kind == "data")
+    return [loaded[id(one)] for one in sources if id(one) in loaded]
+
+
+def _may_load(code: bytes) -> bool:
+    """Whether code may load YAML, JSON or TOML."""
+    return (b"load" in code or b"from" in code) and any(name in code for name in _LIBRARIES)
 
 
 def facts_of(
@@ -125,6 +142,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     related_files: frozenset[str] | None = None
     own = configured_op_list(settings) if listed_ops(files) else None
     assembled = assemble(root, files, *settings.declared(), None if own is None else own.ops)
+    files = [file for file in files if file.kind != "data"]
     inferred = chips_of(files, assembled, settings)
     chips = target_chips(settings.target, inferred.named, inferred.unlikely)
     around = settings.tree_around(root)

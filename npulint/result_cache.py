@@ -72,16 +72,19 @@ def cached_facts(
     loaded: Sequence[LoadedFile], store: Cache, advance: Advance = no_progress, budget: Budget = GENEROUS
 ) -> list[FileFacts]:
     """The facts of files, from the cache where it has them; facts that are read are stored. Graphs are not cached: they
-    are large, and loading them is reading them."""
-    keys = [key(engine_version(), item.file.path, item.file.kind, item.data) for item in loaded]
-    known = store.get_many(keys)
+    are large, and loading them is reading them; so it is of data files."""
+    keys = [
+        b"" if item.file.kind == "data" else key(engine_version(), item.file.path, item.file.kind, item.data)
+        for item in loaded
+    ]
+    known = store.get_many(list(filter(None, keys)))
     files: list[FileFacts] = []
     fresh: dict[bytes, bytes] = {}
     for item, name in zip(loaded, keys, strict=True):
         facts = _decoded(known.get(name))
         if facts is None:
             facts = read(item, budget=budget)
-            if item.problem is None and item.graph is None and item.facts is None and not ran_out([facts]):
+            if name and item.problem is None and item.graph is None and item.facts is None and not ran_out([facts]):
                 fresh[name] = encode(facts)
         files.append(facts)
         advance(1)

@@ -42,9 +42,14 @@ def check_projects(
 
 
 def _processes(projects: Projects, settings: Settings) -> int:
-    files = sum(len(sources) for sources in projects.values())
+    files = sum(map(_weight, projects.values()))
     number = settings.jobs or (min(_MAX_PROCESSES, os.cpu_count() or 1) if files >= _PARALLEL_FROM else 1)
     return min(number, len(projects))
+
+
+def _weight(sources: list[SourceFile]) -> int:
+    """The number of files that are read whether or not programs load them."""
+    return sum(1 for source in sources if source.kind != "data")
 
 
 def _in_turn(
@@ -57,7 +62,7 @@ def _in_turn(
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
             outcomes.append(pool.shared(evaluator.project(root, sources, advance=advance)))
-            waiting += len(sources)
+            waiting += _weight(sources)
             if waiting > _COLLECT_AFTER:
                 gc.collect()
                 waiting = 0

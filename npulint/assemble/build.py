@@ -10,6 +10,7 @@ import msgspec
 
 from npulint.assemble.configured.programs import ConfiguredTraining
 from npulint.assemble.context import Context
+from npulint.assemble.data_files import DataFiles
 from npulint.assemble.environment_variables import typed
 from npulint.assemble.index import FactTable, table
 from npulint.assemble.launches.launch_options import launch_options
@@ -84,8 +85,14 @@ def assembled(
 ) -> Assembled:
     """A project with its programs. `adapter`, `torch` and `cann` are the declared releases of TF Adapter, PyTorch and
     CANN (by default the pinned release of PyTorch); `soc` is the declared SoC family."""
-    project = Project(root, files)
+    data: list[FileFacts] = []
+    code: list[FileFacts] = []
+    for file in files:
+        (data if file.kind == "data" else code).append(file)
+    project = Project(root, code)
     context = Context(project, torch or torch_release(project.files))
+    held = DataFiles(context, [*data, *project.files])
+    context.load = held.load if held.are_loaded else None
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed

@@ -8,9 +8,11 @@ from typing import Any, Protocol, TypeVar
 
 from npulint.assemble.bindings import Bindings
 from npulint.assemble.launches.options import Options
+from npulint.assemble.module import Module
 from npulint.assemble.names import Names
 from npulint.assemble.project import Project
 from npulint.assemble.recursion import Recursion
+from npulint.facts.code import Value
 from npulint.lazy_regex import lazy_compile
 
 _RELEASE = lazy_compile(r"(\d+)\.(\d+)")
@@ -33,6 +35,7 @@ class Context:
         self.walks: dict[object, Recursion] = {}  # see `npulint.assemble.walker`
         self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.assemble.walker`
         self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.assemble.situations`
+        self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.assemble.data_files`
         self._worked_out: dict[object, Any] = {}
 
     @property

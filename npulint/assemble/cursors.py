@@ -433,7 +433,9 @@ class Expr(Expression, frozen=True):
         found = [one.value for one in self.assignments]
         function = self.passed_to
         if function is not None:
-            found += [passed for _, passed in function.passed(self.written) if passed is not None]
+            site = self.context.assumed.get((function.path, function.block))
+            given = [(call, one) for call, one in function.passed(self.written) if one is not None]
+            found += [one for call, one in given if site is None or site == (call.path, call.index)]
         return found
 
 

@@ -34,42 +34,62 @@ _WRITING = ("w", "a", "x")
 
 class FilePath(msgspec.Struct, frozen=True):
     """A path. `anchored`: it begins at a file of the project, so it is written as the paths of the project's files
-    are; others are relative to the working directory, or absolute."""
+    are; others are relative to the working directory, or absolute. `chosen`: it is one of several, or an option names
+    it; `sure`: where no option names another one, there are no others."""
 
     text: str
     anchored: bool = False
+    chosen: bool = False
+    sure: bool = True
 
     def to(self, other: FilePath) -> FilePath:
         """This folder joined with another path."""
         is_whole = other.anchored or other.text.startswith("/")
-        return other if is_whole else FilePath(posixpath.join(self.text, other.text), self.anchored)
+        return other if is_whole else self._with(posixpath.join(self.text, other.text), other)
 
-    def followed_by(self, text: str) -> FilePath:
-        """The path with a text after it."""
-        return FilePath(self.text + text, self.anchored)
+    def followed_by(self, other: FilePath) -> FilePath:
+        """The path with another text after it."""
+        return self._with(self.text + other.text, other)
+
+    def renamed(self, text: str) -> FilePath:
+        """Another path that is as certain."""
+        return msgspec.structs.replace(self, text=text)
+
+    def _with(self, text: str, other: FilePath) -> FilePath:
+        return FilePath(text, self.anchored, self.chosen or other.chosen, self.sure and other.sure)
 
     @property
     def folder(self) -> FilePath:
         """The folder around it; of an anchored path also those above the project's."""
         path = posixpath.normpath(self.text)
         outside = (self.anchored and path in (".", "..")) or path.endswith("/..")
-        return FilePath(posixpath.join(path, "..") if outside else posixpath.dirname(path), self.anchored)
+        return self.renamed(posixpath.join(path, "..") if outside else posixpath.dirname(path))
 
 
 Paths = list[FilePath]
 
 
-@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
 def file_paths(value: Expr) -> Paths:
-    """The paths that an expression may be; empty when one of them is not known."""
+    """The paths that an expression is; empty when one of them is not known, or may be given by an option."""
+    found = possible_paths(value)
+    return [] if any(one.chosen or not one.sure for one in found) else found
+
+
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+def possible_paths(value: Expr) -> Paths:
+    """The paths that an expression may be, also those that options name by default or that launchers pass; empty when
+    one of them is not known."""
     if value.written == "__file__":
         return [FilePath(value.module.path, True)]
     head, _, last = value.written.rpartition(".")
     if last == "parent" and head:
-        return [one.folder for one in file_paths(value.scope.named(head, value.line))]
+        return [one.folder for one in possible_paths(value.scope.named(head, value.line))]
     known = value.known
-    if isinstance(known.single, str):
-        return [] if known.symbol else [FilePath(known.single)]
+    if isinstance(known.single, str) and not known.symbol:
+        return [FilePath(known.single)]
+    texts = [text for text in known.values[:_MOST] if isinstance(text, str) and text]
+    if texts:
+        return [FilePath(text, chosen=True, sure=known.exact) for text in texts]
     if value.call is not None:
         return _of_call(value.call)
     if value.operator:
@@ -79,14 +99,14 @@ def file_paths(value: Expr) -> Paths:
 
 def _each(values: Sequence[Expr]) -> Paths:
     """The paths of all of some alternatives; empty when one is unknown."""
-    found = [file_paths(one) for one in values[:_MOST]]
+    found = [possible_paths(one) for one in values[:_MOST]]
     return [path for paths in found for path in paths] if all(found) else []
 
 
 def _of_operation(value: Expr) -> Paths:
     operands, attribute = value.operands(), value.attribute
     if attribute is not None:
-        return [one.folder for one in file_paths(attribute[0])] if attribute[1] == "parent" else []
+        return [one.folder for one in possible_paths(attribute[0])] if attribute[1] == "parent" else []
     if value.operator == "/":
         return _combined(operands, lambda a, b: a.to(b))
     if value.operator in ("+", "join"):
@@ -98,7 +118,7 @@ def _of_operation(value: Expr) -> Paths:
     if value.operator == "[]":
         return _of_element(operands[0], operands[1].single)
     item = assumed_item(value)
-    return [] if item is None else file_paths(item)
+    return [] if item is None else possible_paths(item)
 
 
 def _of_element(holder: Expr, index: object) -> Paths:
@@ -108,12 +128,12 @@ def _of_element(holder: Expr, index: object) -> Paths:
         return _each([one for one in shown if one is not None])
     call, attribute = holder.call, holder.attribute
     if call is not None and call.name == "os.path.split" and index == 0 and call.args:
-        return [one.folder for one in file_paths(call.args[0])]
+        return [one.folder for one in possible_paths(call.args[0])]
     head, _, last = holder.written.rpartition(".")
     inner = attribute[0] if attribute is not None else holder.scope.named(head, holder.line) if head else None
     if inner is None or "parents" not in (last, attribute and attribute[1]) or not isinstance(index, int):
         return []
-    found = file_paths(inner)
+    found = possible_paths(inner)
     for _ in range(index + 1 if 0 <= index < _DEPTH else 0):
         found = [one.folder for one in found]
     return found
@@ -128,12 +148,12 @@ def _of_call(call: CallSite) -> Paths:
     if last == "joinpath" and receiver is not None:
         return _combined([receiver, *call.args], lambda a, b: a.to(b))
     if last in ("with_name", "with_suffix") and receiver is not None and call.args:
-        return _renamed(last, file_paths(receiver), call.args[0].single)
+        return _renamed(last, possible_paths(receiver), call.args[0].single)
     if name == "os.path.dirname" and call.args:
-        return [one.folder for one in file_paths(call.args[0])]
+        return [one.folder for one in possible_paths(call.args[0])]
     if name in _SAME or last in _SAME_LAST:
         source = call.args[0] if call.args and last not in ("encode", "decode") else receiver
-        return [] if source is None else file_paths(source)
+        return [] if source is None else possible_paths(source)
     if last == "format" and receiver is not None and receiver.text:
         return _filled(receiver, "{}", call.args)
     return [] if call.target is None or call.target.kind == "class" else _each(call.target.returns)
@@ -144,11 +164,11 @@ def _renamed(how: str, paths: Paths, given: object) -> Paths:
         return []
     if how == "with_name":
         return [one.folder.to(FilePath(given)) for one in paths]
-    return [FilePath(posixpath.splitext(one.text)[0] + given, one.anchored) for one in paths]
+    return [one.renamed(posixpath.splitext(one.text)[0] + given) for one in paths]
 
 
 def _concatenated(before: FilePath, after: FilePath) -> FilePath:
-    return after if after.anchored else before.followed_by(after.text)
+    return after if after.anchored else before.followed_by(after)
 
 
 def _filled(template: Expr, placeholder: str, values: Sequence[Expr]) -> Paths:
@@ -163,7 +183,7 @@ def _filled(template: Expr, placeholder: str, values: Sequence[Expr]) -> Paths:
 def _combined(parts: Sequence[Expr], join: Callable[[FilePath, FilePath], FilePath]) -> Paths:
     """All paths that consist of the paths of some parts."""
     found: Paths = []
-    alternatives = [file_paths(part) for part in parts]
+    alternatives = [possible_paths(part) for part in parts]
     for chosen in product(*alternatives) if parts and all(alternatives) else ():
         path = chosen[0]
         for one in chosen[1:]:
@@ -205,17 +225,17 @@ class ProjectFiles:
 
 def is_written(context: Context, path: FilePath) -> bool:
     """Whether the project itself writes a file of this name."""
-    return posixpath.basename(path.text) in _written(context)
+    return posixpath.basename(path.text) in {posixpath.basename(one) for one in written_paths(context)}
 
 
 @once
-def _written(context: Context) -> frozenset[str]:
-    """The names of the files that the project writes."""
+def written_paths(context: Context) -> frozenset[str]:
+    """The paths of the files that the project writes, as written."""
     found: set[str] = set()
     for module in module_scopes(context):
         for call in module.calls_named("open", "GFile", "write_text", "copy", "copyfile"):
             target = _target(call)
-            found.update(posixpath.basename(one.text) for one in ([] if target is None else file_paths(target)))
+            found.update(one.text for one in ([] if target is None else file_paths(target)))
     return frozenset(found)
 
 

@@ -12,6 +12,7 @@ from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.callers import knows_callers, passed
 from npulint.assemble.context import Context, once
 from npulint.assemble.expressions import Expression
+from npulint.assemble.loaded import entry, loaded
 from npulint.assemble.mappings import fields, mappings
 from npulint.assemble.module import Module
 from npulint.assemble.named_numbers import FINFO, limit_of, named_number
@@ -19,7 +20,7 @@ from npulint.assemble.objects import assumed_item, elements, returned
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
-from npulint.facts.code import Call, CallResult, Const, Op, Ref, Value
+from npulint.facts.code import Call, CallResult, Const, Op, Ref, Table, Value
 from npulint.facts.values import NONE, NOTHING, PossibleValues, merge
 
 _HOPS = 5  # calls that a value is followed out of, from one parameter to the next
@@ -28,6 +29,7 @@ _STEPS = 600  # expressions that one question may look at; many branches would m
 _SAME = frozenset(("str", "int", "float", "bool", "bytes", "list", "tuple", "repr", "abs", "set"))
 _SAME_LAST = frozenset(("as_bytes", "as_str", "as_text", "as_str_any", "constant", "encode", "decode", "to_bytes"))
 _SAME_NUMBER = frozenset(("numpy.float32", "numpy.float64"))
+_TAKING = frozenset(("get", "pop", "getattr"))
 _ENVIRONMENT = frozenset(("os.getenv", "os.environ.get"))
 _TYPES: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 _CONSTANTS = ("tensorflow.", "torch.", "npu_bridge.", "npu_device.")
@@ -52,7 +54,8 @@ def _of_operation(value: Expression) -> PossibleValues:
     if value.operator == "[]":
         return _of_element(*value.operands())
     if value.operator == ".":
-        return _of_limit(*value.operands())
+        held = loaded(value)
+        return merge([known(one) for one in held]) if held else _of_limit(*value.operands())
     if value.operator == "iter":
         item = assumed_item(value)
         return NOTHING if item is None else known(item)
@@ -80,7 +83,8 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
     if holder.written:
         if holder.name == "os.environ":
             return PossibleValues((), False, f"${index}")
-        option = option_value(holder.sibling(Ref(f"{holder.written}.{index}"))) if isinstance(index, str) else None
+        may_be = isinstance(index, str) and not loaded(holder)
+        option = option_value(holder.sibling(Ref(f"{holder.written}.{index}"))) if may_be else None
         if option is not None:
             return option
     if index is None:
@@ -100,13 +104,16 @@ def _of_element(holder: Expression, key: Expression) -> PossibleValues:
 
 def _of_name(value: Expression) -> PossibleValues:
     name, module, block = value.written, value.module, value.scope.block
+    head, _, field = name.rpartition(".")
+    held = entry(loaded(value.sibling(Ref(head))), field) if head and name not in module.dotted else []
+    if held:
+        return merge([known(one) for one in held])
     option = option_value(value)
     if option is not None:  # the script itself may set another value
         return PossibleValues(option.values, False, option.symbol) if name in module.dotted else option
     bound = value.context.bindings(module, name, block, value.line)
     if "." in name and not (bound and bound[0][1].target == name):
-        holder, _, field = name.rpartition(".")
-        given = [one.get(field) for one in fields(value.sibling(Ref(holder)))]
+        given = [one.get(field) for one in fields(value.sibling(Ref(head)))]
         if given and None not in given:
             return merge([known(one) for one in given if one is not None])
     if not bound:
@@ -239,6 +246,9 @@ def _of_result(value: Expression) -> PossibleValues:
     here = value.elsewhere(module, call.callee, call.block, call.line)
     if name in _ENVIRONMENT:
         return _of_environment(here, call)
+    held = _of_entry(here, call) if last in _TAKING else None
+    if held is not None:
+        return held
     if name == "isinstance" and len(call.args) == 2:
         return _of_type_test(known(here.sibling(call.args[0])), here.sibling(call.args[1]))
     if name in _SAME_NUMBER and len(call.args) == 1:
@@ -263,6 +273,23 @@ def _of_result(value: Expression) -> PossibleValues:
     if all(one.scope.kind in ("if", "loop", "except") for one in results):
         parts.append(NONE)  # it may come to its end
     return merge(parts) if results else NOTHING
+
+
+def _of_entry(here: Expression, call: Call) -> PossibleValues | None:
+    """What ``cfg.get("key", default)`` gives of the file that was loaded; None for other objects."""
+    holder = receiver_of(call)
+    values = [here.sibling(one) for one in (*([] if holder is None else [holder]), *call.args)]
+    holders = [one for one in loaded(values[0]) if isinstance(one.value, Table)] if len(values) > 1 else []
+    key = known(values[1]).single if holders else None
+    if key is None:
+        return None
+    default = known(values[2]) if len(values) > 2 else NONE
+    parts = []
+    for one in holders:
+        held = one.element(key)
+        is_whole = isinstance(one.value, Table) and None not in one.value.keys
+        parts.append(known(held) if held is not None else default if is_whole else merge([default, NOTHING]))
+    return merge(parts)
 
 
 def _of_type_test(value: PossibleValues, asked: Expression) -> PossibleValues:

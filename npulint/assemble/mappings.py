@@ -10,6 +10,7 @@ import msgspec
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.callers import callers, passed
 from npulint.assemble.expressions import Expression
+from npulint.assemble.loaded import loaded
 from npulint.assemble.module import Module
 from npulint.assemble.objects import displays, returned, sites
 from npulint.assemble.walker import walker
@@ -62,6 +63,9 @@ def mappings(value: _E) -> list[Mapping[_E]]:
     read = value.value
     if isinstance(read, Table):
         return _of_table(value, read)
+    held = loaded(value)
+    if held:
+        return [one for part in held if isinstance(part.value, Table) for one in mappings(part)]
     if isinstance(read, Ref):
         return _of_name(value, read.name)
     if isinstance(read, CallResult):
@@ -286,7 +290,7 @@ def _of_named_tuple(value: _E, home: Module, call: Call) -> list[Mapping[_E]] | 
 @walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
 def items(value: _E) -> list[_E]:
     """What a loop over an expression goes through, one after the other; empty when it is not known."""
-    shown = displays(value) if isinstance(value.value, Ref | SequenceDisplay | CallResult) else []
+    shown = displays(value) if isinstance(value.value, Ref | SequenceDisplay | CallResult | Op) else []
     sequences = [one.items for one in shown if one.is_display]
     if sequences and not any(item.operator == "star" for one in sequences for item in one):
         return [item for one in sequences[:_MOST] for item in one][:_LARGEST]

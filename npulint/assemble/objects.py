@@ -8,6 +8,7 @@ from typing import TypeVar
 from npulint.assemble.bindings import may_be_passed, taker
 from npulint.assemble.callers import Site, passed
 from npulint.assemble.expressions import Expression
+from npulint.assemble.loaded import loaded
 from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 from npulint.facts.code import CallResult, Const, Function, Op, Ref, Scalar, SequenceDisplay, Table
@@ -30,6 +31,9 @@ def displays(value: _E) -> list[_E]:
     item = assumed_item(value)
     if item is not None:
         return displays(item)
+    held = [one for one in loaded(value) if isinstance(one.value, SequenceDisplay | Table)]
+    if held:
+        return held
     return _displays_behind(value) if isinstance(value.value, Ref | CallResult) else []
 
 

@@ -22,7 +22,9 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = _settings(words, options, host, lang)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
-        host.write("".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files})))
+        host.write(
+            "".join(f"{path}\n" for path in sorted({leading(file.path) for file in found.files if file.kind != "data"}))
+        )
         return 0
     if settings.reference:
         require(settings.reference, settings.language())

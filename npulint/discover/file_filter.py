@@ -12,11 +12,13 @@ from npulint.discover.kinds import (
     ARTIFACT,
     CONFIGURATION,
     CPP_LIMIT,
+    DATA,
     GRAPH,
     JSON_LIMIT,
     PASSING,
     is_cuda,
     is_mixlist,
+    may_be_loaded,
     may_be_mixlist,
     may_configure,
 )
@@ -38,7 +40,7 @@ def of_text(location: str, kinds: tuple[str, ...], data: bytes, most: int, named
         if may_configure(os.path.basename(location)) and counts(location, CONFIGURATION[0], len(data), most, data):
             kinds = CONFIGURATION
         elif not named or kinds == CONFIGURATION:
-            return ()
+            return DATA if not named and may_be_loaded(os.path.basename(location), len(data)) else ()
     limit = limit_of(kinds, most)
     return Problem(shown(location), "too-large", f"{len(data)} > {limit}") if len(data) > limit else kinds
 

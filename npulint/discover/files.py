@@ -29,12 +29,14 @@ from npulint.discover.kinds import (
     ARTIFACT,
     CODE,
     CONFIGURATION,
+    DATA,
     GRAPH,
     JSON_LIMIT,
     PASSING,
     SourceFile,
     kinds_by_content,
     kinds_of,
+    may_be_loaded,
     may_configure,
     possible_kinds,
 )
@@ -55,6 +57,8 @@ MAX_ENTRIES = 5_000_000
 
 MAX_FILES = 200_000
 """Maximum files below a named path that are read."""
+
+_MAX_DATA = 10_000  # files that programs may load; what else there is are records
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
@@ -124,6 +128,7 @@ class _Finder:
         self._times: dict[str, int] = {}
         self._excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
         self._found: list[tuple[bool, SourceFile, tuple[int, int]]] = []
+        self._data: list[tuple[bool, SourceFile, tuple[int, int]]] = []
         self._problems: dict[str, Problem] = {}
         self._folders: set[tuple[int, int]] = set()
         self._named: set[str] = set()
@@ -136,8 +141,10 @@ class _Finder:
         files: dict[tuple[str, str], SourceFile] = {}
         first: dict[tuple[int, int], str] = {}
         aliases: dict[str, str] = {}
-        self._found.sort(key=lambda found: (found[0], found[1].path))  # real files before links to them
-        for _, file, identity in self._found:
+        loading = any(file.kind in ("python", "notebook") for _, file, _ in self._found)
+        found = [*self._found, *(self._data if loading else ())]
+        found.sort(key=lambda found: (found[0], found[1].path))  # real files before links to them
+        for _, file, identity in found:
             kept = first.setdefault(identity, file.path) if identity[1] else file.path
             if kept == file.path:
                 files.setdefault((file.path, file.kind), file)
@@ -342,7 +349,7 @@ class _Finder:
             self._problem(location, verdict.reason, verdict.detail)
             return
         for kind in verdict:
-            self._found.append((False, SourceFile(shown(location), kind, location, base, len(data)), (0, 0)))
+            self._add(False, SourceFile(shown(location), kind, location, base, len(data)), (0, 0))
 
     def _entries(self, prefix: str, top: bool) -> list[os.DirEntry[str]]:
         location = prefix or "."
@@ -416,14 +423,23 @@ class _Finder:
             return
         identity = (status.st_dev, status.st_ino)
         for kind in kinds:
-            self._found.append((link, SourceFile(shown(location), kind, location, base, size), identity))
+            self._add(link, SourceFile(shown(location), kind, location, base, size), identity)
+
+    def _add(self, link: bool, file: SourceFile, identity: tuple[int, int]) -> None:
+        if file.kind != "data":
+            self._found.append((link, file, identity))
+        elif len(self._data) < _MAX_DATA:
+            self._data.append((link, file, identity))
 
     def _otherwise(self, location: str, kinds: tuple[str, ...], size: int) -> tuple[str, ...]:
         """The kinds of a file whose content does not match its name."""
         if kinds == ("mixlist",) and counts(location, "graph", size, 0):
             return GRAPH
-        settings = kinds != CONFIGURATION and may_configure(os.path.basename(location))
-        return CONFIGURATION if settings and self._counts(location, CONFIGURATION, size) else ()
+        name = os.path.basename(location)
+        settings = kinds != CONFIGURATION and may_configure(name)
+        if settings and self._counts(location, CONFIGURATION, size):
+            return CONFIGURATION
+        return DATA if may_be_loaded(name, size) else ()
 
     def _counts(self, location: str, kinds: tuple[str, ...], size: int) -> bool:
         """Whether a file whose name only hints at its kind is of that kind."""

@@ -46,6 +46,7 @@ _SUFFIX = {
     "ptl": ("graph",),
     "jit": ("graph",),
 }
+_DATA = frozenset(("yaml", "yml", "json", "toml"))
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
 REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
 _LIST = lazy_compile(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
@@ -66,6 +67,12 @@ CPP_LIMIT = 64 * 1024
 CONFIGURATION = ("configuration",)
 """The kinds of a configuration file: `npulint.discover.configurations` decides whether it starts a training, and
 comparisons read those that programs load."""
+
+DATA = ("data",)
+"""The kinds of a small data file that a program of its project may load: only programs that do give it a meaning."""
+
+DATA_LIMIT = 16 * 1024
+"""Maximum bytes of such a file; in larger ones are no settings, but records."""
 
 GRAPH = ("graph",)
 """The kinds of a file that may hold a graph: `npulint.discover.graphs` decides."""
@@ -116,6 +123,11 @@ def possible_kinds(name: str) -> tuple[str, ...]:
 def may_configure(name: str) -> bool:
     """Whether a file called `name` may hold settings of a program."""
     return "." in name and name.rpartition(".")[2].lower() in _CONFIGURATIONS
+
+
+def may_be_loaded(name: str, size: int) -> bool:
+    """Whether a file of this name and size may hold values that a program loads."""
+    return 0 < size <= DATA_LIMIT and "." in name and name.rpartition(".")[2].lower() in _DATA
 
 
 def is_mixlist(data: bytes) -> bool:

@@ -24,6 +24,9 @@ _BEGINNING = 1 << 16  # bytes of a setup.py that are examined
 _START = lazy_compile(r"(?:\w*_)?(?:train|main|run)(?:n?ing|n?er|_\w+|-\w+)?\.py|.+\.sh", re.IGNORECASE)
 _HELPER = lazy_compile(r"(?:utils?|ops?|helpers?|lib|common|config|hooks?|loop|data|base)\.py$", re.IGNORECASE)
 _CODE = ("python", "notebook")
+
+MOST_DATA = 1000
+"""Maximum data files of a project that its programs may load; more are records."""
 _START_FOLDERS = frozenset("test tests scripts script src code bin shell tools train".split())
 
 
@@ -208,4 +211,14 @@ def group(files: Iterable[SourceFile]) -> dict[str, list[SourceFile]]:
         if root is None:
             root = memo[key] = roots.root(*key) or file.base
         groups.setdefault(root, []).append(file)
-    return {root: sorted(groups[root], key=lambda file: (file.path, file.kind)) for root in sorted(groups)}
+    found = {root: _without_idle_data(groups[root]) for root in sorted(groups)}
+    return {root: sorted(files, key=lambda file: (file.path, file.kind)) for root, files in found.items() if files}
+
+
+def _without_idle_data(files: list[SourceFile]) -> list[SourceFile]:
+    """The files of a project without data files that no program there can load, or that are so many that they are
+    records."""
+    data = sum(1 for file in files if file.kind == "data")
+    if data and (data > MOST_DATA or not any(file.kind in _CODE for file in files)):
+        return [file for file in files if file.kind != "data"]
+    return files

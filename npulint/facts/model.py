@@ -150,8 +150,8 @@ class FileFacts(msgspec.Struct, frozen=True):
     """Everything read from one file; the unit of the cache.
 
     `kind` is one of python, notebook, shell, makefile, mixlist, dependency, dockerfile, cuda, configuration, graph,
-    other. Python and notebooks have `code`, graphs `graph`, the other kinds `facts` (which `npulint.facts.encoding`
-    stores); `comments` are suppressions."""
+    data, other. Python and notebooks have `code`, graphs `graph`, data files their `content` (it is parsed if a program
+    loads the file), the other kinds `facts` (which `npulint.facts.encoding` stores); `comments` are suppressions."""
 
     path: str
     kind: str
@@ -160,6 +160,7 @@ class FileFacts(msgspec.Struct, frozen=True):
     problems: list[Problem] = []
     comments: list[Comment] = []
     graph: Graph | None = None
+    content: bytes = b""
 
 
 __all__ = ["Arguments", "Comment", "Fact", "FileFact", "FileFacts", "Problem", "Scalar", "Span"]

@@ -44,6 +44,8 @@ def load(file: SourceFile, content: bytes | None = None, budget: Budget = GENERO
 def read(loaded: LoadedFile, whole: bool = False, budget: Budget = GENEROUS) -> FileFacts:
     """The facts of a loaded file, or why there are none: its content raises nothing, and reading it ends within the
     budget. `whole`: include functions that use no framework."""
+    if loaded.file.kind == "data":
+        return FileFacts(loaded.file.path, "data", content=loaded.data)
     try:
         return within(budget.of_file(len(loaded.data)), lambda: _read(loaded, whole))
     except BudgetError as error:

@@ -131,7 +131,9 @@ class Session:
             problems=project.problems,
         )
         result = finalize(raw, RunContext(self._settings, self._catalogue, lines, ReportScope(project.context_only)))
-        reported = {file.path for file in project.files if file.path not in project.context_only}
+        reported = {
+            file.path for file in project.files if file.kind != "data" and file.path not in project.context_only
+        }
         findings: dict[str, list[Finding]] = {path: [] for path in sorted(reported | {project.alone} - {""})}
         for one in result.findings:
             if not project.alone or one.path == project.alone:

@@ -1,0 +1,169 @@
+"""Data files that the code of a project loads: YAML, JSON and TOML as the dicts, lists and scalars of a program."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite, Expr, call_at
+from npulint.assemble.file_paths import FilePath, possible_paths, written_paths
+from npulint.assemble.loaded import softened
+from npulint.assemble.module import Module
+from npulint.assemble.walker import walker
+from npulint.facts.code import UNKNOWN, Const, SequenceDisplay, Table, Value
+from npulint.facts.model import FileFacts
+from npulint.lazy_regex import lazy_compile
+from npulint.read.configuration import KIND, ConfigLeaf, configuration_leaves
+from npulint.read.source import DecodedSource, decode
+
+_LOADERS = lazy_compile(
+    r"(?:^|\.)(?:yaml|json|simplejson|ujson|json5|commentjson|hjson|toml|tomllib|tomli|rtoml|pytoml|OmegaConf"
+    r"|YAML\(\)|mmcv|mmengine)\.(?:\w+_)?loads?$"
+)
+_MAKERS = frozenset(("from_yaml", "fromYAML", "from_json", "fromJSON", "from_toml", "fromTOML"))
+_WRITTEN = ("load", "loads", "safe_load", "full_load", "unsafe_load", "round_trip_load", *_MAKERS)
+_OPENING = frozenset(("open", "read", "read_text", "read_bytes", "GFile", "FastGFile", "Open", "StringIO", "BytesIO"))
+_STREAMS = ("stream", "fp", "f", "s", "file_", "filename", "file", "doc")
+_MOST = 4000  # values of a file; those with more are records
+_FILES = 8  # that one call may load
+_DEPTH = 6
+_DEEP = 12  # folders around a module
+
+
+class DataFiles:
+    """What the data files of a project hold, parsed when a call is asked that loads one."""
+
+    def __init__(self, context: Context, files: Iterable[FileFacts]) -> None:
+        self._context = context
+        self._files = {posixpath.normpath(file.path): file for file in files if file.kind in ("data", KIND)}
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._files:
+            self._by_name.setdefault(posixpath.basename(path), []).append(path)
+        self._held: dict[str, Value] = {}
+        self._busy: set[tuple[str, int]] = set()
+
+    @property
+    def are_loaded(self) -> bool:
+        """Whether some code may load one of them."""
+        modules = self._context.project.modules.values() if self._files else ()
+        return any(self._loads(call_at(self._context, one, i)) for one in modules for i in one.calls_of(*_WRITTEN))
+
+    def load(self, module: Module, index: int) -> list[Value]:
+        """What a call gives that loads files of the project; empty for all other calls, and where it is not known which
+        files these are."""
+        if module.callee_name(index) not in _WRITTEN or (module.path, index) in self._busy:
+            return []
+        site = call_at(self._context, module, index)
+        if not self._loads(site):
+            return []
+        stream = _stream(site)
+        self._busy.add((module.path, index))
+        try:
+            paths = [] if stream is None else _sources(stream)
+        finally:
+            self._busy.discard((module.path, index))
+        found = [(path, self._file(path, module)) for path in dict.fromkeys(paths)]
+        if not 0 < len(found) <= _FILES or not all(file for _, file in found):
+            return []
+        written = written_paths(self._context)
+        return [
+            value if path.sure and path.text not in written else softened(value)
+            for path, file in found
+            if (value := self._value(file)) is not None
+        ]
+
+    @staticmethod
+    def _loads(site: CallSite) -> bool:
+        return site.last in _MAKERS or bool(_LOADERS.search(site.name))
+
+    def _file(self, path: FilePath, module: Module) -> str:
+        """The file of the project that a path means; empty if none, or one of several."""
+        text = posixpath.normpath(path.text)
+        if path.anchored:
+            return text if text in self._files else ""
+        if text.startswith(("/", "~")) or "$" in text:
+            return ""
+        wholes = {posixpath.normpath(posixpath.join(folder, text)) for folder in self._folders(module)}
+        fitting = sorted(wholes & self._files.keys())
+        tail = "/" + "/".join(part for part in text.split("/") if part != "..")
+        if not fitting and tail.count("/") > 1:  # the working directory is another folder of the project
+            fitting = [one for one in self._by_name.get(posixpath.basename(text), ()) if f"/{one}".endswith(tail)]
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def _folders(self, module: Module) -> list[str]:
+        """Where a program may run: the folder of a module, and those around it."""
+        root = posixpath.normpath(self._context.project.root or ".")
+        found = [root]
+        folder = posixpath.normpath(module.folder or ".")
+        while folder not in (root, ".", "/", "") and len(found) < _DEEP:
+            found.append(folder)
+            folder = posixpath.dirname(folder)
+        return found
+
+    def _value(self, path: str) -> Value | None:
+        if path not in self._held:
+            self._held[path] = _parsed(self._files[path])
+        found = self._held[path]
+        return None if found == UNKNOWN else found
+
+
+def _stream(site: CallSite) -> Expr | None:
+    """What a call loads: a path, an open file, a text."""
+    named = site.keywords
+    return site.args[0] if site.args else next((named[name] for name in _STREAMS if name in named), None)
+
+
+@walker(depth=_DEPTH, otherwise=list)
+def _sources(value: Expr) -> list[FilePath]:
+    """The files that an open file, or a text, may be of; empty when one of them is not known."""
+    call = value.call
+    if call is not None and (call.last in _OPENING or call.name == "open"):
+        mode = call.argument("mode", 1)
+        if mode is not None and isinstance(mode.single, str) and mode.single.startswith(("w", "a", "x")):
+            return []
+        opened = call.receiver if call.last.startswith("read") or (call.last == "open" and not _takes(call)) else None
+        named = call.args[0] if call.args and opened is None else call.keywords.get("file")
+        source = opened if opened is not None else named
+        return [] if source is None else _sources(source)
+    found = possible_paths(value)
+    if found:
+        return found
+    behind = [_sources(one) for one in value.sources]
+    return [path for paths in behind for path in paths] if all(behind) else []
+
+
+def _takes(call: CallSite) -> bool:
+    """Whether an ``open`` is a function that takes a path, not the method of one."""
+    return call.receiver is None or call.name in ("io.open", "codecs.open", "gzip.open", "os.open")
+
+
+def _parsed(file: FileFacts) -> Value:
+    """What a file holds; `UNKNOWN` where it cannot be read."""
+    if file.kind == KIND:
+        leaves = [fact for fact in file.facts if isinstance(fact, ConfigLeaf)]
+    else:
+        source = decode(file.content, file.path, False)
+        leaves = configuration_leaves(source.text, file.path) if isinstance(source, DecodedSource) else []
+    if not 0 < len(leaves) <= _MOST:
+        return UNKNOWN
+    root: dict[str, object] = {}
+    for leaf in leaves:
+        here = root
+        for key in leaf.key[:-1]:
+            inner = here.setdefault(key, {})
+            if not isinstance(inner, dict):
+                return UNKNOWN
+            here = inner
+        here[leaf.key[-1]] = leaf.value if not isinstance(leaf.value, dict) else None
+    return _value(root)
+
+
+def _value(held: object) -> Value:
+    if isinstance(held, dict):
+        if all(key == str(number) for number, key in enumerate(held)):
+            return SequenceDisplay(tuple(_value(inner) for inner in held.values()))
+        return Table(tuple(Const(key) for key in held), tuple(_value(inner) for inner in held.values()))
+    if isinstance(held, tuple):
+        return SequenceDisplay(tuple(_value(inner) for inner in held))
+    return Const(held) if held is None or isinstance(held, str | int | float) else UNKNOWN
