@@ -114,10 +114,16 @@ def varied(source: str, number: int) -> str:
     return re.sub(r"\b(\d{4,})\b", lambda m: str(int(m[1]) + number), source)
 
 
+def samples() -> list[str]:
+    """The sample projects of which copies are made: those that consist of code."""
+    names = (path.name for path in (ROOT / "examples").iterdir() if path.is_dir())
+    return sorted(name for name in names if name != "configured")
+
+
 def make_corpus(target: Path, projects: int) -> None:
     """Variations of the sample projects, each with a README so that it counts as a project."""
     for number in range(projects):
-        for sample in sorted(path.name for path in (ROOT / "examples").iterdir() if path.is_dir()):
+        for sample in samples():
             home = target / f"{sample}_{number}"
             for path in sorted((ROOT / "examples" / sample).rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:

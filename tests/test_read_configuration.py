@@ -316,7 +316,11 @@ def test_configurations_are_found_when_they_are_wanted(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("ignored.yaml\n")
     (tmp_path / ".git").mkdir()
     without = discover([str(tmp_path)])
-    assert {file.kind for file in without.files} == {"python", "mixlist"}
+    assert {file.kind for file in without.files} == {
+        "python",
+        "mixlist",
+        "data",
+    }  # data is only read where it is loaded
     found = discover([str(tmp_path)], DiscoverOptions(configurations=True))
     kinds = {Path(file.path).relative_to(tmp_path).as_posix(): file.kind for file in found.files}
     assert kinds == {

@@ -140,7 +140,8 @@ def _named(one: Fixed | Refusal) -> dict[str, Any]:
 def program_record(program: ProgramSummary) -> dict[str, Any]:
     """An entry script and its readiness checklist."""
     return {
-        **fields_of(program, "entry files framework state file_role started_by configured_by"),
+        **fields_of(program, "entry files framework state file_role started_by"),
+        **({"configured_by": program.configured_by} if program.configured_by else {}),
         "checklist": [_item(item) for item in program.checklist],
     }
 
