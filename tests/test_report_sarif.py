@@ -323,7 +323,7 @@ def test_a_real_project_from_end_to_end(tmp_path: Any, monkeypatch: Any) -> None
             "my model/训练.py": """
                 import tensorflow as tf
                 sess = tf.Session()
-                frozen = tf.Session()  # npulint: ignore[session-without-npu-config] freezes on the host
+                spare = tf.Session()  # npulint: ignore[session-without-npu-config] freezes on the host
                 sess.run(tf.train.AdamOptimizer().minimize(tf.nn.dropout(x, 0.5)))
                 """,
             "old.py": "print 'x'\nexec 'y' in z\n`a`\n",

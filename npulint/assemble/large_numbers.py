@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import scope_at
@@ -30,14 +31,11 @@ def _large_names(context: Context) -> frozenset[str]:
     found = {"", *_LIMITS}
     others: list[tuple[str, list[str]]] = []
     for module in context.project.modules.values():
-        for name, value in _named_values(context, module):
-            if isinstance(value, Const):
-                if _exceeds(value):
-                    found.add(name)
-            elif isinstance(value, Ref | Op | CallResult):
-                lasts = _lasts(module.code, value)
-                if lasts:
-                    others.append((name, lasts))
+        given = module.derive(_given)
+        found.update(given.names)
+        others += given.others
+        for index in given.calls:
+            found.update(_receiving(context, module, index))
     for _ in range(_ROUNDS):
         before = len(found)
         found.update(name for name, lasts in others if not found.isdisjoint(lasts))
@@ -46,20 +44,42 @@ def _large_names(context: Context) -> frozenset[str]:
     return frozenset(found)
 
 
-def _named_values(context: Context, module: Module) -> Iterator[tuple[str, Value]]:
-    """(name, value) of what a module gives to names."""
+class _Given(NamedTuple):
+    """What a module gives to names: those with a large number, others with the names in their values, and the calls
+    with a large number among their positional arguments."""
+
+    names: set[str]
+    others: list[tuple[str, list[str]]]
+    calls: list[int]
+
+
+def _given(module: Module) -> _Given:
     code = module.code
+    found = _Given(set(), [], [])
+    for name, value in _named_values(code):
+        if isinstance(value, Const):
+            if _exceeds(value):
+                found.names.add(name)
+        elif isinstance(value, Ref | Op | CallResult):
+            lasts = _lasts(code, value)
+            if lasts:
+                found.others.append((name, lasts))
+    for index, call in enumerate(code.calls):
+        if any(isinstance(value, Const) and _exceeds(value) for value in call.args):
+            found.calls.append(index)
+    return found
+
+
+def _named_values(code: Code) -> Iterator[tuple[str, Value]]:
+    """(name, value) of what a module gives to names."""
     for assignment in code.assignments:
         yield _last(assignment.target), assignment.value
     for block in code.blocks:
         yield from zip(block.params[len(block.params) - len(block.defaults) :], block.defaults, strict=False)
-    for index, call in enumerate(code.calls):
+    for call in code.calls:
         for key, value in call.keywords:
             if isinstance(value, Const) and _exceeds(value):
                 yield (_option(call.args[0]) if key == "default" and call.args else key), value
-        for value in call.args:
-            if isinstance(value, Const) and _exceeds(value):
-                yield from ((name, value) for name in _receiving(context, module, index))
 
 
 def _receiving(context: Context, module: Module, index: int) -> Iterator[str]:

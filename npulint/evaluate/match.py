@@ -15,6 +15,9 @@ _COSTLY = {
     "matters": 2,
     "active": 3,
     "place": 4,
+    "evaluates": 5,
+    "feeds_model": 6,
+    "loads": 7,
 }  # attributes that follow calls and values through the project
 
 

@@ -127,9 +127,10 @@ def estimators(call: CallSite) -> list[Estimator]:
 @recognizes_in_modules
 def chosen_estimators(module: Scope) -> Iterator[Estimator]:
     """The Estimators whose class is looked up: ``CLASSES[name](…)``, ``getattr(tf.estimator, name)(…)``."""
-    for call in module.all_calls:
-        if not any(key in _GIVEN for key, _ in call.record.keywords):
+    for index, record in enumerate(module.module.code.calls):
+        if not any(key in _GIVEN for key, _ in record.keywords):
             continue
+        call = module.call(index)
         name = call.name
         known = is_maker(name) or call.target is not None or not ("?" in name or name.endswith(("[]", "()")))
         found = [] if known else choices(call.callee)

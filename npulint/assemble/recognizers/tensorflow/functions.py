@@ -39,6 +39,19 @@ def compiled(scope: Scope) -> Flag:
     return "no" if function is None else _runs_compiled(function)
 
 
+@once
+def may_compile(context: Context) -> bool:
+    """Whether anything in a project is compiled: a function is decorated or passed, or a class extends one of Keras."""
+    if _passed_to_function(context).functions:
+        return True
+    modules = module_scopes(context)
+    decorated = (one for module in modules for block in module.blocks_of("function") for one in block.decorators)
+    if any(one.name.removesuffix("()") in COMPILING for one in decorated):
+        return True
+    bases = (base for module in modules for block in module.blocks_of("class") for base in block.bases)
+    return any("keras." in base.name for base in bases)
+
+
 def is_compiled(function: Scope) -> bool:
     """Whether a function itself is compiled."""
     return _made_compiled(function) == "yes"

@@ -3,13 +3,14 @@ in the functions that it calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.tensorflow.functions import compiled
+from npulint.assemble.recognizers.tensorflow.functions import compiled, may_compile
 from npulint.assemble.recognizers.tensorflow.runs import is_session_run
 from npulint.assemble.walker import memoized
 from npulint.data.op_apis import api_words, plain
@@ -79,23 +80,41 @@ def _is_builder(name: str) -> bool:
 @recognizes(matching=lambda name: _is_builder(name) or name.endswith(_ASSIGNING))
 def graph_growth(call: CallSite) -> list[GraphGrowth]:
     """Operations that a loop around session runs creates again in each iteration, on the same graph."""
-    if call.scope.routine not in _near_runs(call.context):  # most operators are built once
+    if not _may_be_repeated(call):  # most operators are built once
         return []
     if not _is_builder(call.name) and not _is_fetched(call):
         return []
-    if compiled(call.scope) == "yes":
-        return []
     found = next(_loops_of(call), None)
-    return [] if found is None else [GraphGrowth(call, call.name, found)]
+    return [] if found is None or _is_compiled(call.scope) else [GraphGrowth(call, call.name, found)]
+
+
+def _is_compiled(scope: Scope) -> bool:
+    return may_compile(scope.context) and compiled(scope) == "yes"
+
+
+def _may_be_repeated(call: CallSite) -> bool:
+    """Whether a call stands in a loop of a function that runs a session, or in what such loops call, a few calls
+    deep."""
+    near = _near_runs(call.context)
+    routine = call.scope.routine
+    return routine in near.called or (routine in near.looping and call.scope.loop is not None)
+
+
+class _NearRuns(NamedTuple):
+    """Functions, and modules outside functions: with loops that may run a session, and those that these loops call."""
+
+    looping: frozenset[Scope]
+    called: frozenset[Scope]
 
 
 @once
-def _near_runs(context: Context) -> frozenset[Scope]:
-    """The functions, and modules outside functions, that may run in a loop that runs a session, a few calls deep."""
+def _near_runs(context: Context) -> _NearRuns:
     runs = [call for module in module_scopes(context) for call in module.calls_named(*_RUNS) if is_run(call)]
     running = _grown({call.scope.routine for call in runs}, _calling)
-    loops = [routine for routine in running if any(call.scope.loop is not None for call in routine.calls)]
-    return frozenset(_grown(set(loops), _called))
+    inside = {routine: [call for call in routine.calls if call.scope.loop is not None] for routine in running}
+    called = _bodies(call for calls in inside.values() for call in calls)
+    looping = frozenset(routine for routine, calls in inside.items() if calls)
+    return _NearRuns(looping, frozenset(_grown(called, lambda routine: _bodies(routine.calls))))
 
 
 def _grown(start: set[Scope], neighbours: Callable[[Scope], set[Scope]]) -> set[Scope]:
@@ -111,8 +130,9 @@ def _calling(function: Scope) -> set[Scope]:
     return {call.scope.routine for call in function.callers} if function.kind == "function" else set()
 
 
-def _called(routine: Scope) -> set[Scope]:
-    targets = (call.target for call in routine.calls)
+def _bodies(calls: Iterable[CallSite]) -> set[Scope]:
+    """What some calls run of the project's own functions."""
+    targets = (call.target for call in calls)
     bodies = (target.called_block for target in targets if target is not None)
     return {body for body in bodies if body is not None}
 
@@ -147,10 +167,11 @@ def _loops_of(call: CallSite) -> Iterator[Scope]:
             yield around
             continue
         function = site.scope.function
-        if function is not None and hops < _HOPS and _is_plain(function):
-            callers = [one for one in function.callers[:_CALLERS] if one not in seen]
-            seen.update(callers)
-            queue += [(one, hops + 1) for one in callers]
+        if function is not None and hops < _HOPS:
+            callers = [one for one in function.callers[:_CALLERS] if one not in seen and _may_be_repeated(one)]
+            if callers and _is_plain(function):
+                seen.update(callers)
+                queue += [(one, hops + 1) for one in callers]
 
 
 def _loops_around(scope: Scope) -> list[Scope]:
@@ -180,7 +201,7 @@ def _is_plain(function: Scope) -> bool:
     """Whether every call of a function runs it to its end on the graph of its caller."""
     if any(one.name not in _HARMLESS for one in function.decorators) or function.last_name == "__init__":
         return False
-    return not _makes_graph(function) and compiled(function) != "yes"
+    return not _makes_graph(function) and not _is_compiled(function)
 
 
 @memoized(meanwhile=bool)
