@@ -11,7 +11,7 @@ import msgspec
 
 from npulint.discover.files import discover
 from npulint.discover.ignore import Excludes
-from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
+from npulint.discover.kinds import CONFIGURATION, DATA, JSON_LIMIT, is_mixlist, kinds_by_content, kinds_of
 from npulint.discover.projects import group
 from npulint.discover.safe_open import read_head
 from npulint.errors import NpulintError
@@ -110,7 +110,8 @@ class Engine:
         found: dict[str, None] = {}
         for home in list(self._homes.values()):
             files = discover(home.settings.paths, home.settings.discovery()).files if home.settings.paths else []
-            found.update((os.path.abspath(some[0].location), None) for some in group(files).values())
+            code = [file for file in files if (file.kind,) not in (DATA, CONFIGURATION)]
+            found.update((os.path.abspath(some[0].location), None) for some in group(code).values())
         return list(found)
 
     def check(self, paths: Iterable[str]) -> EngineAnswer:
