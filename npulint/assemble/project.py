@@ -187,6 +187,15 @@ class Project:
             known = self._uses[path] = dict.fromkeys(target.path for target in loaded)
         return known
 
+    def reached_from(self, path: str) -> list[str]:
+        """The paths of the modules that a module loads, directly or through others; itself first."""
+        seen, queue = {path: None}, [path]
+        while queue:
+            more = [one for one in self.uses(queue.pop()) if one not in seen]
+            seen.update(dict.fromkeys(more))
+            queue += more
+        return list(seen)
+
     @cached_property
     def users(self) -> dict[str, list[str]]:
         """From each path to the modules that import it."""

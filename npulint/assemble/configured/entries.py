@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from npulint.assemble.context import Context
-from npulint.assemble.module import Module
 from npulint.data.training_arguments import configuring_call, frameworks_by_import
 from npulint.facts.code import Code, Ref, Value
 
@@ -14,7 +14,7 @@ def frameworks_of(context: Context, entry: str) -> list[str]:
     """The frameworks whose names the modules of a script use."""
 
     def work() -> list[str]:
-        used = {name for module in _reached(context, entry) for name in _of_module(context, module, _names)}
+        used = set(_of_reached(context, entry, _names))
         return [
             framework
             for prefix, framework in frameworks_by_import()
@@ -28,26 +28,19 @@ def fields_of(context: Context, entry: str) -> list[str]:
     """The fields to which classes of a script that extend the arguments of a framework give defaults."""
 
     def work() -> list[str]:
-        found = (name for module in _reached(context, entry) for name in _of_module(context, module, _fields))
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(_of_reached(context, entry, _fields)))
 
     return context.memoize(("arguments with defaults", entry), work)
 
 
-def _of_module(context: Context, module: Module, what: Callable[[Code], Iterator[str]]) -> list[str]:
-    """What a module has; many scripts use the same modules."""
-    return context.memoize(("configured", what.__name__, module.path), lambda: list(dict.fromkeys(what(module.code))))
+def _of_reached(context: Context, entry: str, what: Callable[[Code], Iterator[str]]) -> Iterator[str]:
+    """What a script and the modules that it loads have; many scripts load the same modules."""
+    for path in context.project.reached_from(entry):
+        yield from context.memoize(("configured", what.__name__, path), partial(_of_module, context, path, what))
 
 
-def _reached(context: Context, entry: str) -> Iterator[Module]:
-    """A script and the modules that it uses."""
-    seen, queue = {entry}, [entry]
-    while queue:
-        module = context.project.modules[queue.pop()]
-        yield module
-        more = [path for path in context.project.uses(module.path) if path not in seen]
-        seen.update(more)
-        queue += more
+def _of_module(context: Context, path: str, what: Callable[[Code], Iterator[str]]) -> list[str]:
+    return list(dict.fromkeys(what(context.project.modules[path].code)))
 
 
 def _names(code: Code) -> Iterator[str]:

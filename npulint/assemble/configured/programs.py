@@ -45,9 +45,8 @@ class ConfiguredTraining:
         known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
 
     def programs(self, others: FactTable) -> list[Program]:
-        """The trainings of frameworks; the entry of each is the file that configures it, or the
-        launcher. `others` are the facts of the project that belong to no code: those of other launchers do not concern
-        a training."""
+        """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
+        the facts of the project that belong to no code: those of other launchers do not concern a training."""
         launchers = {file.path for file in self._context.project.files if file.kind in ("shell", "makefile")}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():

@@ -37,10 +37,10 @@ class TrainingStarts:
         self._launchers = {one.name: one for one in commands if one.by == "launcher"}
         found = [start for file in context.project.files for start in self._of_file(file)]
         found = [start for start in found if start.settings]
-        left = [file for path, file in self._files.by_path.items() if path not in self._used]
-        self.all = [*found, *(self._alone(file) for file in left if file.start)]
+        unnamed = [file for path, file in self._files.by_path.items() if path not in self._used]
+        self.all = [*found, *(self._alone(file) for file in unnamed if file.start)]
         chosen = any(path.endswith(".py") for path in self._used)  # libraries come with hundreds of them
-        left = [file for file in left if not file.start and file.path not in self._used]
+        left = [file for file in unnamed if not file.start and file.path not in self._used]
         self.parts = [file for file in left if not (chosen and file.path.endswith(".py"))]
 
     def _of_file(self, file: FileFacts) -> Iterator[TrainingStart]:

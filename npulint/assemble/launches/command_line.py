@@ -63,7 +63,7 @@ class CommandLine(msgspec.Struct, frozen=True, eq=False):
 
 def command_line(context: Context, entry: str) -> CommandLine:
     """The command line of the script at `entry`, from all modules that it imports."""
-    modules = [scope_at(context, context.project.modules[path], 0) for path in _closure(context, entry)]
+    modules = [scope_at(context, context.project.modules[path], 0) for path in context.project.reached_from(entry)]
     paths = frozenset(module.path for module in modules)
     options: dict[str, list[Option]] = {}
     positionals = False
@@ -77,17 +77,6 @@ def command_line(context: Context, entry: str) -> CommandLine:
     closed = by == "argparse" and _closed_parser(modules)
     closed = closed or (by in ("absl", "tolerant") and _closed_flags(modules, options))
     return CommandLine(by, paths, options, closed, positionals)
-
-
-def _closure(context: Context, entry: str) -> list[str]:
-    seen = {entry: None}
-    queue = [entry]
-    while queue:
-        for target in context.project.uses(queue.pop()):
-            if target not in seen:
-                seen[target] = None
-                queue.append(target)
-    return list(seen)
 
 
 def _parsed_by(modules: list[Scope]) -> str:
