@@ -83,7 +83,7 @@ def _project(
     for location in (path for path, home in roots.items() if home == root and path not in have):
         path = location.replace(os.sep, "/")
         data[path] = bytes_of[location]
-        kept += [SourceFile(path, kind, location, root, len(data[path])) for kind in kinds_of(os.path.basename(path))]
+        kept += [SourceFile(path, kind, location, root, len(data[path])) for kind in kinds_of(path)]
     return sorted(kept, key=lambda file: (file.path, file.kind)), data
 
 
@@ -94,6 +94,6 @@ def _within(path: str, root: str) -> bool:
 def _gone(paths: Iterable[str], options: DiscoverOptions) -> list[str]:
     """Those of `paths` that were deleted since the revision and that a run would have read."""
     excludes = Excludes((*options.exclude, *options.extend_exclude), options.base)
-    kinds = ((path, kinds_of(os.path.basename(path))) for path in paths)
+    kinds = ((path, kinds_of(path)) for path in paths)
     read = [path for path, of in kinds if of and of not in PASSING and not os.path.lexists(path)]
     return [path for path in read if not excludes.within(path)]

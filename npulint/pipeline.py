@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 
 import msgspec
@@ -80,7 +79,7 @@ def _caused(judged: CheckedProjects, catalogue: Catalogue, settings: Settings) -
 def piped(settings: Settings) -> Discovery:
     """Standard input as a discovery of one file, named ``settings.stdin_filename``."""
     name, data = settings.stdin_filename, settings.stdin or b""
-    kinds = kinds_of(os.path.basename(name)) or artifact_kinds(name, data) or ("python",)
+    kinds = kinds_of(name) or artifact_kinds(name, data) or ("python",)
     if kinds == ("mixlist",):  # any JSON
         kinds = of_named_json(name, len(data), data)
     if not kinds:

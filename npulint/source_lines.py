@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
@@ -41,7 +40,7 @@ class FileLines:
             self._sizes[path] = len(data)
             while self._kept and (len(self._kept) >= _MAX_FILES or sum(self._sizes.values()) > _MAX_BYTES):
                 del self._sizes[self._kept.popitem(last=False)[0]]
-            lines = self._kept[path] = split(data) if kinds_of(os.path.basename(path)) else _lines_of_run(data)
+            lines = self._kept[path] = split(data) if kinds_of(path) else _lines_of_run(data)
         return lines
 
     def _bytes(self, path: str) -> bytes:

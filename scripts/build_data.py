@@ -332,6 +332,20 @@ def frequent(texts: Iterable[str]) -> list[str]:
     return sorted(counted, key=lambda text: (-counted[text], text))
 
 
+def version_matrix() -> dict[str, Any]:
+    """Per package its releases with what they need of others, and the releases that have no wheel for aarch64."""
+    needs: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for row in rows("version_matrix.csv"):
+        release = needs.setdefault(row["package"], {}).setdefault(row["release"], {})
+        release[row["needs"]] = row["allowed"].split("|")
+    wheels = {
+        row["package"]: [[part.split("..") for part in row["lacks"].split("|")], row["instead"]]
+        for row in rows("aarch64_wheels.csv")
+        if row["lacks"]
+    }
+    return {"needs": needs, "aarch64": wheels}
+
+
 def error_patterns() -> list[dict[str, Any]]:
     """One record per message of a log: how it is found, what causes it and what helps, in two languages. The tables
     are next to the checks that report the messages."""
@@ -449,6 +463,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "run_columns.json": run_columns,
     "op_apis.json": op_apis,
     "training_arguments.json": training_arguments,
+    "version_matrix.json": version_matrix,
 }
 
 

@@ -20,6 +20,7 @@ from npulint.assemble.project_options import Declared
 from npulint.assemble.recognizers import recognise
 from npulint.assemble.resources import complete
 from npulint.assemble.torch_release import torch_release
+from npulint.assemble.versions.environments import environments
 from npulint.facts.model import Fact, FileFacts
 
 if TYPE_CHECKING:
@@ -105,11 +106,22 @@ def assembled(
             facts[file.path] += typed(file.facts)
         elif file.facts:
             other.append(table(typed(file.facts)))
-    other += [table(_built(facts)), table(configured.parts)]
+    other += [table(_built(facts)), table(configured.parts), table(_versions(project.files, cann))]
     tables = {path: table(found) for path, found in facts.items()}
     complete(tables, other, project, Declared(adapter, cann, soc))
     programs = Programs(context, tables, other, adapter or DEFAULT_ADAPTER, context.torch).all(configured.programs)
     return Assembled(context, programs)
+
+
+def _versions(files: Iterable[FileFacts], cann: str) -> list[Fact]:
+    """The facts about what the project installs together on NPU servers, each once."""
+    found = list(environments(files, cann))
+    if not found:
+        return []
+    from npulint.assemble.versions.conflicts import conflicts  # needs a library for versions
+
+    facts = [fact for environment in found for fact in conflicts(environment)]
+    return list({repr(fact): fact for fact in facts}.values())
 
 
 def _built(facts: dict[str, list[Fact]]) -> list[Fact]:

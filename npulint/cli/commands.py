@@ -28,6 +28,7 @@ class Command(msgspec.Struct, frozen=True):
         return say(lang, f"commands.{self.name}.words", shells=say(lang, "list.and").join(SHELLS))
 
 
+TARGET = next(option for option in OPTIONS if option.name == "target")
 STDIO = Option("stdio", "flag", "run", config=False)
 
 PARTS = ("config", "pre-commit", "github", "gitlab", "vscode")
@@ -63,6 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("try", "try_program", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
+    Command("versions", "versions", "PACKAGES", (TARGET, LIST_FORMAT, LANG)),
     Command("facts", "facts", "FILE", (LIST_FORMAT, LANG), least=1, most=1),
     Command("new", "new", "FAMILY/NAME", (CHECKS, LANG), least=1, most=1),
     Command("test", "examples", "FILES", (CHECKS, LANG)),

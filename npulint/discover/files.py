@@ -187,7 +187,7 @@ class _Finder:
         """List a named file whose content is provided by the caller."""
         data = self._contents.get(absolute)
         if data is not None:
-            kinds = possible_kinds(os.path.basename(location)) or kinds_by_content(data[:200])
+            kinds = possible_kinds(location) or kinds_by_content(data[:200])
             if kinds:
                 self._take_content(location, self._base(location), kinds, data, not self._options.force_exclude)
             elif not self._options.force_exclude:
@@ -195,7 +195,7 @@ class _Finder:
         return data is not None
 
     def _named_file(self, location: str, status: os.stat_result) -> None:
-        kinds = kinds_of(os.path.basename(location))
+        kinds = kinds_of(location)
         if is_temporary(os.path.basename(location)):
             self._problem(location, "unsupported")
             return
@@ -297,7 +297,7 @@ class _Finder:
                 return found
         if is_switch_file(entry.name) and not self._leads_out(entry, location):
             return ARTIFACT
-        return possible_kinds(entry.name)
+        return possible_kinds(location)
 
     def _left_behind(self, candidates: Candidates, base: str, begun: int) -> None:
         """List run artifacts among files of no other kind, unless the walk has found code."""
@@ -329,7 +329,7 @@ class _Finder:
         """List a file whose content is provided by the caller, in a folder of the walk or a subfolder that does not
         exist on disk."""
         names = relative.split(os.sep)
-        kinds = possible_kinds(names[-1])
+        kinds = possible_kinds(prefix + relative)
         if not kinds:
             return
         location = prefix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import msgspec
@@ -48,7 +49,7 @@ _SUFFIX = {
 }
 _DATA = frozenset(("yaml", "yml", "json", "toml"))
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())
-REQUIREMENTS = lazy_compile(r"requirements?[\w.-]*\.txt", re.IGNORECASE)
+REQUIREMENTS = lazy_compile(r"(?:[\w.-]+[-_.])?requirements?[\w.-]*\.txt", re.IGNORECASE)
 _LIST = lazy_compile(rb"(?<!\\)[\"'](?:black|white)-list[\"']\s*:")
 _KEY = lazy_compile(rb"\"[^\"\n]{1,200}\"\s{0,9}:")
 _LIST_KEY = lazy_compile(
@@ -98,10 +99,11 @@ class SourceFile(msgspec.Struct, frozen=True, gc=False):
     size: int
 
 
-def kinds_of(name: str) -> tuple[str, ...]:
-    """The kinds of a file called `name` (no folder); empty if npulint does not read such files. Some names are
-    ambiguous: `is_mixlist` decides about ``mixlist`` (any JSON) by the content, `is_cuda` about ``cuda``, and
-    `npulint.discover.graphs.form_of` about ``graph``."""
+def kinds_of(path: str) -> tuple[str, ...]:
+    """The kinds of a file by its name, and for text files by its folder; empty if npulint does not read such files.
+    Some names are ambiguous: `is_mixlist` decides about ``mixlist`` (any JSON) by the content, `is_cuda` about
+    ``cuda``, and `npulint.discover.graphs.form_of` about ``graph``."""
+    name = os.path.basename(path)
     exact = _EXACT.get(name)
     if exact is not None:
         return exact
@@ -111,13 +113,14 @@ def kinds_of(name: str) -> tuple[str, ...]:
     if name.endswith(".pb.txt"):
         return GRAPH
     if name.endswith(".txt"):
-        return ("dependency",) if REQUIREMENTS.fullmatch(name) else ()
+        folder = os.path.basename(os.path.dirname(path))
+        return ("dependency",) if REQUIREMENTS.fullmatch(name) or folder == "requirements" else ()
     return ("dockerfile",) if name.startswith("Dockerfile") else ()
 
 
-def possible_kinds(name: str) -> tuple[str, ...]:
+def possible_kinds(path: str) -> tuple[str, ...]:
     """As `kinds_of`, and ``configuration`` for files that may hold settings of a program."""
-    return kinds_of(name) or (CONFIGURATION if may_configure(name) else ())
+    return kinds_of(path) or (CONFIGURATION if may_configure(os.path.basename(path)) else ())
 
 
 def may_configure(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 from collections.abc import Callable, Iterable
 
 from npulint.discover.kinds import is_mixlist, kinds_by_content, kinds_of
@@ -40,7 +39,7 @@ class DecodedFiles:
 
 def _kind(path: str, data: bytes) -> str:
     """The kind that a file is edited as."""
-    kinds = kinds_of(os.path.basename(path)) or kinds_by_content(data.removeprefix(codecs.BOM_UTF8))
+    kinds = kinds_of(path) or kinds_by_content(data.removeprefix(codecs.BOM_UTF8))
     if kinds == ("mixlist",) and not is_mixlist(data):
         return "other"
     return next(iter(kinds), "other")

@@ -92,7 +92,7 @@ class FixWorkspace:
             data = self._now[path]
             found += [
                 LoadedFile(SourceFile(path, kind, self._location(path), base, len(data)), data)
-                for kind in kinds_of(os.path.basename(path))
+                for kind in kinds_of(path)
             ]
         return sorted(found, key=lambda item: (item.file.path, item.file.kind))
 
@@ -160,7 +160,7 @@ class FixWorkspace:
             raise FixRefused("not-named")
         if not _within(self._root, path) or not os.path.isdir(os.path.dirname(location) or "."):
             raise FixRefused("outside")
-        return next(iter(kinds_of(os.path.basename(path))), "other")
+        return next(iter(kinds_of(path)), "other")
 
     def _location(self, path: str) -> str:
         return os.path.join(self._folder, path.replace("/", os.sep))

@@ -118,7 +118,7 @@ def _folder_files(near: str) -> list[str]:
     folder = local(near)
     folder = folder if os.path.isdir(folder) else os.path.dirname(folder) or "."
     with os.scandir(folder) as entries:
-        names = sorted(one.name for one in entries if kinds_of(one.name) not in ((), ("graph",)) and one.is_file())
+        names = sorted(one.name for one in entries if kinds_of(one.path) not in ((), ("graph",)) and one.is_file())
     return [os.path.join(folder, name) for name in names[:_MOST]]
 
 

@@ -7,20 +7,28 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from npulint.facts.attributes import flag
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 from npulint.read.json_tree import Lines
-from npulint.read.packages import Dependency, PackageIndex, Via
-from npulint.read.requirement import canonical, conda_requirement, cuda_index, is_wheel, release, requirement
+from npulint.read.packages import Dependency, PackageIndex, PythonVersion, RequirementsFile, Via
+from npulint.read.requirement import canonical, conda_requirement, cuda_index, is_wheel, requirement
 
 _SETUP_KEYWORDS = frozenset(("install_requires", "tests_require", "setup_requires", "extras_require"))
 _CFG_KEY = lazy_compile(r"(?P<key>[\w.-]+)[ \t]*[=:][ \t]*(?P<value>.*)")
+_OTHER_INDEX = lazy_compile(r"(?m)index-url|find-links|(?:^|\s)-[if][ \t=]*[\w./:]|tool\.uv\.index|poetry\.source")
+_INCLUDED = lazy_compile(r"(?m)^[ \t]*(?:-r|--requirement)[ \t=]*(?P<path>[^\s#]+)")
 _CONDA_ITEM = lazy_compile(r"(?P<indent>[ \t]*)-[ \t]+(?P<item>[^#\n]*)")
 
-Found = tuple[str, str, int]  # name, version, offset of its text
+
+class Found(NamedTuple):
+    """A package with its specifier, the offset of its text, and the extra or group that it belongs to."""
+
+    name: str
+    version: str
+    offset: int
+    group: str = ""
 
 
 def read_dependency(text: str, path: str) -> list[Fact]:
@@ -28,7 +36,7 @@ def read_dependency(text: str, path: str) -> list[Fact]:
     builds.
 
     Files that do not parse give no facts. For a Dockerfile, the dependencies of its shell commands."""
-    return _paired(_read(text, path, path.rsplit("/", 1)[-1]))
+    return _completed(_read(text, path, path.rsplit("/", 1)[-1]), text)
 
 
 def _read(text: str, path: str, name: str) -> list[Fact]:
@@ -45,27 +53,31 @@ def _read(text: str, path: str, name: str) -> list[Fact]:
     return read_dockerfile(text, path)
 
 
-def _paired(facts: list[Fact]) -> list[Fact]:
-    """The facts; that of torch_npu gets the torch release requested in the same file (`torch`) and whether the two
-    releases are compatible (`pairs`); all get whether torch_npu is among them (`beside_npu`)."""
+def _completed(facts: list[Fact], text: str) -> list[Fact]:
+    """The facts; packages get whether torch_npu is among them (`beside_npu`), and whether the file names another
+    package index (`other_index`)."""
     packages = [fact for fact in facts if isinstance(fact, Dependency)]
     if any(fact.name == "torch-npu" for fact in packages):
         for fact in packages:
             fact.beside_npu = True
-    torch = next((fact for fact in packages if fact.name == "torch"), None)
-    for fact in packages:
-        if fact.name == "torch-npu" and torch is not None:
-            adapter, framework = release(fact.version), release(torch.version)
-            fact.torch = torch.version
-            fact.pairs = flag(adapter == framework if adapter and framework else None)
+    if packages and _OTHER_INDEX.search(text):
+        for fact in packages:
+            fact.other_index = True
     return facts
 
 
 def _facts(text: str, path: str, via: Via, found: Iterable[Found]) -> list[Fact]:
     lines = Lines(text)
     facts: list[Fact] = []
-    for name, version, offset in found:
-        facts.append(Dependency(name, path, lines.span(offset, offset + len(name)), version, via))
+    for name, version, offset, group in found:
+        span = lines.span(offset, offset + len(name))
+        if name == "python":
+            facts.append(PythonVersion(name, path, span, version, via))
+        else:
+            facts.append(Dependency(name, path, span, version, via, group))
+    if via == "requirements":
+        included = (match for match in _INCLUDED.finditer(text))
+        facts += [RequirementsFile(m["path"], path, lines.span(m.start("path"), m.end("path")), via) for m in included]
     facts += _indexes(text, path, via, lines)
     return sorted(facts, key=lambda fact: fact.span)
 
@@ -93,7 +105,7 @@ def _requirements(text: str) -> Iterator[Found]:
             stripped = stripped[option.end() :]
         found = requirement(stripped.rstrip("\\").rstrip())
         if stripped and not stripped.startswith(("#", "-")) and found:
-            yield *found, offset + line.index(stripped)
+            yield Found(*found, offset + line.index(stripped))
         offset += len(line) + 1
 
 
@@ -107,30 +119,32 @@ def _toml(text: str) -> Iterator[Found]:
     except (ValueError, RecursionError):
         return
     project = _table(document.get("project"))
-    groups = [project.get("dependencies")]
-    groups += _table(project.get("optional-dependencies")).values()
-    groups += _table(document.get("dependency-groups")).values()
-    for group in groups:
-        for item in group if isinstance(group, list) else ():
+    groups = [("", project.get("dependencies"))]
+    groups += _table(project.get("optional-dependencies")).items()
+    groups += _table(document.get("dependency-groups")).items()
+    if isinstance(project.get("requires-python"), str):
+        yield Found("python", project["requires-python"].replace(" ", ""), _offset(text, "requires-python"))
+    for group, items in groups:
+        for item in items if isinstance(items, list) else ():
             found = requirement(item) if isinstance(item, str) else None
             if found:
-                yield *found, _offset(text, item)
-    for table in _named_tables(document):
+                yield Found(*found, _offset(text, item), group)
+    for group, table in _named_tables(document):
         for name, entry in table.items():
             version = entry if isinstance(entry, str) else _table(entry).get("version", "")
-            if name != "python" and isinstance(version, str):
-                yield canonical(name), "" if version == "*" else version, _offset(text, name)
+            if isinstance(version, str):
+                yield Found(canonical(name), "" if version == "*" else version, _offset(text, name), group)
 
 
-def _named_tables(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Tables whose keys are packages: those of Poetry and Pipfile."""
+def _named_tables(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Tables whose keys are packages: those of Poetry and Pipfile, each with its group."""
     poetry = _table(_table(document.get("tool")).get("poetry"))
-    yield _table(poetry.get("dependencies"))
-    yield _table(poetry.get("dev-dependencies"))
-    for group in _table(poetry.get("group")).values():
-        yield _table(_table(group).get("dependencies"))
-    yield _table(document.get("packages"))
-    yield _table(document.get("dev-packages"))
+    yield "", _table(poetry.get("dependencies"))
+    yield "dev", _table(poetry.get("dev-dependencies"))
+    for name, group in _table(poetry.get("group")).items():
+        yield name, _table(_table(group).get("dependencies"))
+    yield "", _table(document.get("packages"))
+    yield "dev", _table(document.get("dev-packages"))
 
 
 def _table(value: Any) -> dict[str, Any]:
@@ -161,16 +175,28 @@ def _setup_py(text: str) -> Iterator[Found]:
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg in _SETUP_KEYWORDS:
             value = lists.get(node.value.id, node.value) if isinstance(node.value, ast.Name) else node.value
-            for item in ast.walk(value):
-                if isinstance(item, ast.Constant) and isinstance(item.value, str):
-                    found = requirement(item.value)
-                    if found and not _is_key(item, value):
-                        yield *found, starts[item.lineno - 1] + item.col_offset + 1
+            for group, items in _groups(node.arg or "", value):
+                for text, line, column in _texts(items):
+                    found = requirement(text)
+                    if found:
+                        yield Found(*found, starts[line - 1] + column + 1, group)
 
 
-def _is_key(item: ast.Constant, value: ast.expr) -> bool:
-    """Whether a string is the name of an extra (``extras_require={"gpu": […]}``), not a package."""
-    return isinstance(value, ast.Dict) and any(key is item for key in value.keys)
+def _groups(keyword: str, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The requirements that a keyword of ``setup`` gives, with the extra that each belongs to
+    (``extras_require={"gpu": […]}``)."""
+    if isinstance(value, ast.Dict):
+        for key, items in zip(value.keys, value.values, strict=True):
+            yield next((text for text, _, _ in _texts(key)), keyword) if key is not None else keyword, items
+    else:
+        yield "" if keyword == "install_requires" else keyword, value
+
+
+def _texts(node: ast.expr) -> Iterator[tuple[str, int, int]]:
+    """The texts in an expression, each with its line and column."""
+    for item in ast.walk(node):
+        if isinstance(item, ast.Constant) and isinstance(item.value, str):
+            yield item.value, item.lineno, item.col_offset
 
 
 def _line_offsets(text: str) -> list[int]:
@@ -193,7 +219,7 @@ def _setup_cfg(text: str) -> Iterator[Found]:
         listed = (section == "options" and key in _SETUP_KEYWORDS) or section == "options.extras_require"
         found = requirement(item) if listed and item and not item.startswith(("#", ";")) else None
         if found:
-            yield *found, offset + line.rindex(item)
+            yield Found(*found, offset + line.rindex(item), "" if section == "options" else key)
         offset += len(line) + 1
 
 
@@ -212,6 +238,6 @@ def _conda(text: str) -> Iterator[Found]:
                 if indent <= pip_indent:
                     pip_indent = -1
                 found = requirement(entry) if pip_indent >= 0 else conda_requirement(entry)
-                if found and found[0] != "python":
-                    yield *found, offset + line.index(entry)
+                if found:
+                    yield Found(*found, offset + line.index(entry))
         offset += len(line) + 1

@@ -12,7 +12,10 @@ from npulint.read.shell import read_shell
 _INSTRUCTION = lazy_compile(r"[ \t]*(?P<word>[A-Za-z]+)[ \t]+")
 _FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?[ \t]+)+")
 _OLD_ENV = lazy_compile(r"(?P<name>[A-Za-z_]\w*)[ \t]+(?P<value>[^\n=][^\n]*)$")
-_FROM = lazy_compile(r"[ \t]*FROM[ \t]+(?:--\S+[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?", re.IGNORECASE)
+_FROM = lazy_compile(
+    r"[ \t]*FROM[ \t]+(?:(?:--platform=(?P<platform>\S+)|--\S+)[ \t]+)*(?P<image>\S+)(?:[ \t]+AS[ \t]+(?P<stage>\S+))?",
+    re.IGNORECASE,
+)
 _ARGUMENT = lazy_compile(r"[ \t]*ARG[ \t]+(?P<name>\w+)=[\"']?(?P<value>[^\s\"']+)", re.IGNORECASE)
 _VARIABLE = lazy_compile(r"\$\{?(?P<name>\w+)\}?")
 _CUDA_IMAGE = lazy_compile(r"nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b", re.IGNORECASE)
@@ -79,7 +82,9 @@ def _base_image(path: str, number: int, line: str, arguments: dict[str, str]) ->
         return []
     image = _VARIABLE.sub(lambda use: arguments.get(use.group("name"), use.group()), match.group("image"))
     span = Span(number, match.start("image") + 1, number, match.end("image") + 1)
-    return [BaseImage(image, path, span, bool(_CUDA_IMAGE.search(image)), match.group("stage") or "")]
+    return [
+        BaseImage(image, path, span, bool(_CUDA_IMAGE.search(image)), match["stage"] or "", match["platform"] or "")
+    ]
 
 
 def _of_last_stage(facts: list[Fact]) -> list[Fact]:

@@ -162,3 +162,5 @@ class BaseImage(FileFact):
     """Whether it is an image for NVIDIA GPUs."""
     stage: str = ""
     """The name of the stage, empty without one."""
+    platform: str = ""
+    """The platform of the image, such as linux/arm64; empty where it is that of the machine."""

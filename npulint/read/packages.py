@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.frameworks import framework
-from npulint.facts.attributes import Flag, attribute
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
 from npulint.read.requirement import build, excludes_from
@@ -21,10 +21,10 @@ class Dependency(FileFact):
     """The version specifier as written, without spaces; empty without one."""
     via: Via
     """What requires it."""
-    torch: str | None = None
-    """Of `torch-npu` the specifier of the torch that the same file requires."""
-    pairs: Flag | None = None
-    """Of `torch-npu` whether the releases of the two belong together."""
+    group: str = ""
+    """The extra or group that it belongs to, empty for what is always installed."""
+    other_index: bool = False
+    """Whether the same file names another package index."""
     beside_npu: bool = False
     """Whether the same file requires `torch-npu`, and is thus for NPU servers."""
 
@@ -43,6 +43,24 @@ class Dependency(FileFact):
     def before_npu(self) -> bool:
         """Whether it is a framework of which only releases without NPU support are allowed."""
         return self.npu_since != "" and excludes_from(self.version, self.npu_since)
+
+
+@fact_kind("python_version", names=("python",))
+class PythonVersion(FileFact):
+    """The interpreter is of certain releases; the name is python."""
+
+    version: str
+    """The version specifier."""
+    via: Via
+    """What installs or requires it."""
+
+
+@fact_kind("requirements_file")
+class RequirementsFile(FileFact):
+    """A requirements file is installed or included; the name is its path as written."""
+
+    via: Via
+    """What installs it."""
 
 
 @fact_kind("package_index")

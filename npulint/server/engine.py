@@ -131,7 +131,7 @@ class Engine:
 
     def _counts(self, path: str) -> bool:
         """Whether npulint reads files with this name at all."""
-        kinds = kinds_of(os.path.basename(path))
+        kinds = kinds_of(path)
         if kinds and kinds != ("mixlist",):
             return True
         data = self._unsaved.get(path)

@@ -203,7 +203,7 @@ def _configures(path: str, ls: Server) -> bool:
 
 def _counts(path: str) -> bool:
     """Whether a file may be checked; most JSON files are not."""
-    kinds = kinds_of(os.path.basename(path))
+    kinds = kinds_of(path)
     if kinds != ("mixlist",):
         return bool(kinds)
     return os.path.islink(path) or is_mixlist(read_head(path, JSON_LIMIT))

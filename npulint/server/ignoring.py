@@ -41,7 +41,7 @@ class Style(msgspec.Struct, frozen=True):
 def style_of(path: str, head: bytes = b"") -> Style | None:
     """The comment syntax of the file at `path`, whose content begins with `head`; None if it has no comments."""
     name = os.path.basename(path)
-    kinds = kinds_of(name) or kinds_by_content(head)
+    kinds = kinds_of(path) or kinds_by_content(head)
     kind = kinds[0] if kinds else ""
     if kind == "cuda":
         return Style(kind, "//")

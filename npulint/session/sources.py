@@ -63,7 +63,7 @@ class WorkspaceSources:
 
     def _classified(self, location: str, data: bytes) -> Sequence[object]:
         """How discovery classifies a file with this content when it walks a folder, and when the file is named."""
-        kinds = kinds_of(os.path.basename(location))
+        kinds = kinds_of(location)
         ways = ((kinds, False), (kinds or kinds_by_content(data[:200]), True))
         return [of_text(location, some, data, self._options.max_bytes, named) for some, named in ways]
 

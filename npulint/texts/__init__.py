@@ -30,6 +30,7 @@ FAMILIES: tuple[str, ...] = (
     "settings",
     "short",
     "try",
+    "versions",
     "word",
 )
 """The first parts of keys whose sentences are in a separate file, which is read on first use."""

@@ -28,6 +28,7 @@ _MODULES = (
     "npulint.read.chip_names",
     "npulint.read.cuda",
     "npulint.read.mixlist",
+    "npulint.assemble.versions.facts",
     "npulint.read.packages",
     "npulint.read.launcher_facts",
     "npulint.training_config.repeatability",

@@ -21,9 +21,8 @@ from npulint.read.launcher_facts import (
     VariableRecord,
     Via,
 )
-from npulint.read.packages import Dependency, PackageIndex
-from npulint.read.requirement import cuda_index, is_wheel, requirement
 from npulint.read.shell.commands import ParsedCommand, Parser
+from npulint.read.shell.installed_packages import CONDA, InstalledPackages
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
 from npulint.read.shell.places import WrittenPlaces
@@ -42,7 +41,6 @@ DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # nested command substitutions
-_PACKAGES = 200  # of one pip command
 _LINE = 400  # characters of a command that are kept
 # Most substitutions only extract a number from a log; those that start something contain one of these.
 _TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
@@ -97,6 +95,7 @@ class _Reader:
         self._lines = Lines(text)
         self._places = WrittenPlaces(text, self._lines)
         self._variables = Variables()
+        self._packages = InstalledPackages(path, via, self._span)
         self._exported: set[str] = set()
         self._functions: set[str] = set()
         self._facts: list[Fact] = []
@@ -266,7 +265,9 @@ class _Reader:
             position, text = found.inline
             self._inline(text, fields[position].word, command)
         if found.packages is not None:
-            self._packages(fields[found.packages :], command.guarded)
+            self._facts += self._packages.by_pip(fields[found.packages :], command.guarded)
+        if basename(fields[0]) in CONDA:
+            self._facts += self._packages.by_conda(fields)
         self._passed_on(fields, found.programs, command)
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
@@ -331,26 +332,6 @@ class _Reader:
                 folder = posixpath.join(self._variables.folder(command, word.start), fact.record.folder)
                 fact.record = msgspec.structs.replace(fact.record, places={}, words=(), folder=folder)
             self._facts.append(msgspec.structs.replace(fact, span=span))
-
-    def _packages(self, fields: list[ExpandedArgument], guarded: bool) -> None:
-        if len(fields) < 2 or fields[1].text != "install":
-            return
-        skip = False
-        for field in fields[2 : 2 + _PACKAGES]:
-            found = cuda_index(field.text) if "/cu" in field.text else None
-            if found:
-                url, cuda, _ = found
-                span = self._span(field.word)
-                self._facts.append(PackageIndex(url, self._path, span, cuda, is_wheel(url), self._via, guarded))
-        for field in fields[2 : 2 + _PACKAGES]:
-            option = field.text.startswith("-")
-            if not skip and not option and field.known and "/" not in field.text and not field.text.endswith(".whl"):
-                named = requirement(field.text)
-                if named and named[0] != "":
-                    name, version = named
-                    self._facts.append(Dependency(name, self._path, self._span(field.word), version, self._via))
-            skip = field.text in ("-r", "-c", "-i", "-f", "-t", "--index-url", "--extra-index-url", "--trusted-host")
-            skip = skip or field.text in ("--requirement", "--find-links", "--target", "--timeout")
 
     def _passed_on(self, fields: list[ExpandedArgument], programs: list[int], command: ParsedCommand) -> None:
         """``mpirun -x NAME=value`` and ``env NAME=value`` set variables too."""

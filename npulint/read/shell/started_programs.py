@@ -170,6 +170,8 @@ class _Line:
             return training
         if name in ("pip", "pip3") or re.fullmatch(r"pip3\.\d+", name):
             return Started(self._programs, packages=at)
+        if name == "uv" and [field.text for field in self._fields[at + 1 : at + 2]] == ["pip"]:
+            return Started(self._programs, packages=at + 1)
         if _SCRIPT.fullmatch(self._fields[at].text):
             return self._found(at, at, "", False)
         return None

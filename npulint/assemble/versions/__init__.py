@@ -1,0 +1,1 @@
+"""Whether the releases that a project installs together belong together."""

@@ -1,0 +1,40 @@
+"""Version specifiers of pip and conda."""
+
+from __future__ import annotations
+
+import re
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+from npulint.data.version_matrix import known_releases
+
+_PYTHONS = tuple(f"3.{number}" for number in range(6, 16))
+
+
+def exact(specifier: SpecifierSet) -> str:
+    """The one release that a specifier allows; empty if it may allow several."""
+    return next((one.version for one in specifier if one.operator == "==" and "*" not in one.version), "")
+
+
+def meet(text: str, specifier: SpecifierSet, package: str) -> bool:
+    """Whether some release of a package fulfils both specifiers."""
+    needed = specifier_of(text, package)
+    if needed is None:
+        return True
+    pinned = [exact(one) for one in (needed, specifier)]
+    releases = (*(_PYTHONS if package == "python" else known_releases(package)), *filter(None, pinned))
+    return any(needed.contains(one, prereleases=True) and specifier.contains(one, prereleases=True) for one in releases)
+
+
+def specifier_of(text: str, package: str) -> SpecifierSet | None:
+    """A specifier of pip or conda; None if it is not understood."""
+    written = text.replace("===", "==")
+    if re.match(r"=?=?\d", written):
+        written = f"=={written.lstrip('=')}"
+    written = re.sub(r"^=(?==)|^=(?=\d)", "==", written) if not written.startswith("==") else written
+    if package == "python":  # patch releases do not matter
+        written = re.sub(r"(==|~=)(3\.\d+)(?:\.[\d*]+)?", r"==\2", written)
+    try:
+        return SpecifierSet(re.sub(r"(?i)(rc\d+)\.(\d+)", r"\1.post\2", written))
+    except InvalidSpecifier:
+        return None

@@ -1,0 +1,63 @@
+"""Releases that fit together: for each torch_npu the torch, CANN, Python and other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from npulint.assemble.versions.specifiers import meet, specifier_of
+from npulint.data.version_matrix import RECOMMENDED, Needs, known_releases, of_same_base, releases_of
+
+BASE = "torch-npu"
+COLUMNS = (BASE, "torch", "torchvision", "torchaudio", "cann", "python", "vllm-ascend", "triton-ascend")
+"""The packages of a stack; cann is the recommended release."""
+
+
+class Stack(msgspec.Struct, frozen=True):
+    """Per package of `COLUMNS` the releases that fit together, oldest first; empty where none is known."""
+
+    releases: dict[str, list[str]]
+
+
+def stacks(wanted: Mapping[str, str]) -> Iterator[Stack]:
+    """The stacks in which every package of `wanted` has a release that its specifier allows, the newest first."""
+    specifiers = {package: specifier_of(text, package) for package, text in wanted.items()}
+    for release in reversed(known_releases(BASE)):
+        needs = releases_of(BASE).get(release) or of_same_base(BASE, release)
+        if not needs or Version(release).is_devrelease:
+            continue
+        found = Stack({package: _fitting(package, release, needs) for package in COLUMNS})
+        if all(_allowed(found, needs, package, specifier) for package, specifier in specifiers.items()):
+            yield found
+
+
+def _fitting(package: str, release: str, needs: Needs) -> list[str]:
+    if package == BASE:
+        return [release]
+    if package == "python":
+        return needs.get(package, [])
+    if package in ("torch", "cann"):
+        known = needs.get(RECOMMENDED + package) or needs.get(package, [])
+        return [text.removeprefix("==") for text in known]
+    against = {BASE: SpecifierSet(f"=={release}"), "torch": SpecifierSet(needs["torch"][0])}
+    cann = needs.get(f"{RECOMMENDED}cann")
+    if cann:
+        against["cann"] = SpecifierSet(f"=={cann[0]}")
+    return sorted((one for one, others in releases_of(package).items() if _fits(others, against)), key=Version)
+
+
+def _fits(needs: Needs, against: Mapping[str, SpecifierSet]) -> bool:
+    """Whether each of the others has a release that fulfils what a package needs of it."""
+    asked = {name: needs[name] for name in against if name in needs}
+    return bool(asked) and all(any(meet(text, against[name], name) for text in texts) for name, texts in asked.items())
+
+
+def _allowed(stack: Stack, needs: Needs, package: str, specifier: SpecifierSet | None) -> bool:
+    if specifier is None:
+        return False
+    if package == "cann" and package in needs:
+        return any(meet(text, specifier, package) for text in needs[package])
+    return any(specifier.contains(one, prereleases=True) for one in stack.releases.get(package, ()))

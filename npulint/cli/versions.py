@@ -1,0 +1,61 @@
+"""``npulint versions``: which releases fit together."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.assemble.versions.specifiers import specifier_of
+from npulint.assemble.versions.stacks import COLUMNS, Stack, stacks
+from npulint.cli.catalogue import known_options
+from npulint.cli.host import Host
+from npulint.cli.rules import list_format
+from npulint.config import load
+from npulint.errors import NpulintError
+from npulint.live.tables import aligned
+from npulint.read.requirement import conda_requirement
+from npulint.texts import count, say
+
+_SHOWN = 12  # rows
+_TITLES = {"torch-npu": "torch_npu", "cann": "CANN", "python": "Python"}
+
+
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+    """Print the releases that fit together and to the given ones; 1 if there are none."""
+    shape = list_format(options, lang)
+    settings = load([], known_options(options), host.environ)
+    lang = settings.language()
+    wanted = {name: f"=={text}.*" for name, text in settings.target.items() if name in COLUMNS and name != "cann"}
+    wanted |= {"cann": f"=={settings.target['cann']}"} if "cann" in settings.target else {}
+    for word in words:
+        name, specifier = _requirement(word, lang)
+        wanted[name] = specifier
+    found = list(stacks(wanted))
+    if shape == "json":
+        host.write(msgspec.json.format(msgspec.json.encode([one.releases for one in found]), indent=2).decode() + "\n")
+    else:
+        host.write(_table(found, lang))
+    return 0 if found else 1
+
+
+def _requirement(word: str, lang: str) -> tuple[str, str]:
+    """Package and specifier of ``torch==2.7.1``; raises `NpulintError` for another text or an unknown package."""
+    found = conda_requirement(word)
+    if found is None or found[0] not in COLUMNS or (found[1] and specifier_of(found[1], found[0]) is None):
+        raise NpulintError(say(lang, "versions.word", word=word, packages=", ".join(COLUMNS)))
+    return found
+
+
+def _table(found: list[Stack], lang: str) -> str:
+    if not found:
+        return f"{say(lang, 'versions.none')}\n"
+    heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
+    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found[:_SHOWN]]
+    more = [count(lang, "versions.more", len(found) - _SHOWN)] if len(found) > _SHOWN else []
+    return "\n".join([*(line[2:] for line in aligned(heads, rows)), *more, "", say(lang, "versions.note"), ""])
+
+
+def _cell(releases: list[str], package: str) -> str:
+    """Releases in a line: consecutive ones of Python as a range, otherwise the newest ones."""
+    if package == "python" and len(releases) > 1:
+        return f"{releases[0]}-{releases[-1]}"
+    return ", ".join(releases[-2:]) or "-"
