@@ -35,8 +35,9 @@ WHEEL_HEADS = ("package", "lacks", "instead")
 _OLDEST = {"torch-npu": "1.8", "torchvision": "0.9", "torchaudio": "0.8", "vllm-ascend": "0.7", "triton-ascend": "3"}
 _TENSORFLOW = ("1.15.0", "1.15.5", "2.6.0", "2.6.5")  # those that the adapters are made for
 _BACK = 2  # tables of the vendor call a torch_npu compatible with the CANN of two releases before its own
-_CANN = tuple(
-    "5.1.RC1 5.1.RC2 6.0.RC1 6.0.1 6.3.RC1 6.3.RC2 6.3.RC3 7.0.RC1 7.0.0 8.0.RC1 8.0.RC2 8.0.RC3 8.0.0 8.1.RC1 8.2.RC1 8.3.RC1 8.5.0 9.0.0 9.1.0".split()
+_CANN = (
+    *("5.1.RC1", "5.1.RC2", "6.0.RC1", "6.0.1", "6.3.RC1", "6.3.RC2", "6.3.RC3", "7.0.RC1", "7.0.0", "8.0.RC1"),
+    *("8.0.RC2", "8.0.RC3", "8.0.0", "8.1.RC1", "8.2.RC1", "8.3.RC1", "8.5.0", "9.0.0", "9.1.0"),
 )
 
 Row = tuple[str, str, str, str, str]
