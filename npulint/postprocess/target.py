@@ -35,7 +35,7 @@ def _frameworks(raw: RawResults) -> list[str]:
     found = {program.framework for program in raw.programs} | {graph.framework for graph in raw.graphs}
     if any(framework.startswith("tensorflow ") for framework in found):
         found.discard("tensorflow")
-    return sorted(found - {"", "none", "unknown"})
+    return sorted(found - {"", "none", "unknown", "onnx"})
 
 
 def _chips(raw: RawResults, lang: str) -> str:

@@ -1,0 +1,70 @@
+"""Facts ``onnx_limit``: settings of operators that ATC's parsers refuse or ignore."""
+
+from __future__ import annotations
+
+from npulint.assemble.graph.graph_fact import GraphFact, Place
+from npulint.assemble.graph.onnx.view import OnnxView, split
+from npulint.data.onnx import Effect, OnnxLimit, holds, limits
+from npulint.facts.graph import Node
+from npulint.facts.kinds import fact_kind
+
+_SIZES = (2, 3)  # inputs of Resize that say how many dimensions it changes
+_PLANE = 4  # dimensions of an image
+
+
+@fact_kind("onnx_limit")
+class OnnxLimitFact(GraphFact, eq=False, dict=True, kw_only=True):
+    """A setting of an operator that its parser in ATC does not support; the name is the operator."""
+
+    attribute: str
+    """The attribute, `Indices` for the second result of a pooling, or `rank` for the number of dimensions."""
+    value: str
+    """Its value."""
+    effect: Effect
+    """Whether the conversion stops, or the setting is ignored: the converted model computes something else."""
+
+
+def facts(view: OnnxView) -> list[OnnxLimitFact]:
+    """One fact per setting, value and place."""
+    groups: dict[tuple[str, str, str, Effect, Place], list[Node]] = {}
+    for node in view.all():
+        for attribute, value, effect in _unsupported(view, node):
+            groups.setdefault((node.op, attribute, value, effect, view.place(node)), []).append(node)
+    return [
+        OnnxLimitFact(view.node_set(nodes, place), op, attribute=attribute, value=value, effect=effect)
+        for (op, attribute, value, effect, place), nodes in groups.items()
+    ]
+
+
+def _unsupported(view: OnnxView, node: Node) -> list[tuple[str, str, Effect]]:
+    domain, name = split(node.op)
+    if domain:
+        return []
+    arguments = node.attrs.get("arguments", {})
+    opset = min(max(view.opset, view.parsed[0]), view.parsed[1])
+    found: list[tuple[str, str, Effect]] = [
+        (one.attribute, _shown(one, arguments.get(one.attribute)), one.effect)
+        for one in limits(name, opset)
+        if holds(one.when, arguments.get(one.attribute), node.attrs.get("outputs", 1))
+    ]
+    if name == "Resize" and arguments.get("mode", "nearest") == "nearest":
+        rank = _rank(view, node)
+        found += [("rank", str(rank), "stops")] if rank and rank != _PLANE else []
+    return found
+
+
+def _shown(limit: OnnxLimit, value: object) -> str:
+    return limit.when if value is None else str(value)
+
+
+def _rank(view: OnnxView, node: Node) -> int:
+    """The number of dimensions that a Resize scales, by its constant scales or sizes; 0 if unknown."""
+    for place in _SIZES:
+        name = node.inputs[place] if place < len(node.inputs) else ""
+        for one in view.graph.bodies[0].nodes if name in view.constants else ():
+            if one.name == name:
+                value = one.attrs.get("arguments", {}).get("value", {})
+                shape = one.attrs.get("shapes", [value.get("shape") if isinstance(value, dict) else None])[0]
+                if isinstance(shape, list) and len(shape) == 1 and isinstance(shape[0], int) and shape[0]:
+                    return shape[0]
+    return 0
