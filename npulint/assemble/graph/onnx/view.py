@@ -41,8 +41,8 @@ class OnnxView:
         return opsets_of(self.target.cann)
 
     def all(self) -> Iterator[Node]:
-        """Every operator, including those of branches and loop bodies. Functions of the model are not expanded: ATC does
-        not look into them either."""
+        """Every operator, including those of branches and loop bodies. Functions of the model are not expanded: ATC
+        does not look into them either."""
         for body in self.graph.bodies:
             if not body.name or body.serves:
                 yield from (node for node in body.nodes if node.op not in _GIVEN)
