@@ -38,8 +38,8 @@ _FOREIGN: dict[str, OnnxFamily] = {  # domains of other runtimes, for which no p
 _FAMILIES: dict[OnnxFamily, frozenset[str]] = {
     "loop": frozenset("Loop Scan SequenceMap".split()),
     "quantised": frozenset(
-        "QuantizeLinear DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul".split()
-        + ["ConvInteger", "MatMulInteger"]
+        """QuantizeLinear DequantizeLinear DynamicQuantizeLinear QLinearConv QLinearMatMul ConvInteger
+        MatMulInteger""".split()
     ),
     "text": frozenset("StringNormalizer StringConcat StringSplit RegexFullMatch TfIdfVectorizer ImageDecoder".split()),
     "signal": frozenset("DFT STFT MelWeightMatrix BlackmanWindow HammingWindow HannWindow".split()),

@@ -54,9 +54,9 @@ class Body(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """One graph. `form` is one of TENSORFLOW_FORMS, exported_program, torchscript, live_torch or onnx. `version` is that
-    of the framework that wrote the file, where recorded (``2.x`` if only the major one is known); with ONNX after its
-    name. `tags` are those of a SavedModel. `collections`: sizes of a MetaGraph's collections by name
+    """One graph. `form` is one of TENSORFLOW_FORMS, exported_program, torchscript, live_torch or onnx. `version` is
+    that of the framework that wrote the file, where recorded (``2.x`` if only the major one is known); with ONNX after
+    its name. `tags` are those of a SavedModel. `collections`: sizes of a MetaGraph's collections by name
     (``queue_runners``, ``train_op``, …); of an exported program, the number of inputs and outputs of each kind
     (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …), and ``scalar_output`` if the first output is a
     single floating-point number; of an ONNX model the opset of each domain (``opset:ai.onnx``) and the

@@ -45,8 +45,9 @@ def _adapter(raw: RawResults, lang: str) -> str:
     if any(program.framework.startswith("tensorflow") for program in raw.programs) or len(lines) != 1:
         return ""
     line = {"1": DEFAULT_ADAPTER, "2": _SECOND}.get(lines.pop(), "")
-    newest = max(graph.version for graph in graphs)
-    return line and line + say(lang, "aside", text=say(lang, "target.graph", version=newest))
+    newest = max(graphs, key=lambda graph: graph.version)
+    key = "target.running" if newest.form.startswith("live_") else "target.graph"
+    return line and line + say(lang, "aside", text=say(lang, key, version=newest.version))
 
 
 def _frameworks(raw: RawResults) -> list[str]:

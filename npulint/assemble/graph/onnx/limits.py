@@ -16,45 +16,46 @@ _PLANE = 4  # dimensions of an image
 class OnnxLimitFact(GraphFact, eq=False, dict=True, kw_only=True):
     """A setting of an operator that its parser in ATC does not support; the name is the operator."""
 
-    attribute: str
-    """The attribute, `Indices` for the second result of a pooling, or `rank` for the number of dimensions."""
-    value: str
-    """Its value."""
+    setting: str
+    """The attribute with its value (``antialias=1``), `Indices` for the second result of a pooling, or `rank` with the
+    number of dimensions."""
     effect: Effect
     """Whether the conversion stops, or the setting is ignored: the converted model computes something else."""
 
 
 def facts(view: OnnxView) -> list[OnnxLimitFact]:
-    """One fact per setting, value and place."""
-    groups: dict[tuple[str, str, str, Effect, Place], list[Node]] = {}
+    """One fact per setting and place."""
+    groups: dict[tuple[str, str, Effect, Place], list[Node]] = {}
     for node in view.all():
-        for attribute, value, effect in _unsupported(view, node):
-            groups.setdefault((node.op, attribute, value, effect, view.place(node)), []).append(node)
+        for setting, effect in _unsupported(view, node):
+            groups.setdefault((node.op, setting, effect, view.place(node)), []).append(node)
     return [
-        OnnxLimitFact(view.node_set(nodes, place), op, attribute=attribute, value=value, effect=effect)
-        for (op, attribute, value, effect, place), nodes in groups.items()
+        OnnxLimitFact(view.node_set(nodes, place), op, setting=setting, effect=effect)
+        for (op, setting, effect, place), nodes in groups.items()
     ]
 
 
-def _unsupported(view: OnnxView, node: Node) -> list[tuple[str, str, Effect]]:
+def _unsupported(view: OnnxView, node: Node) -> list[tuple[str, Effect]]:
     domain, name = split(node.op)
     if domain:
         return []
     arguments = node.attrs.get("arguments", {})
     opset = min(max(view.opset, view.parsed[0]), view.parsed[1])
-    found: list[tuple[str, str, Effect]] = [
-        (one.attribute, _shown(one, arguments.get(one.attribute)), one.effect)
+    found: list[tuple[str, Effect]] = [
+        (_shown(one, arguments.get(one.attribute)), one.effect)
         for one in limits(name, opset)
         if holds(one.when, arguments.get(one.attribute), node.attrs.get("outputs", 1))
     ]
     if name == "Resize" and arguments.get("mode", "nearest") == "nearest":
         rank = _rank(view, node)
-        found += [("rank", str(rank), "stops")] if rank and rank != _PLANE else []
+        found += [(f"rank={rank}", "stops")] if rank and rank != _PLANE else []
     return found
 
 
 def _shown(limit: OnnxLimit, value: object) -> str:
-    return limit.when if value is None else str(value)
+    if value is None:
+        return f"{limit.attribute}=default" if limit.when == "missing" else limit.attribute
+    return f"{limit.attribute}={value}"
 
 
 def _rank(view: OnnxView, node: Node) -> int:
