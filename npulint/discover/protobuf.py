@@ -41,6 +41,8 @@ def is_onnx(head: bytes) -> bool:
     ModelProto, among them the version of the format, the producer, the graph or the opsets."""
     known = False
     for field in _fields(head, ProtobufField(0, 2, 0, 1 << 62)):
+        if not field.number:
+            break  # damaged from here on: the reader says so
         if field.wire != _MODEL.get(field.number):
             return False
         known = known or field.number in (1, 2, 7, 8)

@@ -15,6 +15,7 @@ from npulint.facts.model import Span
 
 _GIVEN = frozenset(("placeholder", "initializer"))
 _LISTED = 3
+_WIDTH = 160  # maximum characters of listed names
 
 
 class OnnxView:
@@ -72,9 +73,13 @@ class OnnxView:
         return (path, span) if path else (self.path, Span.at(max(node.line, 1)) if node.line else Span())
 
     def node_set(self, nodes: Sequence[Node], place: Place) -> NodeSet:
-        """Nodes at one place."""
-        listed = ", ".join(f"`{node.name}`" for node in nodes[:_LISTED])
-        return NodeSet(*place, nodes[0].name if nodes else "", listed, len(nodes))
+        """Nodes at one place, with the first names, as many as can be read quickly."""
+        listed: list[str] = []
+        for node in nodes[:_LISTED]:
+            if listed and sum(map(len, listed)) + len(node.name) > _WIDTH:
+                break
+            listed.append(f"`{node.name}`")
+        return NodeSet(*place, nodes[0].name if nodes else "", ", ".join(listed), len(nodes))
 
 
 def split(op: str) -> tuple[str, str]:
