@@ -58,7 +58,7 @@ def next_of(value: Any) -> Any:
         return value
     try:
         return tf.compat.v1.data.make_one_shot_iterator(value).get_next()
-    except ValueError:
+    except (ValueError, AttributeError):  # of another graph, or of none: it was made eagerly
         return placeholders(value.element_spec, "element")
 
 
