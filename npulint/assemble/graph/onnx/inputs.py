@@ -17,7 +17,7 @@ class OnnxInput(GraphFact, eq=False, dict=True, kw_only=True):
     """An input of an ONNX model; the name is that of the input."""
 
     dtype: str
-    """Its element type; sequence, map or optional if it is no tensor."""
+    """Its element type; sequence, map or optional if it is not a tensor."""
     open: int
     """How many dimensions are not fixed; all of them if its rank is unknown."""
     dims: str
