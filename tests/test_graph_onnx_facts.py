@@ -157,7 +157,7 @@ def test_inputs_say_what_the_command_must_fix() -> None:
         ("c", "float32", 1, "?", "no"),
     ]
     assert said(data, "onnx_input", "dtype", "open", "dims", "first") == expected
-    assert facts(data, "onnx_input")[0].get("all_open") == "a:n,3,8;b:1,3;c:?"
+    assert facts(data, "onnx_input")[0].get("option") == "a:n,3,8;b:1,3;c:?"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npulint.assemble.graph.graph_fact import GraphFact, Place
-from npulint.assemble.graph.onnx.view import OnnxView, split
+from npulint.assemble.graph.onnx.view import OnnxView, shape_of, split
 from npulint.data.onnx import Effect, OnnxLimit, holds, limits
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
@@ -40,10 +40,9 @@ def _unsupported(view: OnnxView, node: Node) -> list[tuple[str, Effect]]:
     if domain:
         return []
     arguments = node.attrs.get("arguments", {})
-    opset = min(max(view.opset, view.parsed[0]), view.parsed[1])
     found: list[tuple[str, Effect]] = [
         (_shown(one, arguments.get(one.attribute)), one.effect)
-        for one in limits(name, opset)
+        for one in limits(name, view.judged_opset)
         if holds(one.when, arguments.get(one.attribute), node.attrs.get("outputs", 1))
     ]
     if name == "Resize" and arguments.get("mode", "nearest") == "nearest":
@@ -61,11 +60,14 @@ def _shown(limit: OnnxLimit, value: object) -> str:
 def _rank(view: OnnxView, node: Node) -> int:
     """The number of dimensions that a Resize scales, by its constant scales or sizes; 0 if unknown."""
     for place in _SIZES:
-        name = node.inputs[place] if place < len(node.inputs) else ""
-        for one in view.graph.bodies[0].nodes if name in view.constants else ():
-            if one.name == name:
-                value = one.attrs.get("arguments", {}).get("value", {})
-                shape = one.attrs.get("shapes", [value.get("shape") if isinstance(value, dict) else None])[0]
-                if isinstance(shape, list) and len(shape) == 1 and isinstance(shape[0], int) and shape[0]:
-                    return shape[0]
+        constant = view.constants.get(node.inputs[place]) if place < len(node.inputs) else None
+        shape = None if constant is None else shape_of(constant) or _stored(constant)
+        if isinstance(shape, list) and len(shape) == 1 and isinstance(shape[0], int) and shape[0]:
+            return shape[0]
     return 0
+
+
+def _stored(constant: Node) -> object:
+    """The shape of the tensor in a node ``Constant``."""
+    value: object = constant.attrs.get("arguments", {}).get("value")
+    return value.get("shape") if isinstance(value, dict) else None

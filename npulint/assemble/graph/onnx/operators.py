@@ -60,8 +60,7 @@ class Operators:
             return "function"
         if domain not in ("", DOMAIN):
             return verdict(domain, name, self._view.opset_of(domain))
-        first, newest = self._view.parsed
-        return verdict("", name, min(max(self._view.opset, first), newest))
+        return verdict("", name, self._view.judged_opset)
 
     def facts(self) -> list[OnnxOperatorFact]:
         """One fact per operator and place."""

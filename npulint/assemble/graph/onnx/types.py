@@ -7,7 +7,7 @@ from math import prod
 from typing import Literal
 
 from npulint.assemble.graph.graph_fact import GraphFact, Place
-from npulint.assemble.graph.onnx.view import OnnxView
+from npulint.assemble.graph.onnx.view import OnnxView, dtype_of, shape_of
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
@@ -47,7 +47,7 @@ def facts(view: OnnxView) -> list[OnnxType]:
         OnnxType(view.node_set(nodes, place), name=name, made_by=_maker(nodes[0]))
         for (name, place), nodes in groups.items()
     ]
-    integers = [node for node in view.all() if node.op in _ARITHMETIC and _first(node) == "int64" and _large(node)]
+    integers = [node for node in view.all() if node.op in _ARITHMETIC and dtype_of(node) == "int64" and _large(node)]
     if integers:
         place = view.place(integers[0])
         found.append(OnnxType(view.node_set(integers, place), name="int64", made_by=integers[0].op))
@@ -59,7 +59,7 @@ def _given(view: OnnxView) -> Iterable[Node]:
 
 
 def _type(node: Node) -> SlowTypeName | None:
-    known = _NAMES.get(_first(node))
+    known = _NAMES.get(dtype_of(node))
     return "float64" if known is None and node.op == "Cast" and _to_double(node) else known
 
 
@@ -68,24 +68,15 @@ def _to_double(node: Node) -> bool:
     return to == _DOUBLE
 
 
-def _first(node: Node) -> str:
-    return str(next(iter(node.attrs.get("dtypes", ())), ""))
-
-
-def _shape(node: Node) -> list[int | str] | None:
-    shape: list[int | str] | None = next(iter(node.attrs.get("shapes", ())), None)
-    return shape
-
-
 def _sized(node: Node) -> bool:
     """Whether the node returns more than one number."""
-    shape = _shape(node)
+    shape = shape_of(node)
     return shape is None or any(isinstance(size, str) or size > 1 for size in shape)
 
 
 def _large(node: Node) -> bool:
     """Whether the result certainly has many elements; open dimensions count as one."""
-    shape = _shape(node)
+    shape = shape_of(node)
     return shape is not None and prod(size for size in shape if isinstance(size, int) and size > 0) >= _LARGE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from npulint.assemble.context import Context
@@ -52,20 +52,29 @@ class OnnxView:
         """The inputs of the model."""
         return (node for node in self.graph.bodies[0].nodes if node.op == "placeholder")
 
+    @property
+    def judged_opset(self) -> int:
+        """The opset that standard operators are judged for: that of the model, or the nearest one that ATC parses."""
+        first, newest = self.parsed
+        return min(max(self.opset, first), newest)
+
     @cached_property
     def functions(self) -> frozenset[str]:
         """The names of the model's own functions."""
         return frozenset(body.name for body in self.graph.bodies if body.name and not body.serves)
 
     @cached_property
-    def constants(self) -> frozenset[str]:
-        """The names of nodes whose result the file contains. Names are unique only within a body, so one that means
+    def constants(self) -> Mapping[str, Node]:
+        """The nodes whose result the file contains, by name. Names are unique only within a body, so one that means
         something else in another body is none."""
-        fixed, other = set[str](), set[str]()
+        fixed, other = dict[str, Node](), set[str]()
         for body in self.graph.bodies:
             for node in body.nodes:
-                (fixed if node.op in ("initializer", "Constant") else other).add(node.name)
-        return frozenset(fixed - other)
+                if node.op in ("initializer", "Constant"):
+                    fixed[node.name] = node
+                else:
+                    other.add(node.name)
+        return {name: node for name, node in fixed.items() if name not in other}
 
     def place(self, node: Node) -> Place:
         """The place in the project's code that creates a node, else its line in a text model, or the first line."""
@@ -86,3 +95,14 @@ def split(op: str) -> tuple[str, str]:
     """The domain and the type of an operator; the standard domain is empty."""
     domain, _, name = op.rpartition("::")
     return domain, name
+
+
+def dtype_of(node: Node) -> str:
+    """The element type of the first result of a node, or of an input or weight; empty if unknown."""
+    return str(next(iter(node.attrs.get("dtypes", ())), ""))
+
+
+def shape_of(node: Node) -> list[int | str] | None:
+    """The shape of the same; None if unknown. Sizes that are not fixed are texts."""
+    shape: list[int | str] | None = next(iter(node.attrs.get("shapes", ())), None)
+    return shape
