@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ LINE = "line"
 INPUT = "placeholder"
 INITIALIZER = "initializer"
 
+_Makers = ChainMap[str, str]  # which node makes a value, in a graph and in those around it
 _DOMAIN = "ai.onnx"
 _SINGLE = ("f", "i", "s")
 _LISTS = ("floats", "ints", "strings")
@@ -49,9 +51,9 @@ class _Builder:
         self._tally = tally
         self._origins = Origins()
 
-    def body(self, name: str, serves: str, graph: Message, outer: dict[str, str] | None = None) -> None:
+    def body(self, name: str, serves: str, graph: Message, outer: _Makers | None = None) -> None:
         """Add a graph. `outer` says which nodes make the values of the graphs around it."""
-        makers = dict(outer or {})
+        makers = ChainMap[str, str]() if outer is None else outer.new_child()
         constants = graph.get("initializer", ())
         initialized = {one.get("name", "") for one in constants}
         inputs = [one for one in graph.get("input", ()) if one.get("name", "") not in initialized]
@@ -59,7 +61,7 @@ class _Builder:
         given += [Node(one.get("name", ""), INITIALIZER, attrs=_tensor_attrs(one)) for one in constants]
         types = {one.get("name", ""): _typed(one) for part in ("value_info", "output") for one in graph.get(part, ())}
         self._tally.kept(sum(weight(node.attrs) for node in given))
-        makers |= {node.name: node.name for node in given}
+        makers.update((node.name, node.name) for node in given)
         self._nodes(name, serves, graph.get("node", ()), makers, given, types)
 
     def function(self, function: Message) -> None:
@@ -67,14 +69,15 @@ class _Builder:
         self._tally.function()
         name = _qualified(function.get("domain", ""), function.get("name", ""))
         given = [Node(one, INPUT, attrs={"kind": "argument"}) for one in function.get("input", ())]
-        self._nodes(name, "", function.get("node", ()), {node.name: node.name for node in given}, given, {})
+        makers = ChainMap({node.name: node.name for node in given})
+        self._nodes(name, "", function.get("node", ()), makers, given, {})
 
     def _nodes(
         self,
         name: str,
         serves: str,
         messages: Sequence[Message],
-        makers: dict[str, str],
+        makers: _Makers,
         given: list[Node],
         types: dict[str, dict[str, Any]],
     ) -> None:
@@ -93,7 +96,7 @@ class _Builder:
         for own, attribute, inner in nested:
             self.body(f"{name}/{own}/{attribute}", f"{name}/{own}", inner, makers)
 
-    def _node(self, name: str, message: Message, makers: dict[str, str], types: dict[str, dict[str, Any]]) -> Node:
+    def _node(self, name: str, message: Message, makers: _Makers, types: dict[str, dict[str, Any]]) -> Node:
         op = sys.intern(_qualified(message.get("domain", ""), message.get("op_type", "")))
         self._tally.operator(op)
         outputs = message.get("output", ())
