@@ -260,5 +260,5 @@ def test_an_onnx_model_shows_its_opset_and_what_atc_parses() -> None:
     model = GraphSummary("m.onnx", "onnx", "onnx", "pytorch 2.13.0", 10, counts=counts, release="9.0", assumed=True)
     shown = render("text", RunResult(graphs=[msgspec.structs.replace(model, opset=17)]), ReportView())
     assert "ONNX model, opset 17, written by pytorch 2.13.0, 10 operators" in shown
-    assert "7 with a parser in ATC, 2 without, 1 that needs a plug-in, for CANN 9.0 (assumed)" in shown
+    assert "7 with a parser in ATC, 2 without, 1 that needs a plugin, for CANN 9.0 (assumed)" in shown
     assert "framework" not in settled(framework="onnx", form="onnx")

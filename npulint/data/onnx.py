@@ -19,7 +19,7 @@ OnnxFamily = Literal["loop", "quantised", "text", "signal", "optional", "newer",
 Opsets = tuple[int, int]
 
 _SEPARATOR = "::"
-_FOREIGN: dict[str, OnnxFamily] = {  # domains of other runtimes, for which no public plug-in of ATC exists
+_FOREIGN: dict[str, OnnxFamily] = {  # domains of other runtimes, for which no public plugin of ATC exists
     "com.microsoft": "onnxruntime",
     "com.microsoft.nchwc": "onnxruntime",
     "com.microsoft.experimental": "onnxruntime",
@@ -110,7 +110,7 @@ def opsets_of(cann: str) -> Opsets:
 def verdict(domain: str, name: str, opset: int) -> OnnxVerdict:
     """What ATC's parser does with an operator: it has a parser for this opset of the domain (parser), or for other
     opsets only (other_opset); it has none, and the operator belongs to the standard (standard), to the domain of
-    another runtime (foreign), or to nobody known (private), so that a plug-in of the user's own may parse it."""
+    another runtime (foreign), or to nobody known (private), so that a plugin of the user's own may parse it."""
     known = operator(domain, name)
     if known is not None and known.parsed(opset):
         return "parser"

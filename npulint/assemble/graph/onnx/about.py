@@ -34,7 +34,7 @@ class OnnxGraph(WholeGraph, eq=False, dict=True, kw_only=True):
     unparsed: int
     """How many have none."""
     private: int
-    """How many belong to a private domain or name, for which a plug-in may have a parser."""
+    """How many belong to a private domain or name, for which a plugin may have a parser."""
 
 
 def fact(view: OnnxView, operators: Operators) -> OnnxGraph:
