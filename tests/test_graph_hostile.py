@@ -20,7 +20,7 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Problem
 from npulint.read.files import load
 from npulint.read.graph import read_graph
-from npulint.read.graph.tensorflow import limits
+from npulint.read.graph.protobuf import limits
 from npulint.read.graph.torch.schema import BackwardSignature, Signature
 from npulint.read.graph.torch.script.expression import ExpressionScan
 from npulint.read.graph.torch.signature import outputs

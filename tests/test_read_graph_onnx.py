@@ -13,7 +13,7 @@ from npulint.facts.graph import Graph, Node
 from npulint.facts.model import Problem
 from npulint.read.graph import read_graph
 from npulint.read.graph.onnx.schema import MESSAGES
-from npulint.read.graph.tensorflow import limits
+from npulint.read.graph.protobuf import limits
 from tests.onnx_models import DOUBLE, FLOAT, INT64, inner, integer, integers, model, node, trace, value, weight, word
 from tests.protobuf_bytes import field, varint
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.graph import Graph
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow import limits
+from npulint.read.graph.protobuf import limits
 from npulint.read.graph.tensorflow.binary import read_binary
 from npulint.read.graph.tensorflow.text import read_text
 from npulint.read.graph.tensorflow.types import number_of, word

@@ -10,8 +10,8 @@ from npulint.facts.graph import Graph
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.onnx.model import graph_of
 from npulint.read.graph.onnx.schema import DEPTH, LENGTHS, MESSAGES, Kind, Message, most
-from npulint.read.graph.tensorflow.limits import PARTS, Tally
-from npulint.read.graph.tensorflow.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
+from npulint.read.graph.protobuf.limits import PARTS, Tally
+from npulint.read.graph.protobuf.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
 
 _FORMS = {"float": ("<f", FIXED32), "double": ("<d", FIXED64)}
 _VARINT = 10  # bytes of the longest

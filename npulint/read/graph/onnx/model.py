@@ -11,8 +11,8 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.onnx.origins import Origins
 from npulint.read.graph.onnx.schema import TYPES, Message
-from npulint.read.graph.tensorflow.limits import FUNCTIONS, Tally, weight
-from npulint.read.graph.tensorflow.numbers import described
+from npulint.read.graph.protobuf.limits import FUNCTIONS, Tally, weight
+from npulint.read.graph.protobuf.numbers import described
 
 LINE = "line"
 """The key of a node's line, where the form has lines."""

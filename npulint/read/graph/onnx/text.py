@@ -9,11 +9,10 @@ from npulint.facts.graph import Graph
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.onnx.model import LINE, graph_of
 from npulint.read.graph.onnx.schema import LENGTHS, MESSAGES, Kind, Message, most
-from npulint.read.graph.tensorflow.limits import Tally
-from npulint.read.graph.tensorflow.literals import integer, real
-from npulint.read.graph.tensorflow.markup import Entries, Markup
-from npulint.read.graph.tensorflow.markup_values import content as bytes_of
-from npulint.read.graph.tensorflow.markup_values import text
+from npulint.read.graph.protobuf.limits import Tally
+from npulint.read.graph.protobuf.literals import content as bytes_of
+from npulint.read.graph.protobuf.literals import integer, real, text
+from npulint.read.graph.protobuf.markup import Entries, Markup
 
 LIMIT = 512 * 1024 * 1024
 """Maximum bytes of a file; its text is in memory while it is read."""

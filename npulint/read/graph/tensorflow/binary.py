@@ -8,13 +8,13 @@ from __future__ import annotations
 from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
+from npulint.read.graph.protobuf.limits import Tally
+from npulint.read.graph.protobuf.wire import LENGTH, VARINT, Source, fields
 from npulint.read.graph.tensorflow.functions import function
-from npulint.read.graph.tensorflow.limits import Tally
 from npulint.read.graph.tensorflow.meta import chosen, meta_graph
 from npulint.read.graph.tensorflow.names import distinct
 from npulint.read.graph.tensorflow.nodes import Nodes
 from npulint.read.graph.tensorflow.versions import release_of
-from npulint.read.graph.tensorflow.wire import LENGTH, VARINT, Source, fields
 
 _VERSIONS = 4  # the field of a GraphDef
 

@@ -8,12 +8,12 @@ from typing import Any
 from npulint.discover.safe_open import TooLargeError, read_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
+from npulint.read.graph.protobuf.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
+from npulint.read.graph.protobuf.literals import integer, text, truth
+from npulint.read.graph.protobuf.markup import Entries, Markup
 from npulint.read.graph.tensorflow.attributes import UNSET
 from npulint.read.graph.tensorflow.functions import arguments_of
-from npulint.read.graph.tensorflow.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
-from npulint.read.graph.tensorflow.literals import integer, truth
-from npulint.read.graph.tensorflow.markup import Entries, Markup
-from npulint.read.graph.tensorflow.markup_values import function, text, type_of, value
+from npulint.read.graph.tensorflow.markup_values import function, type_of, value
 from npulint.read.graph.tensorflow.meta import MetaGraph, chosen
 from npulint.read.graph.tensorflow.names import distinct
 from npulint.read.graph.tensorflow.versions import release_of
