@@ -182,6 +182,11 @@ def test_damaged_models_are_problems(data: bytes, reason: str) -> None:
     assert problem(data).reason == reason
 
 
+def test_a_zero_that_the_writer_left_out_is_known_by_its_type() -> None:
+    data = model(node("IsInf", "x", "y", field(5, field(1, "detect_negative") + field(20, 2))))
+    assert only(data, "IsInf").attrs["arguments"] == {"detect_negative": 0}
+
+
 def test_graphs_within_graphs_end_somewhere() -> None:
     nested = node("Relu", "x", "y")
     for _ in range(200):
@@ -217,6 +222,6 @@ def test_weights_are_skipped_wherever_they_are(tmp_path: Path) -> None:
 
 
 def test_the_schema_names_only_messages_that_it_has() -> None:
-    scalars = {"int", "float", "double", "text", "trace", "bytes"}
+    scalars = {"int", "enum", "float", "double", "text", "trace", "bytes"}
     used = {kind.of for known in MESSAGES.values() for kind in known.values()}
     assert used - scalars == set(MESSAGES) - {"Model"}

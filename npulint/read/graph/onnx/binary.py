@@ -66,7 +66,7 @@ class _Decoder:
 
     def _value(self, kind: Kind, field: Field, depth: int) -> Any:
         """The value of a field; None if its wire type does not fit, as protobuf skips such fields."""
-        if kind.of == "int":
+        if kind.of in ("int", "enum"):
             return signed(field.value) if field.wire == VARINT else None
         if kind.of in _FORMS:
             form, wire = _FORMS[kind.of]

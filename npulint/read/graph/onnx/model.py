@@ -23,6 +23,7 @@ INITIALIZER = "initializer"
 _Makers = ChainMap[str, str]  # which node makes a value, in a graph and in those around it
 _DOMAIN = "ai.onnx"
 _SINGLE = ("f", "i", "s")
+_INTEGER = 2  # the type of an attribute
 _LISTS = ("floats", "ints", "strings")
 _LISTED = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
@@ -138,25 +139,22 @@ def _arguments(attributes: Iterable[Message]) -> dict[str, Any]:
             value = next((one[key] for key in _LISTS if one.get(key)), None)
         if value is None and "t" in one:
             value = _tensor(one["t"])
-        if value is None:  # protobuf does not write zeros and empty texts in some forms
-            continue
-        found[one.get("name", "")] = value
+        if value is None and one.get("type") == _INTEGER:
+            value = 0  # some writers leave out zeros
+        if value is not None:
+            found[one.get("name", "")] = value
     return found
 
 
 def _tensor(message: Message) -> dict[str, Any]:
-    """The element type and the shape of a tensor, and its value if it is a single number."""
+    """The element type and the shape of a tensor, and its value if it is a single number in the file."""
     dtype = TYPES.get(message.get("data_type", 0), "unknown")
-    first = next((message[key][0] for key in _LISTED if message.get(key)), None)
+    shape = list(message.get("dims", ()))
     content = message.get("raw_data", b"")
-    return (
-        described(dtype, list(message.get("dims", ())), content, first)
-        if content or first is not None
-        else {
-            "dtype": dtype,
-            "shape": list(message.get("dims", ())),
-        }
-    )
+    first = next((message[key][0] for key in _LISTED if message.get(key)), None)
+    if content or first is not None:
+        return described(dtype, shape, content, first)
+    return {"dtype": dtype, "shape": shape}
 
 
 def _tensor_attrs(message: Message) -> dict[str, Any]:

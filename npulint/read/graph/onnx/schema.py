@@ -11,7 +11,8 @@ Message = dict[str, Any]
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """A field of a message. `of` is int, float, double, text, bytes, or the name of the message in it."""
+    """A field of a message. `of` is int, enum, float, double, text, trace (a long text), bytes, or the name of
+    the message in it."""
 
     name: str
     of: str
@@ -65,6 +66,7 @@ MESSAGES: dict[str, dict[int, Kind]] = {
         8: Kind("ints", "int", True),
         9: Kind("strings", "text", True),
         11: Kind("graphs", "Graph", True),
+        20: Kind("type", "enum"),
     },
     "Tensor": {
         1: Kind("dims", "int", True),

@@ -55,7 +55,7 @@ def _message(name: str, entries: Entries, line: int, tally: Tally) -> Message:
         found[LINE] = line
     for key, raw in entries:
         kind = known.get(key)
-        if kind is None:
+        if kind is None or kind.of == "enum":  # written as words, and zeros are not left out here
             continue
         if not kind.repeated:
             found[key] = _value(kind, raw)
