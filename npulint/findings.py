@@ -215,10 +215,11 @@ class GraphSummary(msgspec.Struct, frozen=True):
     """Facts of a run about the graph in the file at `path`; form, framework and version as in
     `npulint.facts.graph.Graph`. `nodes` counts its main body and its `functions`, `trains` says whether it has a
     training step. `counts` are nodes by placement, if evaluated: device, aicpu, host and unknown with TensorFlow; npu,
-    decomposes, cpu, error, custom and unknown with PyTorch. `clusters` is the number of subgraphs that the device could
-    run, `left` that of nodes that stay on the host although the device supports them. `listed` is the operator list
-    that was used (empty: the built-in one), `release` the release of that list, or of PyTorch; `assumed` says that
-    nothing specifies it."""
+    decomposes, cpu, error, custom and unknown with PyTorch; parsed, unparsed and private with ONNX. `clusters` is the
+    number of subgraphs that the device could run, `left` that of nodes that stay on the host although the device
+    supports them. `listed` is the operator list that was used (empty: the built-in one), `release` the release of that
+    list, of PyTorch, or with ONNX of CANN; `assumed` says that nothing specifies it. `opset` is that of the standard
+    operators of an ONNX model."""
 
     path: str
     form: str
@@ -233,6 +234,7 @@ class GraphSummary(msgspec.Struct, frozen=True):
     listed: str = ""
     release: str = ""
     assumed: bool = False
+    opset: int = 0
 
 
 class Summary(msgspec.Struct, frozen=True):

@@ -16,8 +16,9 @@ LineProvider = Callable[[str], Sequence[str]]
 _LIMIT = 20_000_000  # bytes
 _MAX_FILES = 32  # files
 _MAX_BYTES = 40_000_000  # bytes of all cached files but the last
-_BINARY = (  # graphs and archives; .ts is TorchScript
-    *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit", ".gz"),
+_BINARY = (  # models and archives; .ts is TorchScript
+    *(".pb", ".meta", ".pt2", ".pt", ".pth", ".ts", ".torchscript", ".ptl", ".jit", ".onnx", ".gz"),
+    *(".keras", ".h5", ".hdf5", ".tflite", ".safetensors", ".ckpt", ".om", ".mindir", ".engine", ".plan", ".trt"),
 )
 
 

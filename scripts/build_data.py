@@ -166,6 +166,35 @@ def operators() -> dict[str, Any]:
     }
 
 
+def onnx_ops() -> dict[str, Any]:
+    """Per ONNX operator the opsets that define it and those with a parser; what parsers refuse or ignore; and per CANN
+    the first and the newest opset."""
+    operators = {
+        f"{row['domain']}::{row['name']}": {
+            "since": int(row["since"] or 0),
+            "until": int(row["until"] or 0),
+            "parsers": opsets(row["parsers"]),
+            "aicpu": row["engine"] == "aicpu",
+        }
+        for row in rows("onnx_ops.csv")
+    }
+    limits: dict[str, list[dict[str, Any]]] = {}
+    for row in rows("onnx_limits.csv"):
+        record = {key: row[key] for key in ("attribute", "when", "effect")}
+        limits.setdefault(row["name"], []).append({"opsets": opsets(row["opsets"])[0], **record})
+    newest = [[row["cann"], int(row["first"]), int(row["newest"])] for row in rows("onnx_opsets.csv")]
+    return {"operators": operators, "limits": limits, "releases": newest}
+
+
+def opsets(text: str) -> list[tuple[int, int]]:
+    """Ranges of opsets: ``8-10 12 15-``."""
+    found = []
+    for part in text.split():
+        first, dash, last = part.partition("-")
+        found.append((int(first), int(last or 999) if dash else int(first)))
+    return found
+
+
 def fusion_passes() -> list[str]:
     return sorted({r["name"] for r in rows("fusion_passes.csv")})
 
@@ -462,6 +491,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "error_patterns.json": error_patterns,
     "run_columns.json": run_columns,
     "op_apis.json": op_apis,
+    "onnx_ops.json": onnx_ops,
     "training_arguments.json": training_arguments,
     "version_matrix.json": version_matrix,
 }

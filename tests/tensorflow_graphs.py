@@ -18,6 +18,7 @@ from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 from tensorflow.python.framework import tensor_util
 
 from npulint.facts.graph import Body, Graph, Node
+from npulint.read.graph.tensorflow.versions import release_of
 
 MESSAGES = {
     "graph_def": graph_pb2.GraphDef,
@@ -54,14 +55,15 @@ def written(message: Any) -> str:
 def graph_of(form: str, message: Any) -> Graph:
     """What is in a message."""
     if form == "graph_def":
-        return Graph(form, bodies_of(message))
+        return Graph(form, bodies_of(message), release_of(message.versions.producer))
     meta = message
     if form == "saved_model":
         tagged = [one for tag in ("train", "serve") for one in message.meta_graphs if tag in one.meta_info_def.tags]
         meta = [*tagged, message.meta_graphs[0]][0]
     info = meta.meta_info_def
     collections = {name: _members(value) for name, value in meta.collection_def.items()}
-    return Graph(form, bodies_of(meta.graph_def), info.tensorflow_version, tuple(info.tags), collections)
+    version = info.tensorflow_version or release_of(meta.graph_def.versions.producer)
+    return Graph(form, bodies_of(meta.graph_def), version, tuple(info.tags), collections)
 
 
 def bodies_of(graph: Any) -> list[Body]:

@@ -121,7 +121,7 @@ MISTAKES = [
     ("an unknown confidence", {"confidence": "sure"}, "sure", "'sure' is not one of high, low, medium"),
     ("an unknown reach of once", {"once": "true"}, "true", "once must be a string"),
     ("applies as a list", {"applies": "[tensorflow]"}, "[", "applies must be a mapping"),
-    ("an unknown framework", {"applies": "{framework: jax}"}, "jax", "'jax' is not one of tensorflow, torch"),
+    ("an unknown framework", {"applies": "{framework: jax}"}, "jax", "'jax' is not one of onnx, tensorflow, torch"),
     ("an unknown state", {"applies": "{state: [done]}"}, "done", "'done' is not one of migrated, not_started, partial"),
     ("an unknown mode", {"applies": "{mode: [eager]}"}, "eager", "'eager' is not one of"),
     ("an empty list of states", {"applies": "{state: []}"}, "[]", "applies.state must be a non-empty list"),

@@ -13,6 +13,7 @@ import pytest
 
 from npulint.discover import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import kinds_by_content, kinds_of
+from npulint.texts import known
 from tests.growth import assert_linear, within
 
 
@@ -150,6 +151,29 @@ def test_a_named_file_of_no_known_kind_is_a_problem_and_a_script_is_not(tree: Pa
     found = discover(["notes.md", "train"])
     assert [(file.path, file.kind) for file in found.files] == [("train", "python")]
     assert problems(found) == {"notes.md": "unsupported"}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("net.keras", "model-keras"),
+        ("weights.H5", "model-keras"),
+        ("net.tflite", "model-lite"),
+        ("model.safetensors", "model-weights"),
+        ("last.ckpt", "model-weights"),
+        ("net.om", "model-compiled"),
+        ("net.mindir", "model-mindspore"),
+        ("net.engine", "model-tensorrt"),
+        ("net.plan", "model-tensorrt"),
+        ("om", "unsupported"),
+        ("net.npy", "unsupported"),
+    ],
+)
+def test_who_names_a_model_without_a_graph_learns_what_to_export(tree: Path, name: str, reason: str) -> None:
+    put(tree, name, "content")
+    assert problems(discover([name])) == {name: reason}
+    assert (paths(discover(["."])), problems(discover(["."]))) == ([], {})
+    assert known(f"problem.{reason}") and known(f"short.{reason}") and known(f"fix.{reason}")
 
 
 def test_a_named_file_without_content_is_said_to_be_empty(tree: Path) -> None:

@@ -64,7 +64,7 @@ FORMS: list[tuple[str, str, bytes]] = [
     ("pipeline.pbtxt", "", b"model {\n  ssd {\n    num_classes: 90\n  }\n}\n"),
     ("config.pbtxt", "", b'name: "resnet"\nplatform: "tensorflow_graphdef"\ninput [ { name: "x" } ]\n'),
     ("mediapipe.pbtxt", "", b'node {\n  calculator: "A"\n  options { op: "x" }\n}\n'),
-    ("onnx.pbtxt", "", b'ir_version: 8\ngraph {\n  node {\n    op_type: "Conv"\n  }\n}\n'),
+    ("onnx.pbtxt", "onnx_text", b'ir_version: 8\ngraph {\n  node {\n    op_type: "Conv"\n  }\n}\n'),
     ("run_metadata.pbtxt", "", b"step_stats { }\npartition_graphs {\n" + TEXT.encode() + b"}\n"),
     ("caffe.pbtxt", "", b'name: "LeNet"\nlayer {\n  name: "data"\n}\n'),
     ("notes.pbtxt", "", b"node { this is prose, not a graph }"),

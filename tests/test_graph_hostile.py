@@ -20,11 +20,12 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.facts.model import Fact, Problem
 from npulint.read.files import load
 from npulint.read.graph import read_graph
-from npulint.read.graph.tensorflow import limits
+from npulint.read.graph.protobuf import limits
 from npulint.read.graph.torch.schema import BackwardSignature, Signature
 from npulint.read.graph.torch.script.expression import ExpressionScan
 from npulint.read.graph.torch.signature import outputs
 from npulint.result_cache import cached_facts
+from tests import onnx_models
 from tests.growth import within
 
 MANY = 20_000
@@ -217,3 +218,20 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
 def test_a_string_of_torchscript_without_end_is_read_once(text: str) -> None:
     with within(SECONDS), pytest.raises(ValueError, match="without end"):
         ExpressionScan(lambda call, whole: "", lambda name: "").run(text, 0)
+
+
+def _many_of_onnx(count: int) -> bytes:
+    """Nodes with equal names, each with a branch that sees all values around it, and sizes that are looked up."""
+    branch = onnx_models.inner("then_branch", onnx_models.node("Add", "v0 x", "b", name="n"))
+    resize = onnx_models.word("mode", "nearest")
+    nodes = (onnx_models.node("Resize", "x - s", f"v{n}", resize, branch, name="n") for n in range(count))
+    return onnx_models.model(*nodes, onnx_models.weight("s", onnx_models.FLOAT, 5))
+
+
+@pytest.mark.slow
+def test_large_onnx_models_take_time_by_their_size() -> None:
+    graph = read(_many_of_onnx(MANY // 4), "m.onnx")
+    assert isinstance(graph, Graph)
+    with within(SECONDS):
+        found = graph_facts("m.onnx", graph, Context(Project("", [])), Target())
+    assert [(one.name, one.get("count")) for one in found if one.kind == "onnx_limit"] == [("Resize", MANY // 4)]

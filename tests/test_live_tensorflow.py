@@ -314,6 +314,15 @@ def test_what_holds_no_graph_is_refused(thing: Any, words: str) -> None:
         check_tensorflow(thing, lang="zh")
 
 
+@pytest.mark.parametrize("kind", ["keras", "function", "callable", "model_fn", "model_fn by input_fn"])
+def test_a_dataset_stands_for_its_elements(net: Any, checked: _Checked, kind: str) -> None:
+    parts = (net.ROWS, net.AIMS) if kind.startswith(("keras", "model_fn")) else net.ROWS
+    examples = net.tf.data.Dataset.from_tensors(parts)
+    thing, _, alike = checked.of(kind.partition(" ")[0], net)
+    result = check_tensorflow(thing, (lambda: examples) if " " in kind else examples, root=".")
+    assert result.graph.bodies and _verdicts(result)["MatMul", "npu"] == _verdicts(alike)["MatMul", "npu"]
+
+
 def test_nested_examples_keep_their_shape(net: Any) -> None:
     def step(batch: Any, pair: Any, flag: bool) -> Any:
         assert batch["x"].shape == (2, 4) and pair[1].shape == (2, 2) and flag is True

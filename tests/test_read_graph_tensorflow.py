@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from npulint.facts.graph import Graph
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow import limits
+from npulint.read.graph.protobuf import limits
 from npulint.read.graph.tensorflow.binary import read_binary
 from npulint.read.graph.tensorflow.text import read_text
 from npulint.read.graph.tensorflow.types import number_of, word
@@ -439,3 +439,15 @@ def test_spoilt_texts_give_a_graph_or_a_reason(changes: list[tuple[float, bytes]
         assert msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=Graph).bodies[0].name == ""
     else:
         assert found in ("graph-damaged", "not-a-graph")
+
+
+@pytest.mark.parametrize(
+    ("producer", "release"), [(0, ""), (27, "1.x"), (134, ""), (175, "2.x"), (2474, "2.x"), (1 << 40, "2.x")]
+)
+def test_a_graph_tells_which_tensorflow_wrote_it(producer: int, release: str) -> None:
+    plain = node("n", "A") + field(4, field(1, producer))
+    written = f'node {{ name: "n" op: "A" }} versions {{ producer: {producer} }}'
+    assert binary(plain).version == text(written).version == release
+    assert binary(field(2, plain), "meta_graph").version == text(f"graph_def {{ {written} }}").version == release
+    named = f'meta_info_def {{ tensorflow_version: "1.15.0" }} graph_def {{ {written} }}'
+    assert binary(meta("serve", "A"), "meta_graph").version == text(named).version == "1.15.0"

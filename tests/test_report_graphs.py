@@ -222,7 +222,7 @@ def settled(**graph: Any) -> dict[str, str]:
     from npulint.catalogue.check import Catalogue
     from npulint.settings import Settings
 
-    graphs = [GraphSummary("m.pb", "graph_def", **{"framework": "tensorflow", **graph})]
+    graphs = [GraphSummary("m.pb", **{"form": "graph_def", "framework": "tensorflow", **graph})]
     return finalize(RawResults(graphs=graphs), RunContext(Settings(), Catalogue(), FileLines())).target
 
 
@@ -232,3 +232,33 @@ def test_the_target_tells_which_list_was_used() -> None:
     assert settled(listed="/opp/l.json", release="8.0.RC1")["operators"] == "/opp/l.json (CANN 8.0.RC1)"
     assert settled()["framework"] == "tensorflow (inferred)"
     assert "operators" not in settled(framework="torch", release="2.13")
+
+
+@pytest.mark.parametrize(
+    ("graph", "adapter", "framework"),
+    [
+        ({}, "1.15 (assumed)", "tensorflow (inferred)"),
+        ({"version": "x"}, "1.15 (assumed)", "tensorflow (inferred)"),
+        ({"version": "1.15.0"}, "1.15 (the graph was written by TensorFlow 1.15.0)", "tensorflow 1.x (inferred)"),
+        ({"version": "2.x"}, "2.x (the graph was written by TensorFlow 2.x)", "tensorflow 2.x (inferred)"),
+        (
+            {"version": "2.21.0", "form": "live_tensorflow"},
+            "2.x (TensorFlow 2.21.0 is running)",
+            "tensorflow 2.x (inferred)",
+        ),
+    ],
+)
+def test_the_adapter_is_that_of_the_tensorflow_that_wrote_the_graph(
+    graph: dict[str, str], adapter: str, framework: str
+) -> None:
+    target = settled(**graph)
+    assert (target["adapter"], target["framework"]) == (adapter, framework)
+
+
+def test_an_onnx_model_shows_its_opset_and_what_atc_parses() -> None:
+    counts = {"parsed": 7, "unparsed": 2, "private": 1}
+    model = GraphSummary("m.onnx", "onnx", "onnx", "pytorch 2.13.0", 10, counts=counts, release="9.0", assumed=True)
+    shown = render("text", RunResult(graphs=[msgspec.structs.replace(model, opset=17)]), ReportView())
+    assert "ONNX model, opset 17, written by pytorch 2.13.0, 10 operators" in shown
+    assert "7 with a parser in ATC, 2 without, 1 that needs a plugin, for CANN 9.0 (assumed)" in shown
+    assert "framework" not in settled(framework="onnx", form="onnx")

@@ -10,7 +10,7 @@ from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.recipe import Side
 
-Framework = Literal["tensorflow", "torch", "none"]
+Framework = Literal["tensorflow", "torch", "onnx", "none"]
 Migration = Literal["none", "transfer", "manual", "agnostic", "left", "behind"]
 MigrationState = Literal["not_started", "partial", "migrated"]
 Precision = Literal["mixed", "fp16", "origin", "default", "unknown"]

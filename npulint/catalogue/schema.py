@@ -34,7 +34,7 @@ from npulint.findings import CONFIDENCES, SEVERITIES
 
 STATUSES = ("stable", "preview", "deprecated")
 BASES = ("tables",)
-FRAMEWORKS = ("tensorflow", "torch")
+FRAMEWORKS = ("tensorflow", "torch", "onnx")
 MODES = ("session", "estimator", "keras", "function")
 WRITABLE = tuple(family for family in FAMILIES if family != "engine")  # engine checks are written in Python
 SPANS = ("project", "program", "file")

@@ -40,6 +40,7 @@ from npulint.discover.kinds import (
     may_configure,
     possible_kinds,
 )
+from npulint.discover.models import unsupported_reason
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
 from npulint.discover.safe_open import read_head
@@ -191,7 +192,7 @@ class _Finder:
             if kinds:
                 self._take_content(location, self._base(location), kinds, data, not self._options.force_exclude)
             elif not self._options.force_exclude:
-                self._problem(location, "unsupported")
+                self._problem(location, unsupported_reason(location))
         return data is not None
 
     def _named_file(self, location: str, status: os.stat_result) -> None:
@@ -209,7 +210,7 @@ class _Finder:
                 kinds = CONFIGURATION
             if not kinds:
                 if not self._options.force_exclude:
-                    self._problem(location, "unsupported" if status.st_size else "empty")
+                    self._problem(location, unsupported_reason(location) if status.st_size else "empty")
                 return
         base, named = self._base(location), not self._options.force_exclude
         self._take(location, base, kinds, status, os.path.islink(location), named)

@@ -14,11 +14,14 @@ SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 """The graph file in a SavedModel folder."""
 
 _PROTOBUF = (".pb", ".meta", ".pbtxt", ".pb.txt")
+_ONNX = (".onnx", ".textproto")
 _FIRST = lazy_compile(rb"(?:\xef\xbb\xbf)?(?:[\s,;]|#[^\n]*\n)*([A-Za-z_]\w*)\s*[:{<[]")
 _OF_GRAPH = frozenset((b"node", b"library", b"version", b"versions", b"debug_info"))
 _OF_META = frozenset(
     b"meta_info_def graph_def saver_def collection_def object_graph_def meta_graphs saved_model_schema_version".split()
 )
+_OF_MODEL = frozenset(b"ir_version producer_name producer_version opset_import".split())
+_ONNX_NODE = lazy_compile(rb"[\s{<;,]op_type\s*:\s*[\"']|(?:^|[\s}>;])opset_import\s*:?\s*[{<]")
 _LIBRARY = lazy_compile(rb"(?:^|[\s}>;])library\s*:?\s*[{<]\s*function\s*:?\s*[{<]")
 _NODE = lazy_compile(rb"(?:^|[\s}>;])node\s*:?\s*[{<[]")
 _OPERATOR = lazy_compile(rb"[\s{<;,]op\s*:\s*[\"']")
@@ -39,9 +42,8 @@ _ZIP = b"PK\x03\x04"
 
 def form_of(location: str) -> str:
     """The form of the graph in a file: graph_def, meta_graph, saved_model (binary), text (of any of these),
-    exported_program, torchscript; json for the extracted graph member of an exported program; recorded for a step that
-    `npulint try` recorded. Empty if it holds none,
-    or is no regular file."""
+    exported_program, torchscript, onnx, onnx_text; json for the extracted graph member of an exported program; recorded
+    for a step that `npulint try` recorded. Empty if it holds none, or is no regular file."""
     if not is_regular(location):
         return ""
     head = read_head(location, HEAD)
@@ -51,13 +53,17 @@ def form_of(location: str) -> str:
 def form_of_text(name: str, head: bytes) -> str:
     """The form of a graph outside archives, from the beginning of the file."""
     name = name.lower()
+    if name.endswith(_ONNX):
+        from npulint.discover.protobuf import is_onnx
+
+        return "onnx" if is_onnx(head) else _of_onnx_text(head)
     if name.endswith(".json"):
         return "json" if _EXPORTED.search(head) else "recorded" if _RECORDED.match(head) else ""
     if not name.endswith(_PROTOBUF):
         return ""
     from npulint.discover.protobuf import form_of_protobuf
 
-    return form_of_protobuf(head) or _of_text(head)
+    return form_of_protobuf(head) or _of_text(head) or _of_onnx_text(head)
 
 
 def instead(head: bytes) -> str:
@@ -91,6 +97,13 @@ def _of_archive(location: str) -> str:
     if any(map(EXPORTED_MEMBER.search, names)):
         return "exported_program"
     return "torchscript" if any(map(CODE_MEMBER.search, names)) and not any(map(_PACKAGE.search, names)) else ""
+
+
+def _of_onnx_text(head: bytes) -> str:
+    """The text format of an ONNX model, by its first field and a node or an opset."""
+    first = _FIRST.match(head)
+    fits = first is not None and b"\0" not in head and first.group(1) in _OF_MODEL and _ONNX_NODE.search(head)
+    return "onnx_text" if fits else ""
 
 
 def _of_text(head: bytes) -> str:

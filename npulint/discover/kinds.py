@@ -46,6 +46,8 @@ _SUFFIX = {
     "torchscript": ("graph",),
     "ptl": ("graph",),
     "jit": ("graph",),
+    "onnx": ("graph",),
+    "textproto": ("graph",),
 }
 _DATA = frozenset(("yaml", "yml", "json", "toml"))
 _CONFIGURATIONS = frozenset("yaml yml json toml ini cfg conf gin pbtxt prototxt config".split())

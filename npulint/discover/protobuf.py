@@ -13,6 +13,7 @@ _FUNCTION = lazy_compile(rb"[A-Za-z_][^\x00-\x20\x7f]*")  # TensorFlow names som
 _RELEASE = lazy_compile(rb"\d+\.\d+[\w.+-]*")
 _WIRES = (0, 1, 2, 5)
 _FIXED = {1: 8, 5: 4}
+_MODEL = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}  # wire types of a ModelProto
 _FIELDS = 16  # fields of a message that are examined
 
 
@@ -33,6 +34,19 @@ def form_of_protobuf(head: bytes) -> str:
         if fits(head, whole):
             return form
     return ""
+
+
+def is_onnx(head: bytes) -> bool:
+    """Whether a file with this head, and with the name of an ONNX model, is one: its first fields are those of a
+    ModelProto, among them the version of the format, the producer, the graph or the opsets."""
+    known = False
+    for field in _fields(head, ProtobufField(0, 2, 0, 1 << 62)):
+        if not field.number:
+            break  # damaged from here on: the reader says so
+        if field.wire != _MODEL.get(field.number):
+            return False
+        known = known or field.number in (1, 2, 7, 8)
+    return known
 
 
 def _is_saved_model(head: bytes, whole: ProtobufField) -> bool:

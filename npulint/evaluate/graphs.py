@@ -9,7 +9,8 @@ from npulint.findings import GraphSummary
 
 _PLACES = {f"{word}_nodes": word for word in ("device", "aicpu", "host", "unknown")}
 _VERDICTS = {word: word for word in ("npu", "decomposes", "cpu", "error", "custom", "unknown")}
-_COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS}
+_PARSED = {word: word for word in ("parsed", "unparsed", "private")}
+_COUNTED = {"tensorflow": _PLACES, "torch": _VERDICTS, "onnx": _PARSED}
 """Per framework, attributes of the fact ``graph`` that count operators, and their keys in summaries."""
 
 
@@ -31,6 +32,7 @@ def summarise_graph(program: Program) -> GraphSummary:
         counts={word: _number(fact, key) for key, word in _COUNTED[framework].items() if _number(fact, key)},
         clusters=_number(fact, "clusters"),
         left=_number(fact, "left_behind"),
+        opset=_number(fact, "opset"),
         listed=fact.get_text("list"),
         release=fact.release,
         assumed=fact.get("assumed") == "yes",

@@ -54,11 +54,13 @@ class Body(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """One graph. `form` is one of TENSORFLOW_FORMS, exported_program, torchscript or live_torch. `version` is that of
-    the framework that wrote the file, where recorded. `tags` are those of a SavedModel. `collections`: sizes of a
-    MetaGraph's collections by name (``queue_runners``, ``train_op``, …); of an exported program, the number of inputs
-    and outputs of each kind (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …), and ``scalar_output``
-    if the first output is a single floating-point number."""
+    """One graph. `form` is one of TENSORFLOW_FORMS, exported_program, torchscript, live_torch or onnx. `version` is
+    that of the framework that wrote the file, where recorded (``2.x`` if only the major one is known); with ONNX after
+    its name. `tags` are those of a SavedModel. `collections`: sizes of a MetaGraph's collections by name
+    (``queue_runners``, ``train_op``, …); of an exported program, the number of inputs and outputs of each kind
+    (``parameter``, ``buffer_mutation``, ``gradient_to_parameter``, …), and ``scalar_output`` if the first output is a
+    single floating-point number; of an ONNX model the opset of each domain (``opset:ai.onnx``) and the
+    ``ir_version``."""
 
     form: str
     bodies: list[Body]
@@ -67,6 +69,8 @@ class Graph(msgspec.Struct, frozen=True):
     collections: dict[str, int] = {}
 
     @property
-    def framework(self) -> Literal["tensorflow", "torch"]:
-        """``tensorflow`` or ``torch``."""
+    def framework(self) -> Literal["tensorflow", "torch", "onnx"]:
+        """``tensorflow``, ``torch``, or ``onnx`` for a model in the exchange format."""
+        if self.form == "onnx":
+            return "onnx"
         return "tensorflow" if self.form in TENSORFLOW_FORMS else "torch"

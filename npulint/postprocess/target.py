@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from npulint.assemble.build import DEFAULT_ADAPTER
+from npulint.findings import GraphSummary
 from npulint.postprocess.record import RawResults
 from npulint.settings import Settings
 from npulint.texts import say
+
+_SECOND = "2.x"  # the adapter of TensorFlow 2
 
 
 def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
@@ -16,7 +19,7 @@ def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
     if any(framework.startswith("tensorflow") for framework in frameworks):
         of_two = set(frameworks) <= {"tensorflow 2.x", "torch"}  # its adapter has other version numbers
         anything = say(lang, "target.any")
-        target.setdefault("adapter", anything if of_two else _because(DEFAULT_ADAPTER, "assumed", lang))
+        target.setdefault("adapter", _adapter(raw, lang) or (anything if of_two else _assumed(lang)))
         target.setdefault("cann", anything)
         target.setdefault("soc", anything)
     if "soc" not in settings.target and (shown := _chips(raw, lang)):
@@ -30,12 +33,35 @@ def target_of(raw: RawResults, settings: Settings) -> dict[str, str]:
     return dict(sorted(target.items()))
 
 
+def _assumed(lang: str) -> str:
+    return _because(DEFAULT_ADAPTER, "assumed", lang)
+
+
+def _adapter(raw: RawResults, lang: str) -> str:
+    """The line of the adapter if only graphs need one, by the TensorFlow that wrote them; empty if no graph is of
+    TensorFlow, if programs decide, or if it is unknown."""
+    graphs = [graph for graph in raw.graphs if graph.framework == "tensorflow"]
+    lines = {graph.version.partition(".")[0] for graph in graphs}
+    if any(program.framework.startswith("tensorflow") for program in raw.programs) or len(lines) != 1:
+        return ""
+    line = {"1": DEFAULT_ADAPTER, "2": _SECOND}.get(lines.pop(), "")
+    newest = max(graphs, key=lambda graph: graph.version)
+    key = "target.running" if newest.form.startswith("live_") else "target.graph"
+    return line and line + say(lang, "aside", text=say(lang, key, version=newest.version))
+
+
 def _frameworks(raw: RawResults) -> list[str]:
     """The frameworks of programs and graphs; TensorFlow without a major version only if none is known."""
-    found = {program.framework for program in raw.programs} | {graph.framework for graph in raw.graphs}
+    found = {program.framework for program in raw.programs} | {_framework(graph) for graph in raw.graphs}
     if any(framework.startswith("tensorflow ") for framework in found):
         found.discard("tensorflow")
-    return sorted(found - {"", "none", "unknown"})
+    return sorted(found - {"", "none", "unknown", "onnx"})
+
+
+def _framework(graph: GraphSummary) -> str:
+    major = graph.version.partition(".")[0]
+    known = graph.framework == "tensorflow" and major in ("1", "2")
+    return f"tensorflow {major}.x" if known else graph.framework
 
 
 def _chips(raw: RawResults, lang: str) -> str:

@@ -16,10 +16,16 @@ from npulint.texts import count, say
 
 _SHOWN = 8  # of the text report
 _FRAMEWORKS = {"tensorflow": "TensorFlow", "torch": "PyTorch"}
+_RELEASES = {"torch": "graphs.release", "onnx": "graphs.release.onnx"}
 
 
 def kind(graph: GraphSummary, lang: str) -> str:
     """The graph's form, origin, and whether it trains."""
+    if graph.framework == "onnx":
+        parts = [say(lang, "graphs.form.onnx"), say(lang, "graphs.opset", opset=graph.opset)]
+        return say(lang, "list.and").join(
+            parts + ([say(lang, "graphs.by", name=graph.version)] if graph.version else [])
+        )
     framework = " ".join(filter(None, (_FRAMEWORKS.get(graph.framework, graph.framework), graph.version)))
     trains = say(lang, "graphs.trains" if graph.trains else "graphs.infers")
     return say(lang, "list.and").join((say(lang, f"graphs.form.{graph.form}"), framework, trains))
@@ -40,9 +46,9 @@ def placed(graph: GraphSummary, lang: str) -> str:
         parts.append(count(lang, "graphs.clusters", graph.clusters))
     if graph.left:
         parts.append(count(lang, "graphs.left", graph.left))
-    if graph.framework == "torch" and graph.release and parts:
+    if graph.framework in _RELEASES and graph.release and parts:
         assumed = say(lang, "aside", text=say(lang, "target.assumed")) if graph.assumed else ""
-        parts.append(say(lang, "graphs.release", release=graph.release) + assumed)
+        parts.append(say(lang, _RELEASES[graph.framework], release=graph.release) + assumed)
     sentence = say(lang, "list.and").join(parts)
     return say(lang, "graphs.step", text=sentence) if sentence and graph.framework == "tensorflow" else sentence
 
@@ -108,4 +114,4 @@ def graph_record(graph: GraphSummary) -> dict[str, Any]:
     record = fields_of(graph, "path form framework version trains nodes functions counts release assumed")
     if graph.framework == "tensorflow":
         record |= {"clusters": graph.clusters, "left_on_host": graph.left, "operators": graph.listed}
-    return record
+    return record | ({"opset": graph.opset} if graph.framework == "onnx" else {})

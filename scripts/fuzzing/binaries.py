@@ -127,6 +127,92 @@ def protobufs(draw: st.DrawFn) -> dict[str, bytes]:
     return {name: data}
 
 
+_ONNX_OPERATORS = (
+    "Conv",
+    "Resize",
+    "TopK",
+    "MaxPool",
+    "If",
+    "Loop",
+    "Constant",
+    "Cast",
+    "NonZero",
+    "ReduceL2",
+    "Gelu",
+    "X",
+)
+_VALUES = ("x", "y", "a", "b", "", "c:1")
+
+
+@st.composite
+def _tensor(draw: st.DrawFn) -> bytes:
+    sizes = draw(st.lists(st.sampled_from([0, 1, 3, 2**31, 2**64 - 1]), max_size=4))
+    parts = [varint(1 << 3) + varint(one) for one in sizes] * draw(st.sampled_from([1, 1, 1, 200]))
+    parts += [varint(2 << 3) + varint(draw(st.sampled_from([0, 1, 7, 11, 16, 99, 2**40])))]
+    parts += [field(draw(st.sampled_from([4, 5, 7, 9, 10, 11])), draw(st.binary(max_size=40)))]
+    return b"".join(parts) + field(8, encoded(draw(st.one_of(st.sampled_from(_VALUES), nasty))))
+
+
+@st.composite
+def _attribute(draw: st.DrawFn, depth: int) -> bytes:
+    name = draw(
+        st.sampled_from(["mode", "to", "axes", "kernel_shape", "body", "then_branch", "antialias", "value", ""])
+    )
+    kinds = [
+        field(4, encoded(draw(nasty))),
+        varint(3 << 3) + varint(draw(st.sampled_from([0, 1, 11, 2**64 - 1]))),
+        field(8, draw(st.binary(max_size=12))),
+        field(5, draw(_tensor())),
+        draw(_field(2)),
+    ]
+    if depth:
+        kinds.append(field(draw(st.sampled_from([6, 11])), draw(_onnx_graph(depth - 1))))
+    return field(1, encoded(name)) + draw(st.sampled_from(kinds))
+
+
+@st.composite
+def _onnx_graph(draw: st.DrawFn, depth: int = 2) -> bytes:
+    parts = []
+    for _ in range(draw(st.integers(0, 4))):
+        node = b"".join(field(1, encoded(draw(st.sampled_from(_VALUES)))) for _ in range(draw(st.integers(0, 4))))
+        node += b"".join(field(2, encoded(draw(st.sampled_from(_VALUES)))) for _ in range(draw(st.integers(0, 2))))
+        node += field(4, encoded(draw(st.one_of(st.sampled_from(_ONNX_OPERATORS), nasty))))
+        node += field(3, encoded(draw(st.one_of(st.sampled_from(["n", "n", ""]), nasty))))
+        node += b"".join(field(5, draw(_attribute(depth))) for _ in range(draw(st.integers(0, 2))))
+        trace = draw(
+            st.sampled_from(['  File "train.py", line 1, in f\n', 'File "' * 999, "a(1): b\n" * 99, "(" * 9999])
+        )
+        node += field(9, field(1, b"pkg.torch.onnx.stack_trace") + field(2, encoded(trace))) + field(6, encoded(trace))
+        parts.append(field(1, node))
+    parts += [field(5, draw(_tensor())) for _ in range(draw(st.integers(0, 2)))]
+    for number in (11, 12, 13):
+        shape = b"".join(field(1, draw(_messages(1))) for _ in range(draw(st.integers(0, 3))))
+        kind = draw(st.sampled_from([field(1, varint(1 << 3) + varint(1) + field(2, shape)), draw(_field(2))]))
+        parts.append(field(number, field(1, encoded(draw(st.sampled_from(_VALUES)))) + field(2, kind)))
+    return b"".join(parts)
+
+
+@st.composite
+def onnx_models(draw: st.DrawFn) -> dict[str, bytes]:
+    """An ONNX model, whole or damaged, or one in the text format."""
+    if draw(st.integers(0, 4)) == 0:
+        files = draw(mutants(".textproto"))
+        return files
+    depth = draw(st.sampled_from([0, 1, 2]))
+    graph = draw(_onnx_graph(depth))
+    if draw(st.integers(0, 9)) == 0:  # graphs within graphs
+        for _ in range(draw(st.sampled_from([20, 400]))):
+            graph = field(1, field(4, b"If") + field(5, field(1, b"then_branch") + field(6, graph)))
+    domain = field(1, encoded(draw(st.sampled_from(["", "ai.onnx", "com.microsoft", "x::y"]))))
+    opset = varint(2 << 3) + varint(draw(st.sampled_from([0, 9, 17, 20, 2**64 - 1])))
+    function = field(1, b"X") + field(10, b"local") + field(7, field(4, b"Add"))
+    data = varint(1 << 3) + varint(8) + field(2, encoded(draw(nasty))) + field(7, graph)
+    data += field(8, domain + opset) + field(25, function) * draw(st.sampled_from([0, 1, 300]))
+    if draw(st.integers(0, 3)) == 0:
+        data = draw(mutated(data, data))
+    return {"model.onnx": data, "train.py": b"import torch\n\n\ndef f(x):\n    return x\n"}
+
+
 _CODE = (
     "class Net(Module):\n  weight : Tensor\n  def forward(self: __torch__.Net,\n    x: Tensor) -> Tensor:\n"
     "    _0 = torch.add(torch.mul(x, 2), [1, -2.5], alpha=1)\n    return _0\n"

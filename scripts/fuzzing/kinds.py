@@ -70,6 +70,7 @@ PROJECTS: dict[str, Projects] = {
     "yaml": _loading(_named(trees.yaml_texts(), *_YAML_NAMES, seeds=(".yml", ".yaml"))),
     "json": _loading(_named(trees.json_texts(), *_JSON_NAMES, *_MORE_JSON, seeds=(".json",))),
     "protobuf": binaries.protobufs(),
+    "onnx": binaries.onnx_models(),
     "archive": binaries.archives(),
     "csv": st.one_of(tables.tables(), tables.tables(), mutants(".csv")),
     "log": _named(lines.line_files(lines.LOGS), *_LOG_NAMES, seeds=(".log",)),

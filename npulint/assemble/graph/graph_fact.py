@@ -61,8 +61,8 @@ class GraphFact(Fact, eq=False, dict=True):
 class WholeGraph(GraphFact, eq=False, dict=True, kw_only=True):
     """A fact about a graph as a whole."""
 
-    framework: Literal["tensorflow", "torch"]
-    """Its framework."""
+    framework: Literal["tensorflow", "torch", "onnx"]
+    """Its framework; onnx for a model in the exchange format."""
     version: str
     """The version of the framework that created it."""
     trains: bool

@@ -24,7 +24,7 @@ def graph_programs(
 
 def _program(path: str, graph: Graph, programs: Sequence[Program], context: Context, target: Target) -> Program:
     facts = graph_facts(path, graph, context, target)
-    near = [one for one in programs if one.fact.framework == graph.framework]
+    near = [one for one in programs if graph.framework in (one.fact.framework, "onnx")]
     index = Index([table(facts), *tables_of(near)])
     return Program(path, context.project.root, [path], index, _fact(graph, facts, near))
 
@@ -34,6 +34,8 @@ def graph_facts(path: str, graph: Graph, context: Context, target: Target) -> li
     nodes."""
     if graph.framework == "tensorflow":
         from npulint.assemble.graph.tensorflow import facts
+    elif graph.framework == "onnx":
+        from npulint.assemble.graph.onnx import facts
     else:
         from npulint.assemble.graph.torch import facts
     return facts(path, graph, context, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npulint.live.tensorflow.examples import next_of, placeholders, specified
+from npulint.live.tensorflow.examples import is_dataset, next_of, placeholders, specified, unpacked
 from npulint.live.tensorflow.kinds import parameters
 
 Built = tuple[Any, Any]
@@ -23,6 +23,8 @@ def built(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> Built:
         return graph.as_graph_def(), graph
     if kind in ("estimator", "model_fn"):
         return _of_model_fn(thing, kind, inputs, train)
+    if kind in ("keras", "function", "callable"):
+        inputs = unpacked(inputs)
     if kind == "callable" and not _eager():
         return _drawn(lambda: thing(*placeholders(tuple(inputs), "input")))
     return _of_functions(_functions(thing, kind, inputs, train))
@@ -76,7 +78,9 @@ def _of_model_fn(thing: Any, kind: str, inputs: Sequence[Any], train: bool) -> B
 
 
 def _fed(inputs: Sequence[Any]) -> tuple[Any, Any]:
-    """Features and labels: those of an ``input_fn``, or placeholders like the examples."""
+    """Features and labels: those of an ``input_fn`` or a dataset, or placeholders like the examples."""
+    if len(inputs) == 1 and is_dataset(inputs[0]):
+        inputs = unpacked(inputs)
     if len(inputs) == 1 and callable(inputs[0]):
         produced = next_of(inputs[0]())
         return produced if isinstance(produced, tuple) and len(produced) == 2 else (produced, None)

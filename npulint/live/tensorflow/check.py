@@ -30,9 +30,10 @@ def check_tensorflow(
     `obj` is a ``tf.Graph``, ``GraphDef``, ``MetaGraphDef``, ``tf.compat.v1.Session``, ``ConcreteFunction``,
     ``tf.function``, a plain function, a Keras model, a loaded SavedModel, an Estimator or a ``model_fn``. `inputs` are
     example arguments (arrays, tensors, ``TensorSpec``): of a Keras model x, y and sample weights, of a ``model_fn``
-    features and labels, or an ``input_fn``. With `train` models build a training step. `target` are declared versions
-    (``{"cann": "8.0", "soc": "910B"}``), overriding the configuration; `lang` is ``en`` or ``zh``; `root` is the
-    project folder (default: detected); `select` and `ignore` are checks.
+    features and labels, or an ``input_fn``; a ``tf.data.Dataset`` alone stands for the parts of its elements. With
+    `train` models build a training step. `target` are declared versions (``{"cann": "8.0", "soc": "910B"}``),
+    overriding the configuration; `lang` is ``en`` or ``zh``; `root` is the project folder (default: detected); `select`
+    and `ignore` are checks.
 
     Raises `TypeError` for an object without graph, `npulint.errors.ConfigError` for invalid options, and what the
     user's code raises while its graph is built.

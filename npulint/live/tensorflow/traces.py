@@ -57,22 +57,24 @@ def _inner(graph: Any) -> Iterator[tuple[str, Any]]:
 def _frames(graph: Any) -> Frames:
     """The user frames of every operator; of gradients, those of their forward operators. Stacks are shared, so each is
     processed once."""
-    known: dict[tuple[Any, ...], tuple[NodeFrame, ...]] = {}
+    known: dict[Any, tuple[NodeFrame, ...]] = {}
     found: Frames = {}
     inputs: dict[str, tuple[str, ...]] = {}
     for operator in graph.get_operations():
-        key = tuple(_stack(operator))
+        traceback = operator.traceback or ()
+        # the object of TensorFlow 2 compares by its frames, without making them
+        key = tuple(traceback) if isinstance(traceback, (list, tuple)) else traceback
         if key not in known:
-            known[key] = own_frames(NodeFrame(path, line, function) for path, line, function in key)
+            known[key] = own_frames(NodeFrame(path, line, function) for path, line, function in _stack(traceback))
         found[operator.name] = known[key]
         inputs[operator.name] = tuple(tensor.op.name for tensor in operator.inputs)
     return found | gradient_frames(found, inputs)
 
 
-def _stack(operator: Any) -> Iterator[tuple[str, int, str]]:
-    """The frames of an operator's traceback, outermost first; none for operators made in C++. TensorFlow 1.15 has
-    tuples, 2 objects."""
-    for entry in operator.traceback or ():
+def _stack(traceback: Any) -> Iterator[tuple[str, int, str]]:
+    """The frames of a traceback, outermost first; none for operators made in C++. TensorFlow 1.15 has tuples, 2
+    objects."""
+    for entry in traceback:
         if isinstance(entry, tuple):
             path, line, function = entry[:3]
         else:

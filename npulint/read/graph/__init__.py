@@ -32,6 +32,14 @@ def _read(form: str, location: str, content: bytes | None) -> Graph:
         from npulint.read.graph.tensorflow.text import read_text
 
         return read_text(location, content)
+    if form == "onnx":
+        from npulint.read.graph.onnx import binary
+
+        return binary.read_binary(location, content)
+    if form == "onnx_text":
+        from npulint.read.graph.onnx import text
+
+        return text.read_text(location, content)
     if form in ("exported_program", "json"):
         from npulint.read.graph.torch.exported import read_exported
 

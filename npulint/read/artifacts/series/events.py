@@ -16,8 +16,8 @@ from npulint.read.artifacts.series.loss import KINDS, Course, Measure, is_record
 from npulint.read.artifacts.series.scale import Scale
 from npulint.read.artifacts.source_fact import source_fact
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow.limits import Tally
-from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, Source, fields
+from npulint.read.graph.protobuf.limits import Tally
+from npulint.read.graph.protobuf.wire import FIXED32, LENGTH, VARINT, Field, Source, fields
 
 _HEAD = struct.Struct("<QI")
 _TRAILER = 4

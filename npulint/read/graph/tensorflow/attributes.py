@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from npulint.read.graph.tensorflow.limits import LIST, TEXT, Tally
+from npulint.read.graph.protobuf.limits import LIST, TEXT, Tally
+from npulint.read.graph.protobuf.wire import FIXED32, LENGTH, VARINT, Field, Source, damaged, fields, signed, varint
 from npulint.read.graph.tensorflow.shapes import shape
 from npulint.read.graph.tensorflow.tensors import tensor
 from npulint.read.graph.tensorflow.types import word
-from npulint.read.graph.tensorflow.wire import FIXED32, LENGTH, VARINT, Field, Source, damaged, fields, signed, varint
 
 UNSET = object()
 """The value of an attribute that is not set."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 from npulint.discover.safe_open import open_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
+from npulint.read.graph.protobuf.limits import Tally
+from npulint.read.graph.protobuf.wire import LENGTH, VARINT, Source, fields
 from npulint.read.graph.tensorflow.functions import function
-from npulint.read.graph.tensorflow.limits import Tally
 from npulint.read.graph.tensorflow.meta import chosen, meta_graph
 from npulint.read.graph.tensorflow.names import distinct
 from npulint.read.graph.tensorflow.nodes import Nodes
-from npulint.read.graph.tensorflow.wire import LENGTH, Source, fields
+from npulint.read.graph.tensorflow.versions import release_of
+
+_VERSIONS = 4  # the field of a GraphDef
 
 
 def read_binary(form: str, location: str, content: bytes | None = None) -> Graph:
@@ -39,13 +42,16 @@ def _graph(form: str, source: Source) -> Graph:
     elif form == "meta_graph":
         meta = meta_graph(source, *whole, tally)
     else:
-        return Graph(form, _bodies(source, [whole], tally))
-    places = [(field.start, field.stop) for field in meta.graphs]
-    return Graph(form, _bodies(source, places, tally), meta.version, meta.tags, meta.collections)
+        bodies, release = _contents(source, [whole], tally)
+        return Graph(form, bodies, release)
+    bodies, release = _contents(source, [(field.start, field.stop) for field in meta.graphs], tally)
+    return Graph(form, bodies, meta.version or release, meta.tags, meta.collections)
 
 
-def _bodies(source: Source, places: list[tuple[int, int]], tally: Tally) -> list[Body]:
-    """The main body of a GraphDef (at several offsets, as a message may be in pieces), and its functions."""
+def _contents(source: Source, places: list[tuple[int, int]], tally: Tally) -> tuple[list[Body], str]:
+    """The main body of a GraphDef (at several offsets, as a message may be in pieces) with its functions, and the
+    release line of TensorFlow that wrote it."""
+    producer = 0
     nodes = Nodes(source, tally)
     main: list[Node] = []
     functions: list[Body] = []
@@ -61,6 +67,9 @@ def _bodies(source: Source, places: list[tuple[int, int]], tally: Tally) -> list
                     for one in fields(source, field.start, field.stop, tally)
                     if one.number == 1 and one.wire == LENGTH
                 ]
+            elif field.number == _VERSIONS:
+                written = fields(source, field.start, field.stop, tally)
+                producer = next((one.value for one in written if one.number == 1 and one.wire == VARINT), producer)
     if not main and not functions:
         raise GraphError("not-a-graph", "no nodes")
-    return [Body("", main), *distinct(functions)]
+    return [Body("", main), *distinct(functions)], release_of(producer)

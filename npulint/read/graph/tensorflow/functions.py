@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from npulint.facts.graph import Body, Node
+from npulint.read.graph.protobuf.limits import NAME, Tally
+from npulint.read.graph.protobuf.wire import LENGTH, VARINT, Field, Source, fields
 from npulint.read.graph.tensorflow.attributes import UNSET
-from npulint.read.graph.tensorflow.limits import NAME, Tally
 from npulint.read.graph.tensorflow.nodes import Nodes, entry
 from npulint.read.graph.tensorflow.types import word
-from npulint.read.graph.tensorflow.wire import LENGTH, VARINT, Field, Source, fields
 
 
 def function(source: Source, whole: Field, nodes: Nodes, tally: Tally) -> Body:

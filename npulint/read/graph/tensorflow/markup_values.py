@@ -5,31 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from npulint.read.graph.tensorflow import numbers
+from npulint.read.graph.protobuf import numbers
+from npulint.read.graph.protobuf.limits import DIMENSIONS, LIST, TEXT
+from npulint.read.graph.protobuf.literals import integer, real, text, truth, unescaped
+from npulint.read.graph.protobuf.markup import Entries
 from npulint.read.graph.tensorflow.attributes import UNSET
-from npulint.read.graph.tensorflow.limits import DIMENSIONS, LIST, TEXT
-from npulint.read.graph.tensorflow.literals import integer, real, truth, unescaped
-from npulint.read.graph.tensorflow.markup import Entries
 from npulint.read.graph.tensorflow.types import number_of, word
 
 _REALS = frozenset(("float_val", "double_val"))
 _INTEGERS = frozenset(("half_val", "int_val", "int64_val", "bool_val", "uint32_val", "uint64_val"))
 _NUMBERS = _REALS | _INTEGERS
 _RAW = 128  # bytes, as written, of contents that may be a single number
-
-
-def text(value: Any, most: int | None = None) -> str:
-    """A string from its raw parts, truncated to `most` characters."""
-    if type(value) is tuple and len(value) == 1 and b"\\" not in value[0]:
-        return str(value[0], "utf-8", "replace")[:most]
-    return content(value, None if most is None else 4 * most).decode("utf-8", "replace")[:most]
-
-
-def content(value: Any, most: int | None = None) -> bytes:
-    """The bytes of a string from its raw parts; of a long one at least the first `most`."""
-    if type(value) is not tuple:
-        raise ValueError(value)
-    return b"".join(unescaped(raw if most is None else raw[: 10 * most]) for raw in value)
 
 
 def value(fields: Entries) -> Any:

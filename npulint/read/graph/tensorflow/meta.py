@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from npulint.read.graph.tensorflow.limits import COLLECTIONS, TAGS, TEXT, Tally
-from npulint.read.graph.tensorflow.wire import LENGTH, Field, Source, fields
+from npulint.read.graph.protobuf.limits import COLLECTIONS, TAGS, TEXT, Tally
+from npulint.read.graph.protobuf.wire import LENGTH, Field, Source, fields
 
 _CHUNK = 64 * 1024
 _MORE = bytes(range(128, 256))  # varint bytes with a continuation bit

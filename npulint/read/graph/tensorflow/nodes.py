@@ -6,9 +6,9 @@ from typing import Any
 
 from npulint.facts.graph import Node
 from npulint.read.graph.errors import GraphError
+from npulint.read.graph.protobuf.limits import NAME, PARTS, TEXT, Tally, weight
+from npulint.read.graph.protobuf.wire import LENGTH, Field, Source, damaged, field_at, fields
 from npulint.read.graph.tensorflow.attributes import UNSET, value
-from npulint.read.graph.tensorflow.limits import NAME, PARTS, TEXT, Tally, weight
-from npulint.read.graph.tensorflow.wire import LENGTH, Field, Source, damaged, field_at, fields
 
 _SMALL = 32 * 1024  # bytes of a node that is read at once
 _SAME = 256  # bytes of an attribute that is cached: most nodes repeat others

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from npulint.read.graph.tensorflow.limits import DIMENSIONS, Tally
-from npulint.read.graph.tensorflow.wire import LENGTH, VARINT, Field, Source, fields, signed
+from npulint.read.graph.protobuf.limits import DIMENSIONS, Tally
+from npulint.read.graph.protobuf.wire import LENGTH, VARINT, Field, Source, fields, signed
 
 
 def shape(source: Source, whole: Field, tally: Tally) -> list[int] | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from npulint.read.graph.tensorflow.limits import Tally
-from npulint.read.graph.tensorflow.numbers import described
+from npulint.read.graph.protobuf.limits import Tally
+from npulint.read.graph.protobuf.numbers import described
+from npulint.read.graph.protobuf.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
 from npulint.read.graph.tensorflow.shapes import shape
 from npulint.read.graph.tensorflow.types import word
-from npulint.read.graph.tensorflow.wire import FIXED32, FIXED64, LENGTH, VARINT, Field, Source, fields, signed, varint
 
 _CONTENT = 16  # bytes of a number; more are not read
 _FLOATS = {5: "<f", 6: "<d"}  # fields that list floats

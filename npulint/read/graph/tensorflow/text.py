@@ -8,14 +8,15 @@ from typing import Any
 from npulint.discover.safe_open import TooLargeError, read_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
+from npulint.read.graph.protobuf.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
+from npulint.read.graph.protobuf.literals import integer, text, truth
+from npulint.read.graph.protobuf.markup import Entries, Markup
 from npulint.read.graph.tensorflow.attributes import UNSET
 from npulint.read.graph.tensorflow.functions import arguments_of
-from npulint.read.graph.tensorflow.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
-from npulint.read.graph.tensorflow.literals import integer, truth
-from npulint.read.graph.tensorflow.markup import Entries, Markup
-from npulint.read.graph.tensorflow.markup_values import function, text, type_of, value
+from npulint.read.graph.tensorflow.markup_values import function, type_of, value
 from npulint.read.graph.tensorflow.meta import MetaGraph, chosen
 from npulint.read.graph.tensorflow.names import distinct
+from npulint.read.graph.tensorflow.versions import release_of
 
 LIMIT = 512 * 1024 * 1024
 """Maximum bytes of a file; its text is in memory while it is read."""
@@ -23,6 +24,7 @@ LIMIT = 512 * 1024 * 1024
 _ROLES = {
     ("root", "node"): "node",
     ("root", "library"): "library",
+    ("root", "versions"): "versions",
     ("root", "graph_def"): "graph",
     ("root", "meta_info_def"): "info",
     ("root", "collection_def"): "collection",
@@ -32,6 +34,7 @@ _ROLES = {
     ("meta", "collection_def"): "collection",
     ("graph", "node"): "node",
     ("graph", "library"): "library",
+    ("graph", "versions"): "versions",
     ("library", "function"): "function",
     ("function", "signature"): "signature",
     ("function", "node_def"): "node",
@@ -78,11 +81,17 @@ def _graph(fields: Entries) -> Graph:
     names = {name for name, _ in fields}
     if "meta_graphs" in names:
         meta = chosen([_meta(one) for one in _all(fields, "meta_graphs")])
-        return Graph("saved_model", _bodies(meta.graphs), meta.version, meta.tags, meta.collections)
+        return Graph("saved_model", _bodies(meta.graphs), _version(meta), meta.tags, meta.collections)
     if "graph_def" in names or "meta_info_def" in names:
         meta = _meta(fields)
-        return Graph("meta_graph", _bodies(meta.graphs), meta.version, meta.tags, meta.collections)
-    return Graph("graph_def", _bodies([fields]))
+        return Graph("meta_graph", _bodies(meta.graphs), _version(meta), meta.tags, meta.collections)
+    return Graph("graph_def", _bodies([fields]), _version(MetaGraph([fields])))
+
+
+def _version(meta: MetaGraph) -> str:
+    """The TensorFlow that wrote it: what it says, or what its GraphDef tells."""
+    written = [raw for graph in meta.graphs for part in _all(graph, "versions") for raw in _all(part, "producer")]
+    return meta.version or release_of(integer(written[-1]) if written and type(written[-1]) is str else 0)
 
 
 def _bodies(graphs: list[Entries]) -> list[Body]:

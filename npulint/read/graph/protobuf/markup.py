@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.lazy_regex import lazy_compile
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow.limits import PARTS, Tally
+from npulint.read.graph.protobuf.limits import PARTS, Tally
 
 Entries = list[tuple[str, Any]]
 """Fields of a message in their order. A value is a word (identifier or number), a tuple with the raw parts of a quoted

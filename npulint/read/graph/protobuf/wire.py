@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from npulint.read.graph.errors import GraphError
-from npulint.read.graph.tensorflow.limits import Tally
+from npulint.read.graph.protobuf.limits import Tally
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 

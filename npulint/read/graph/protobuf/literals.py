@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from npulint.lazy_regex import lazy_compile
 
@@ -14,6 +15,20 @@ _TRUE = frozenset(("true", "True", "t", "1"))
 _FALSE = frozenset(("false", "False", "f", "0"))
 _LARGEST = 1 << 64
 _DIGITS = 40  # of an integer; longer ones are invalid and slow
+
+
+def text(value: Any, most: int | None = None) -> str:
+    """A string from its raw parts, truncated to `most` characters."""
+    if type(value) is tuple and len(value) == 1 and b"\\" not in value[0]:
+        return str(value[0], "utf-8", "replace")[:most]
+    return content(value, None if most is None else 4 * most).decode("utf-8", "replace")[:most]
+
+
+def content(value: Any, most: int | None = None) -> bytes:
+    """The bytes of a string from its raw parts; of a long one at least the first `most`."""
+    if type(value) is not tuple:
+        raise ValueError(value)
+    return b"".join(unescaped(raw if most is None else raw[: 10 * most]) for raw in value)
 
 
 def unescaped(raw: bytes) -> bytes:

@@ -1,0 +1,1 @@
+"""Reads ONNX models: the binary form, and protobuf's text format."""

@@ -1,0 +1,1 @@
+"""Protocol buffers in graph files: the wire format, the text format, and limits for both."""
