@@ -70,7 +70,7 @@ _TORCH = {
     "unknown member": ("import torch\ntorch.npu.graph_capture_all", "has no attribute"),
     "unknown operator": ("import torch_npu\ntorch_npu.npu_flash", "has no attribute"),
     "two devices": ("import torch\nprint(torch.ones(2).npu() + torch.ones(2))", "mixed"),
-    "second NPU": ("import torch\ntorch.npu.set_device(1)", "one device"),
+    "second NPU": ("import torch\ntorch.npu.set_device(1)", "Invalid device ID 1"),
     "gradients set to None": (
         "import torch\nimport torch_npu\np = torch.nn.Linear(1, 1).npu().parameters()\n"
         "torch_npu.optim.NpuFusedSGD(p, lr=0.1).zero_grad(set_to_none=True)",

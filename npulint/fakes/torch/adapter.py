@@ -10,8 +10,8 @@ from typing import Any
 
 import torch
 
-from npulint.fakes.orders import RELEASE
-from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, transfer
+from npulint.fakes.orders import DEVICES, RELEASE
+from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, transfer, workers
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
@@ -24,7 +24,8 @@ def install(name: str) -> None:
     """Make the module `name`, which is being imported, a fake torch_npu."""
     package = sys.modules[name]
     vars(package)[device.FAKE] = True
-    if not _running:
+    first = not _running
+    if first:
         _open()
     npu = vars(torch)[device.NAME]
     vars(package).update(npu=npu, __version__="2.12.0", **functions.MEMBERS)
@@ -34,6 +35,8 @@ def install(name: str) -> None:
     vars(package)["profiler"] = _made(f"{name}.profiler", _profiler())
     vars(package)["contrib"] = _made(f"{name}.contrib", functions.MEMBERS, path=[])
     sys.meta_path.insert(0, _Transfer(name))
+    if first:
+        workers.join()
 
 
 def _open() -> None:
@@ -43,6 +46,7 @@ def _open() -> None:
     recorder.paused = 1
     release = os.environ.get(RELEASE) or str(torch.__version__).partition("+")[0]
     device.activate(True)
+    device.numbers.count = max(_number(DEVICES), _number("LOCAL_WORLD_SIZE"))
     running = Kernels(recorder)
     _running.append((Registration(running, release), running))
     inner: Any = torch._C
@@ -52,6 +56,12 @@ def _open() -> None:
     sys.modules[f"torch.{device.NAME}"] = npu
     vars(npu)["amp"] = _made("torch.npu.amp", amp.MEMBERS)
     hccl.register()
+
+
+def _number(variable: str) -> int:
+    """The number in a variable of the environment, at least 1."""
+    value = os.environ.get(variable, "")
+    return max(1, int(value)) if value.isdigit() else 1
 
 
 def kernels() -> Kernels:

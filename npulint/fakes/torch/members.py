@@ -104,8 +104,9 @@ def _checked() -> dict[str, Callable[..., Any]]:
         chosen = torch.device(device.NAME, which) if isinstance(which, int) else torch.device(which)
         if chosen.type != device.NAME:
             raise ValueError(f"Expected a npu device, but got: {which}")
-        if (chosen.index or 0) > 0:
-            raise RuntimeError(f"Invalid device ID {chosen.index}: the fake NPU has one device")
+        if (chosen.index or 0) >= device.numbers.count:
+            raise RuntimeError(f"Invalid device ID {chosen.index}: the server has {device.numbers.count} fake NPU")
+        device.numbers.choose(chosen)
         recording.count("devices", str(chosen))
 
     return {"set_device": set_device}

@@ -27,6 +27,9 @@ _SAID: tuple[tuple[Reason, str], ...] = (
         r"CUDA is not available|not linked with support for cuda devices",
     ),
     ("npu_name", r"module 'torch\.npu' has no attribute"),
+    ("same_device", r"^HCCL: ranks .* are on the same device"),
+    ("host_send", r"No backend type associated with device type cpu"),
+    ("fork", r"Cannot re-initialize NPU in forked subprocess"),
     ("float64", r"tensors of float64 have no collective communication"),
 )
 
