@@ -76,7 +76,7 @@ def _described(
     parts: Mapping[int, Part],
 ) -> Desync:
     """The call whose line the other ranks never reach, and where all are."""
-    odd = min(now, key=lambda rank: (_others(rank, now[rank], calls), rank))
+    odd = min(now, key=lambda rank: (_others(rank, now[rank], calls), now[rank].backward, rank))
     words = [f"rank {rank}: {_NAMES.get(one.name, one.name)}{_size(one)} at {_at(one.frames)}" for rank, one in now.items()]
     words += [f"rank {rank}: at {_at(parts[rank].ended.standing)}" for rank in absent if rank in parts]
     chosen = now[odd]

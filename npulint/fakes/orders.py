@@ -59,7 +59,7 @@ class Ended(msgspec.Struct):
 
 class Called(msgspec.Struct, array_like=True):
     """A collective that a rank called: its group by name and `members`, and the `size` and `dtype` of its tensor where
-    those are the same on all ranks (otherwise -1)."""
+    those are the same on all ranks (otherwise -1). `backward`: a gradient calls it."""
 
     group: str
     members: tuple[int, ...]
@@ -67,4 +67,5 @@ class Called(msgspec.Struct, array_like=True):
     name: str
     size: int = -1
     dtype: str = ""
+    backward: bool = False
     frames: tuple[NodeFrame, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from npulint.fakes.orders import DEVICES, RELEASE
-from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, transfer, workers
+from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, storages, transfer, unnumbered, workers
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
@@ -55,6 +55,8 @@ def _open() -> None:
     vars(torch)[device.NAME] = npu
     sys.modules[f"torch.{device.NAME}"] = npu
     vars(npu)["amp"] = _made("torch.npu.amp", amp.MEMBERS)
+    unnumbered.apply()
+    storages.apply()
     hccl.register()
 
 

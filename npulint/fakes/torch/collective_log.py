@@ -9,11 +9,13 @@ from types import FrameType
 from typing import Any, TextIO
 
 import msgspec
+import torch
 
 from npulint.facts.graph import NodeFrame
 from npulint.fakes.orders import Called
 from npulint.live.sources import is_own
 
+_node: Any = torch._C._current_autograd_node
 _MOST = 20_000  # calls that are written
 _SIZED = frozenset("allreduce broadcast reduce _allgather_base _reduce_scatter_base".split())
 """Collectives whose tensors have the same size on all ranks."""
@@ -39,7 +41,7 @@ def called(group: str, members: Sequence[int], rank: int, name: str, tensors: An
     if _count > _MOST:
         return
     size, dtype = _shape(tensors) if name in _SIZED else (-1, "")
-    entry = Called(group, tuple(members), rank, name.strip("_"), size, dtype, own_stack(sys._getframe(1)))
+    entry = Called(group, tuple(members), rank, name.strip("_"), size, dtype, _node() is not None, own_stack(sys._getframe(1)))
     line = msgspec.json.encode(entry).decode() + "\n"
     if _file:
         _file[0].write(line)

@@ -13,16 +13,25 @@ from npulint.live.torch import device
 
 _Group: Any = dist.ProcessGroup
 _COLLECTIVES = (
-    "allreduce broadcast reduce allreduce_coalesced allgather gather scatter _allgather_base _reduce_scatter_base "
-    "allgather_into_tensor_coalesced reduce_scatter_tensor_coalesced alltoall_base"
+    "allreduce broadcast reduce allreduce_coalesced allgather allgather_coalesced gather scatter _allgather_base "
+    "_reduce_scatter_base alltoall_base"
 ).split()
+_RENAMED = {  # names of newer releases
+    "all_gather_single": "_allgather_base",
+    "reduce_scatter_single": "_reduce_scatter_base",
+    "all_to_all_single": "alltoall_base",
+}
+_LISTED = {  # several tensors at once, which gloo does one by one
+    "allgather_into_tensor_coalesced": "_allgather_base",
+    "all_gather_single_coalesced": "_allgather_base",
+    "reduce_scatter_tensor_coalesced": "_reduce_scatter_base",
+    "reduce_scatter_single_coalesced": "_reduce_scatter_base",
+}
 _BETWEEN_TWO = "send recv recv_anysource".split()
 _FLOAT64 = "tensors of float64 have no collective communication on the NPU"
 _HOST = "No backend type associated with device type cpu"
 _TWICE = "HCCL: ranks {ranks} of the group are on the same device, {device}"
 _Work: Any = torch._C._distributed_c10d.Work
-_AVERAGE: Any = dist.ReduceOp.AVG
-_SUM: Any = dist.ReduceOp.SUM
 
 
 joined: list[tuple[int, int]] = []
@@ -111,7 +120,7 @@ class HcclGroup(_Group):
             whole = torch.stack([one.contiguous() for one in parts])
             self._gloo.allreduce([whole], _reduction(opts)).wait()
             out.copy_(whole[self.rank()])
-        return self._done(outputs)
+        return _Done(outputs)
 
     def alltoall(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
         """Each rank gets its part of all: gloo has it for one tensor only."""
@@ -123,11 +132,7 @@ class HcclGroup(_Group):
         self._gloo.alltoall_base(got, sent, *sizes, dist.AllToAllOptions()).wait()
         for one, piece in zip(outs, got.split(sizes[0]), strict=True):
             one.copy_(piece.view_as(one))
-        return self._done(outputs)
-
-    def _done(self, result: Any) -> Any:
-        """Work that has been waited for."""
-        return _Done(result)
+        return _Done(outputs)
 
 
 class _Done(_Work):
@@ -181,5 +186,18 @@ def _forwarded(name: str, collective: bool) -> Any:
     return called
 
 
+def _one_by_one(name: str) -> Any:
+    def called(self: HcclGroup, outputs: Any, inputs: Any, opts: Any = None) -> Any:
+        for out, one in zip(outputs, inputs, strict=True):
+            getattr(self, name)(out, one, *([] if opts is None else [opts])).wait()
+        return _Done(outputs)
+
+    return called
+
+
 for _name in (*_COLLECTIVES, *_BETWEEN_TWO):
     setattr(HcclGroup, _name, _forwarded(_name, _name in _COLLECTIVES))
+for _name, _older in _RENAMED.items():
+    setattr(HcclGroup, _name, getattr(HcclGroup, _older))
+for _name, _older in _LISTED.items():
+    setattr(HcclGroup, _name, _one_by_one(_older))

@@ -19,7 +19,7 @@ import msgspec
 import torch  # before the rest: it loads the fake torch_npu, which these modules belong to
 
 from npulint.fakes.orders import ENDED, ORDER, RECORD, RECORDING, Ended, Order
-from npulint.fakes.torch import hccl
+from npulint.fakes.torch import hccl, workers
 from npulint.fakes.torch.errors import NotSimulated
 from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
@@ -84,6 +84,7 @@ class Trial:
     def begin(self) -> None:
         """Record from now on."""
         count(self)
+        workers.watch_started(self)
         os.register_at_fork(after_in_child=self._forked)
         self.watch()
         self._recorder.paused = 0

@@ -31,7 +31,6 @@ def join() -> None:
     found.begin()
     found.follow(sys._getframe())
     _end_with(found)
-    watch_started(found)
 
 
 def _end_with(trial: Any) -> None:

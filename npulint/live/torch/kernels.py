@@ -238,11 +238,14 @@ def _renew(value: Any, held: Any) -> None:
     elif value is not None and not value.is_cpu:
         storage = value.untyped_storage()
         moved = (
-            storage.nbytes() != held.untyped_storage().nbytes()
+            _bytes(storage) != held.untyped_storage().nbytes()
             or storage.data_ptr() != held.untyped_storage().data_ptr()
         )
         if moved or value.shape != held.shape or value.stride() != held.stride():
             renew(value, held)
+
+
+_bytes: Any = _C.StorageBase.nbytes  # what a storage really has
 
 
 def _lowered(one: Any, strict: bool) -> Any:
