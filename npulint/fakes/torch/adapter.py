@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from npulint.fakes.orders import DEVICES, RELEASE
-from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, storages, transfer, unnumbered, workers
+from npulint.fakes.torch import amp, functions, hccl, known_names, members, optim, profiler, recording, storages, transfer, unnumbered, workers
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
@@ -32,7 +32,10 @@ def install(name: str) -> None:
     _module(f"{name}.npu", npu)
     _module(f"{name}.npu.amp", npu.amp)
     vars(package)["optim"] = _made(f"{name}.optim", optim.MEMBERS)
-    vars(package)["profiler"] = _made(f"{name}.profiler", _profiler())
+    vars(package)["profiler"] = _made(f"{name}.profiler", profiler.members())
+    vars(package)["utils"] = _made(f"{name}.utils", {}, path=[])
+    vars(package)["utils"].profiler = _made(f"{name}.utils.profiler", {"Profile": profiler.Profile})
+    vars(package)["__getattr__"] = known_names.answering(name)
     vars(package)["contrib"] = _made(f"{name}.contrib", functions.MEMBERS, path=[])
     sys.meta_path.insert(0, _Transfer(name))
     if first:
@@ -87,14 +90,6 @@ def _made(name: str, found: dict[str, Any], path: list[str] | None = None) -> ty
         vars(made)["__path__"] = path
     _module(name, made)
     return made
-
-
-def _profiler() -> dict[str, Any]:
-    """The profiler of PyTorch, under the names of torch_npu."""
-    found: Any = importlib.import_module("torch.profiler")
-    names = "profile schedule tensorboard_trace_handler ProfilerAction".split()
-    activity = types.SimpleNamespace(CPU=found.ProfilerActivity.CPU, NPU=found.ProfilerActivity.CPU)
-    return {**{name: getattr(found, name) for name in names}, "ProfilerActivity": activity}
 
 
 class _Transfer:

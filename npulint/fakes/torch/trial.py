@@ -12,7 +12,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from npulint.fakes.torch import hccl, workers
 from npulint.fakes.torch.errors import NotSimulated
 from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
+from npulint.fakes.torch.synthetic.on_import import when_imported
 from npulint.fakes.torch.synthetic.said import made_up
 from npulint.live.torch import device
 from npulint.live.torch.sites import outermost
@@ -84,6 +85,7 @@ class Trial:
     def begin(self) -> None:
         """Record from now on."""
         count(self)
+        when_imported({"datasets": _uncached})
         workers.watch_started(self)
         os.register_at_fork(after_in_child=self._forked)
         self.watch()
@@ -197,6 +199,11 @@ def count(trial: Trial) -> None:
     _redirect_saving()
 
 
+def _uncached(datasets: ModuleType) -> None:
+    """The results of the data sets of Hugging Face go to temporary files, not into the user's cache."""
+    vars(datasets)["disable_caching"]()
+
+
 def _before(owner: Any, name: str, report: Callable[[], object]) -> None:
     original = getattr(owner, name)
 
@@ -237,6 +244,8 @@ def _started(order: Order) -> None:
     """Run the program as Python runs it."""
     if order.transfer:
         importlib.import_module("torch_npu.contrib.transfer_to_npu")
+    if order.synthetic:
+        importlib.import_module("npulint.fakes.torch.synthetic.install").install()
     sys.argv = [order.program, *order.arguments]
     if order.module:
         sys.path.insert(0, os.getcwd())
