@@ -14,6 +14,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.cli.host import Host
 from npulint.cli.rank_findings import with_ranks
 from npulint.cli.reporting import report
+from npulint.cli.try_notes import try_notes
 from npulint.config import load
 from npulint.discover.paths import local
 from npulint.errors import NpulintError
@@ -113,7 +114,8 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
-        host.warn(f"{_how(ended, lang)}.")
+        for line in (f"{_how(ended, lang)}.", *try_notes(ended, lang)):
+            host.warn(line)
         host.warn(say(lang, "error", text=say(lang, "try.nothing")))
         return CANNOT
     live = judged(
@@ -133,9 +135,10 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         blocks = [*operator_table(live.operators, lang, settings.verbose), *sync_table(live.syncs, live.steps, lang)]
         blocks += [say(lang, "live.note", text=note) for note in live.notes]
         blocks += static_table(static.findings, result.findings, ended, lang)
+        blocks += try_notes(ended, lang)
         host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
     else:
-        for line in (*live.notes, f"{_how(ended, lang)}."):
+        for line in (*live.notes, *try_notes(ended, lang), f"{_how(ended, lang)}."):
             host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
     return code or (CANNOT if unfinished else 0)
