@@ -66,7 +66,11 @@ _FAULTS = {  # what is replaced, by what, and the checks that may report the lin
     ),
     "a tensor of the host": ("dist.all_reduce(total)", "dist.all_reduce(total.cpu())  # here", {"NPU41Q2"}),
     "NCCL": ('"hccl"', 'os.environ.get("BACKEND", "nccl")', {"NPU41P3"}),
-    "one rank only": ("    total = loss", "    if rank == 1:\n        loss.numpy()  # here\n    total = loss", {"NPU41P1"}),
+    "one rank only": (
+        "    total = loss",
+        "    if rank == 1:\n        loss.numpy()  # here\n    total = loss",
+        {"NPU41P1"},
+    ),
 }
 
 

@@ -18,7 +18,8 @@ _LOOP = """
     loss.backward()
     opt.step()
 """
-_TOKENS = """
+_TOKENS = (
+    """
 import numpy as np
 import torch
 net = torch.nn.Embedding(300, 4).npu()
@@ -27,8 +28,11 @@ for _ in range(9):
     data = np.memmap("data/train.bin", dtype=np.uint16, mode="r")
     assert open("input.txt").read().strip()
     x = torch.from_numpy(data[:8].astype(np.int64)).npu()
-""" + _LOOP
-_PICTURES = """
+"""
+    + _LOOP
+)
+_PICTURES = (
+    """
 import torch
 import torchvision
 from torchvision import transforms
@@ -37,7 +41,9 @@ net = torch.nn.Linear(rows[0][0].numel(), 2).npu()
 opt = torch.optim.SGD(net.parameters(), 0.1)
 for x, y in torch.utils.data.DataLoader(rows, 2):
     x = x.flatten(1).npu()
-""" + _LOOP
+"""
+    + _LOOP
+)
 _LANGUAGE = """
 import torch
 from datasets import load_dataset
@@ -83,7 +89,11 @@ def test_missing_files_are_made_up_or_advised(capfd: pytest.CaptureFixture[str])
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments"),
-    [("CIFAR10", "'data', download=True"), ("MNIST", "'data', download=True"), ("ImageFolder", "'/data/imagenet/train'")],
+    [
+        ("CIFAR10", "'data', download=True"),
+        ("MNIST", "'data', download=True"),
+        ("ImageFolder", "'/data/train'"),
+    ],
 )
 def test_missing_pictures_are_made_up(name: str, arguments: str, capfd: pytest.CaptureFixture[str]) -> None:
     installed("torchvision")
@@ -97,7 +107,11 @@ def test_missing_models_are_made_up(capfd: pytest.CaptureFixture[str]) -> None:
     installed("datasets")
     code, said = tried(_LANGUAGE, capfd, "--synthetic")
     assert code == 0 and "Ended after 3 steps." in said
-    for part in ("tokenizer prajjwal1/bert-tiny: of single bytes", "BertForSequenceClassification of 2 layers", "glue/mnli"):
+    for part in (
+        "tokenizer prajjwal1/bert-tiny: of single bytes",
+        "ForSequenceClassification of 2 layers",
+        "glue/mnli",
+    ):
         assert part in said
 
 

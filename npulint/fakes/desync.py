@@ -77,7 +77,9 @@ def _described(
 ) -> Desync:
     """The call whose line the other ranks never reach, and where all are."""
     odd = min(now, key=lambda rank: (_others(rank, now[rank], calls), now[rank].backward, rank))
-    words = [f"rank {rank}: {_NAMES.get(one.name, one.name)}{_size(one)} at {_at(one.frames)}" for rank, one in now.items()]
+    words = [
+        f"rank {rank}: {_NAMES.get(one.name, one.name)}{_size(one)} at {_at(one.frames)}" for rank, one in now.items()
+    ]
     words += [f"rank {rank}: at {_at(parts[rank].ended.standing)}" for rank in absent if rank in parts]
     chosen = now[odd]
     return Desync(_NAMES.get(chosen.name, chosen.name), chosen.frames, "; ".join(sorted(words)))
@@ -85,9 +87,7 @@ def _described(
 
 def _others(rank: int, call: Called, calls: Mapping[int, list[Called]]) -> int:
     """How many other ranks have a call at this line."""
-    return sum(
-        any(one.frames[-1:] == call.frames[-1:] for one in own) for other, own in calls.items() if other != rank
-    )
+    return sum(any(one.frames[-1:] == call.frames[-1:] for one in own) for other, own in calls.items() if other != rank)
 
 
 def _size(call: Called) -> str:

@@ -89,7 +89,8 @@ def _ended(parts: Sequence[Part], working: Sequence[Part]) -> Ended:
     """How the program as a whole ended: with the error of a process that works on the NPU, otherwise as its ranks."""
     inner = {one.folder for one in working}
     chosen = min(
-        parts, key=lambda one: (not one.ended.known, one.folder not in inner, _BEST.index(one.ended.how), one.ended.rank)
+        parts,
+        key=lambda one: (not one.ended.known, one.folder not in inner, _BEST.index(one.ended.how), one.ended.rank),
     ).ended
     lines: dict[str, set[int]] = {}
     for one in parts:

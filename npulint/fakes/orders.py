@@ -38,10 +38,10 @@ class Order(msgspec.Struct):
 class Ended(msgspec.Struct):
     """How a program ended: after its steps (``steps``, ``backward`` passes or ``batches``), by itself (``end``,
     ``exit`` with a code), by an ``error``, by the ``time`` limit, since all ranks wait for each other (``stuck``), with
-    ``others`` of its ranks, or without a word (``lost``). `text` and `place`
-    are of the error, `known`: it says something about the NPU; `unjudged`: the fake lacks what the program uses. `lines`
-    are those that the program reached, by file. `rank` of `world` ranks; `standing` is where its main thread was.
-    `made_up` is what synthetic data replaced."""
+    ``others`` of its ranks, or without a word (``lost``). `text` and `place` are of the error, `known`: it says
+    something about the NPU; `unjudged`: the fake lacks what the program uses. `lines` are those that the program
+    reached, by file. `standing` is where the main thread of this `rank`, one of `world`, was. `made_up` is what
+    synthetic data replaced."""
 
     how: str
     steps: int = 0

@@ -74,7 +74,8 @@ def _states(record: str) -> Iterator[tuple[str, bool, bool]]:
     with os.scandir(record) as entries:
         folders = sorted(one.path for one in entries if one.is_dir())
     for folder in folders:
-        yield folder, *(os.path.exists(os.path.join(folder, name)) for name in (ENDED, HERE))
+        done, here = (os.path.exists(os.path.join(folder, name)) for name in (ENDED, HERE))
+        yield folder, done, here
 
 
 def _is_over(states: Sequence[tuple[str, bool, bool]], first_end: float) -> bool:

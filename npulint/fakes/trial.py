@@ -47,8 +47,8 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a trial showed: the recorded graph and how the program ended, with paths of the user's files. `ranks` are the
-    graphs of the ranks where they differ."""
+    """What a trial showed: the recorded graph and how the program ended, with paths of the user's files. `ranks` are
+    the graphs of the ranks where they differ."""
 
     graph: Graph
     ended: Ended

@@ -11,7 +11,20 @@ from typing import Any
 import torch
 
 from npulint.fakes.orders import DEVICES, RELEASE
-from npulint.fakes.torch import amp, functions, hccl, known_names, members, optim, profiler, recording, storages, transfer, unnumbered, workers
+from npulint.fakes.torch import (
+    amp,
+    functions,
+    hccl,
+    known_names,
+    members,
+    optim,
+    profiler,
+    recording,
+    storages,
+    transfer,
+    unnumbered,
+    workers,
+)
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels

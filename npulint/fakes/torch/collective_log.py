@@ -41,7 +41,9 @@ def called(group: str, members: Sequence[int], rank: int, name: str, tensors: An
     if _count > _MOST:
         return
     size, dtype = _shape(tensors) if name in _SIZED else (-1, "")
-    entry = Called(group, tuple(members), rank, name.strip("_"), size, dtype, _node() is not None, own_stack(sys._getframe(1)))
+    entry = Called(
+        group, tuple(members), rank, name.strip("_"), size, dtype, _node() is not None, own_stack(sys._getframe(1))
+    )
     line = msgspec.json.encode(entry).decode() + "\n"
     if _file:
         _file[0].write(line)

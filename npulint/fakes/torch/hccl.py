@@ -127,7 +127,7 @@ class HcclGroup(_Group):
         self.called("alltoall", (inputs,))
         outs, parts = self.held(outputs), self.held(inputs)
         sent = torch.cat([one.reshape(-1) for one in parts])
-        got = sent.new_empty(sum(one.numel() for one in outs))
+        got: Any = sent.new_empty(sum(one.numel() for one in outs))
         sizes = [one.numel() for one in outs], [one.numel() for one in parts]
         self._gloo.alltoall_base(got, sent, *sizes, dist.AllToAllOptions()).wait()
         for one, piece in zip(outs, got.split(sizes[0]), strict=True):

@@ -11,8 +11,8 @@ from npulint.fakes.torch.errors import NotSimulated
 
 _OTHERS = frozenset(
     "HiFloat8Tensor _C _afd asd distributed dynamo empty_with_format empty_with_swapped_memory erase_stream "
-    "float4_e1m2fn_x2 float4_e2m1fn_x2 float8_e4m3fn float8_e5m2 float8_e8m0fnu hifloat8 matmul_checksum meta new_device "
-    "onnx op_plugin testing unsupported_dtype version".split()
+    "float4_e1m2fn_x2 float4_e2m1fn_x2 float8_e4m3fn float8_e5m2 float8_e8m0fnu hifloat8 matmul_checksum meta "
+    "new_device onnx op_plugin testing unsupported_dtype version".split()
 )
 
 

@@ -64,7 +64,7 @@ def members() -> dict[str, Any]:
     names = "schedule tensorboard_trace_handler ProfilerAction".split()
     activity = types.SimpleNamespace(CPU=found.ProfilerActivity.CPU, NPU=found.ProfilerActivity.CPU)
 
-    class profile(found.profile):  # type: ignore[misc]
+    class profile(found.profile):
         """Without the options that PyTorch does not have."""
 
         def __init__(self, *args: Any, experimental_config: Any = None, **kwargs: Any) -> None:

@@ -10,6 +10,7 @@ import torch
 from npulint.live.torch import device
 
 _Base: Any = torch._C.StorageBase
+_data: Any = torch._C.TensorBase.data
 
 
 def apply() -> None:
@@ -17,7 +18,7 @@ def apply() -> None:
     storages: Any = torch.UntypedStorage
     storages.resize_, storages.nbytes, storages.size = _resize, _nbytes, _nbytes
     tensor: Any = torch.Tensor
-    tensor.data = property(torch._C.TensorBase.data.__get__, _set_data)
+    tensor.data = property(_data.__get__, _set_data)
     tensor.record_stream = _record_stream
 
 
@@ -41,9 +42,8 @@ def _nbytes(self: Any) -> int:
 
 
 def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
-    base: Any = torch._C.TensorBase.data
     if new.device.type == self.device.type or device.NAME not in (new.device.type, self.device.type):
-        base.__set__(self, new)
+        _data.__set__(self, new)
         return
     with torch.no_grad():
         made = new.detach()
@@ -51,4 +51,5 @@ def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
             made = torch.nn.Parameter(made, self.requires_grad)
         elif self.requires_grad:
             made.requires_grad_()
-    torch.utils.swap_tensors(self, made)
+    swap: Any = torch.utils.swap_tensors
+    swap(self, made)

@@ -1,7 +1,7 @@
 """The process of a program under ``npulint try``: runs it on the fake NPU and writes what was recorded.
 
-``python -m npulint.fakes.torch.trial FOLDER NAME``: the folder has the order as JSON, and takes the recording in a folder
-of that name."""
+``python -m npulint.fakes.torch.trial FOLDER NAME``: the folder has the order as JSON, and takes the recording in a
+folder of that name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from npulint.live.torch.stopped import Stop, stop_of, with_stop
 from npulint.read.graph.torch.recorded import written
 
 _FORKED = (
-    "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the 'spawn' start method"
+    "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, "
+    "you must use the 'spawn' start method"
 )
 _IDLE = 64  # backward passes, or batches, per step that an optimizer may wait for
 

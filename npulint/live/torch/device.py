@@ -156,8 +156,8 @@ def _give_storage() -> None:
             return original(cls, *args, **kwargs)
         size = args[0] if args and isinstance(args[0], int) else 0
         memory = torch.zeros(size, dtype=torch.uint8)
-        place = torch.device(device)
-        made = _storage_at(memory.data_ptr(), place if place.index is not None else numbers.here, size)
+        numbered = getattr(torch.device(device), "index", None) is not None
+        made = _storage_at(memory.data_ptr(), torch.device(device) if numbered else numbers.here, size)
         made.held = memory
         return made
 

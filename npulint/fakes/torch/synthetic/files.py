@@ -23,7 +23,7 @@ def install() -> None:
     numpy: Any = importlib.import_module("numpy")
     original = numpy.memmap
 
-    class memmap(original):  # type: ignore[misc]
+    class memmap(original):  # type: ignore[misc, valid-type]
         def __new__(cls, filename: Any, dtype: Any = "uint8", mode: str = "r+", *args: Any, **kwargs: Any) -> Any:
             lacks = isinstance(filename, (str, os.PathLike)) and not os.path.exists(filename)
             if lacks and mode in ("r", "c") and numpy.dtype(dtype).kind == "u" and not kwargs.get("shape"):
@@ -40,13 +40,17 @@ def _open(original: Any) -> Any:
 
     @functools.wraps(original)
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, (str, os.PathLike)) and mode in ("r", "rt") and os.fspath(file).endswith(".txt"):
-            if not os.path.exists(file) and is_own(sys._getframe(1).f_code.co_filename):
-                say(f"{os.fspath(file)}: text")
-                return original(_text(), mode, *args, **kwargs)
+        if mode in ("r", "rt") and _lacks_text(file) and is_own(sys._getframe(1).f_code.co_filename):
+            say(f"{os.fspath(file)}: text")
+            return original(_text(), mode, *args, **kwargs)
         return original(file, mode, *args, **kwargs)
 
     return opened
+
+
+def _lacks_text(file: Any) -> bool:
+    named = isinstance(file, (str, os.PathLike))
+    return named and str(file).endswith(".txt") and not os.path.exists(file)
 
 
 @functools.cache

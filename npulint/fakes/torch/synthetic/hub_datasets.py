@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import functools
+import importlib
 import os
 import random
 import re
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -48,7 +50,8 @@ def known(path: str, config: str) -> _ROW | None:
     wanted = path.rstrip("/").rpartition("/")[2].lower()
     rows = [row for row in _rows() if row["name"] == wanted]
     if not rows:
-        rows = [row for row in _rows() if not row["config"] and wanted.startswith((f"{row['name']}-", f"{row['name']}_"))]
+        longer = [row for row in _rows() if not row["config"]]  # "wikitext-2" is a "wikitext"
+        rows = [row for row in longer if wanted.startswith((f"{row['name']}-", f"{row['name']}_"))]
     if not rows:
         return None
     row = next((row for row in rows if row["config"] in ("", config)), rows[0])
@@ -91,10 +94,12 @@ def _cut(split: Any, expression: str) -> Any:
         return split
     first, percent, last, other = found.groups()
     total = len(split)
-    ends = [
-        int(number) * total // 100 if share else int(number) for number, share in ((first or 0, percent), (last or total, other))
-    ]
-    return split.select(range(min(ends[0], total), min(ends[1], total)))
+    begin, end = _row_number(first or "0", percent, total), _row_number(last or str(total), other, total)
+    return split.select(range(begin, end))
+
+
+def _row_number(number: str, percent: str, total: int) -> int:
+    return min(total, int(number) * total // 100 if percent else int(number))
 
 
 def _streamed(split: Any, given: dict[str, Any]) -> Any:
@@ -111,29 +116,30 @@ def _split(module: ModuleType, split: str, columns: list[tuple[str, str]], confi
 
 
 def _feature(names: dict[str, Any], kind: str, config: str) -> Any:
+    """The type of a column in the words of the library."""
     base, _, more = kind.partition(":")
-    value = names["Value"]
-    if base == "class":
-        return names["ClassLabel"](num_classes=int(more))
-    if base == "tags":
-        return names["Sequence"](names["ClassLabel"](num_classes=int(more)))
-    if base == "image":
-        return names["Image"]()
-    if base == "messages":
-        return [{"content": value("string"), "role": value("string")}]
-    if base == "turns":
-        return [{"input": value("string"), "output": value("string")}]
-    if base == "translation":
-        return names["Translation"](languages=_languages(config))
-    if base == "answers":
-        return names["Sequence"]({"text": value("string"), "answer_start": value("int32")})
-    if base == "replies":
-        return {"a_id": [value("string")], "text": [value("string")], "score": [value("int32")]}
-    if base == "objects":
-        return {"id": [value("int64")], "area": [value("int64")], "bbox": [[value("float32")]], "category": [names["ClassLabel"](num_classes=5)]}
-    if base == "words":
-        return names["Sequence"](value("string"))
-    return value({"index": "int32", "float": "float32"}.get(base, "string"))
+    value, sequence, label = names["Value"], names["Sequence"], names["ClassLabel"]
+    text = value("string")
+    made: dict[str, Callable[[], Any]] = {
+        "class": lambda: label(num_classes=int(more)),
+        "tags": lambda: sequence(label(num_classes=int(more))),
+        "words": lambda: sequence(text),
+        "image": names["Image"],
+        "messages": lambda: [{"content": text, "role": text}],
+        "turns": lambda: [{"input": text, "output": text}],
+        "translation": lambda: names["Translation"](languages=_languages(config)),
+        "answers": lambda: sequence({"text": text, "answer_start": value("int32")}),
+        "replies": lambda: {"a_id": [text], "text": [text], "score": [value("int32")]},
+        "objects": lambda: {
+            "id": [value("int64")],
+            "area": [value("int64")],
+            "bbox": [[value("float32")]],
+            "category": [label(num_classes=5)],
+        },
+        "index": lambda: value("int32"),
+        "float": lambda: value("float32"),
+    }
+    return made[base]() if base in made else text
 
 
 def _languages(config: str) -> list[str]:
@@ -142,39 +148,42 @@ def _languages(config: str) -> list[str]:
 
 
 def _values(kind: str, count: int, seed: int, config: str) -> list[Any]:
+    """Random values of a column."""
     base, _, more = kind.partition(":")
-    chosen = random.Random(seed)
-    text = lines(count, seed=seed)
-    if base == "class":
-        return [chosen.randrange(int(more)) for _ in range(count)]
-    if base == "tags":
-        return [[chosen.randrange(int(more)) for _ in one.split()] for one in lines(count)]
-    if base == "words":
-        return [one.split() for one in lines(count)]  # as long as the tags
-    if base == "index":
-        return list(range(count))
-    if base == "float":
-        return [chosen.uniform(0, 5) for _ in range(count)]
-    if base == "id":
-        return [str(number) for number in range(count)]
     if base == "image":
         side, channels = map(int, more.split(":"))
         return _pictures(count, side, channels)
-    made: dict[str, Any] = {
-        "messages": lambda one: [{"content": one, "role": "user"}, {"content": one, "role": "assistant"}],
-        "turns": lambda one: [{"input": one, "output": one}],
-        "translation": lambda one: dict.fromkeys(_languages(config), one),
-        "answers": lambda one: {"text": [one.split()[0]], "answer_start": [0]},
-        "replies": lambda one: {"a_id": ["0"], "text": [one], "score": [1]},
-        "objects": lambda one: {"id": [0], "area": [400], "bbox": [[10.0, 10.0, 20.0, 20.0]], "category": [0]},
-    }
-    return [made[base](one) for one in text] if base in made else text
+    if base in ("words", "tags"):  # a row has as many of both
+        chosen = random.Random(seed)
+        rows = [one.split() for one in lines(count)]
+        return rows if base == "words" else [[chosen.randrange(int(more)) for _ in row] for row in rows]
+    if base in _NUMBERS:
+        chosen = random.Random(seed)
+        return [_NUMBERS[base](number, int(more or 0), chosen) for number in range(count)]
+    text = lines(count, seed=seed)
+    if base == "translation":
+        return [dict.fromkeys(_languages(config), one) for one in text]
+    return [_TEXTS[base](one) for one in text] if base in _TEXTS else text
+
+
+_NUMBERS: dict[str, Callable[[int, int, random.Random], Any]] = {
+    "class": lambda number, classes, chosen: chosen.randrange(classes),
+    "index": lambda number, classes, chosen: number,
+    "float": lambda number, classes, chosen: chosen.uniform(0, 5),
+    "id": lambda number, classes, chosen: str(number),
+}
+_TEXTS: dict[str, Callable[[str], Any]] = {
+    "messages": lambda one: [{"content": one, "role": "user"}, {"content": one, "role": "assistant"}],
+    "turns": lambda one: [{"input": one, "output": one}],
+    "answers": lambda one: {"text": [one.split()[0]], "answer_start": [0]},
+    "replies": lambda one: {"a_id": ["0"], "text": [one], "score": [1]},
+    "objects": lambda one: {"id": [0], "area": [400], "bbox": [[10.0, 10.0, 20.0, 20.0]], "category": [0]},
+}
 
 
 def _pictures(count: int, side: int, channels: int) -> list[Any]:
-    from PIL import Image
-
+    images: Any = importlib.import_module("PIL.Image")
     shape = (side, side, 3) if channels == 3 else (side, side)
     some = numpy.random.default_rng(0).integers(0, 256, (min(count, 50), *shape), dtype=numpy.uint8)
-    made = [Image.fromarray(one) for one in some]
+    made = [images.fromarray(one) for one in some]
     return [made[number % len(made)] for number in range(count)]

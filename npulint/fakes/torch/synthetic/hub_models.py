@@ -32,7 +32,10 @@ _LAYERS = "num_hidden_layers n_layer num_layers encoder_layers decoder_layers nu
 _LETTERS = 100  # entries of the smallest vocabulary
 _FEW = 2  # layers
 _WIDEST = 1024  # wider models are made narrow
-_NARROW = {"hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 32}
+_NARROW = {
+    **{"hidden_size": 256, "intermediate_size": 512, "head_dim": 32},
+    **{"num_attention_heads": 8, "num_key_value_heads": 8},
+}
 _OF_THE_HUB = frozenset(
     "_commit_hash _from_auto cache_dir code_revision force_download gguf_file local_files_only proxies resume_download "
     "revision subfolder token trust_remote_code use_auth_token".split()
@@ -60,7 +63,8 @@ def change(module: ModuleType) -> None:
     _wrap(auto.AutoTokenizer, _tokenizer)
     for name in ("AutoImageProcessor", "AutoFeatureExtractor", "AutoProcessor"):
         _wrap(getattr(auto, name), _processor)
-    for path, name in (("image_processing_base", "ImageProcessingMixin"), ("feature_extraction_utils", "FeatureExtractionMixin")):
+    bases = {"image_processing_base": "ImageProcessingMixin", "feature_extraction_utils": "FeatureExtractionMixin"}
+    for path, name in bases.items():
         _wrap(getattr(importlib.import_module(f"transformers.{path}"), name, None), _processor)
 
 
@@ -106,7 +110,7 @@ def _config(kind: Any, name: str, given: dict[str, Any], error: Exception) -> An
     else:
         raise _unknown(name, error)
     made = cls()
-    small = {key: _FEW for key in _LAYERS if isinstance(getattr(made, key, None), int)}
+    small: dict[str, Any] = {key: _FEW for key in _LAYERS if isinstance(getattr(made, key, None), int)}
     if getattr(made, "hidden_size", 0) > _WIDEST and hasattr(made, "intermediate_size"):
         small |= {key: one for key, one in _NARROW.items() if getattr(made, key, None) is not None}
     if hasattr(made, "attention_types"):
@@ -166,30 +170,39 @@ def _tokenizer(kind: Any, name: str, given: dict[str, Any], error: Exception) ->
         raise _unknown(name, error)
     family = _FAMILY.get(type_of(name), "gpt2")
     unknown, padding, start, end, mask = _SPECIAL[family]
+    named = {"unk_token": unknown, "pad_token": padding, "mask_token": mask}
+    named |= {"cls_token": start, "sep_token": end} if family == "bert" else {"bos_token": start, "eos_token": end}
+    inputs = ["input_ids", "attention_mask"]
+    if family == "bert" and type_of(name) != "distilbert":
+        inputs.insert(1, "token_type_ids")
+    options = {"model_max_length": _LENGTHS.get(family, 4096)}
+    options |= {key: one for key, one in given.items() if key in ("padding_side", "truncation_side", *options)}
+    say(f"tokenizer {name}: of single bytes")
+    return importlib.import_module("transformers").PreTrainedTokenizerFast(
+        tokenizer_object=_bytes(family),
+        model_input_names=inputs,
+        **{key: one for key, one in named.items() if one},
+        **options,
+    )
+
+
+def _bytes(family: str) -> Any:
+    """The tokens of a text: its bytes, with the special tokens that the family puts around them."""
     library: Any = importlib.import_module("tokenizers")
+    unknown, padding, start, end, mask = _SPECIAL[family]
     special = list(dict.fromkeys(one for one in (padding, unknown, start, end, mask) if one))
     letters = sorted(library.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {token: number for number, token in enumerate([*special, *letters])}
     made = library.Tokenizer(library.models.BPE(vocabulary, []))
     made.pre_tokenizer = library.pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = library.decoders.ByteLevel()
-    ids = [(one, vocabulary[one]) for one in (start, end) if one]
-    if family in _AROUND:
-        template = {"single": f"{start} $A {end}", "pair": f"{start} $A {end} $B:1 {end}:1"}
+    around = {"single": f"{start} $A {end}", "pair": f"{start} $A {end} $B:1 {end}:1"}
+    after = {"single": f"$A {end}", "pair": f"$A {end} $B {end}"}
+    template = around if family in _AROUND else after if family == "t5" else None
+    if template is not None:
+        ids = [(one, vocabulary[one]) for one in (start, end) if one]
         made.post_processor = library.processors.TemplateProcessing(**template, special_tokens=ids)
-    elif family == "t5":
-        made.post_processor = library.processors.TemplateProcessing(single=f"$A {end}", pair=f"$A {end} $B {end}", special_tokens=ids)
-    named = {"unk_token": unknown, "pad_token": padding, "mask_token": mask}
-    named |= {"cls_token": start, "sep_token": end} if family == "bert" else {"bos_token": start, "eos_token": end}
-    inputs = ["input_ids", *(["token_type_ids"] if family == "bert" and type_of(name) != "distilbert" else []), "attention_mask"]
-    say(f"tokenizer {name}: of single bytes")
-    return importlib.import_module("transformers").PreTrainedTokenizerFast(
-        tokenizer_object=made,
-        model_max_length=_LENGTHS.get(family, 4096),
-        model_input_names=inputs,
-        **{key: one for key, one in named.items() if one},
-        **{key: one for key, one in given.items() if key in ("padding_side", "truncation_side", "model_max_length")},
-    )
+    return made
 
 
 def _processor(kind: Any, name: str, given: dict[str, Any], error: Exception) -> Any:

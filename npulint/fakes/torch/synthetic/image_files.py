@@ -67,7 +67,8 @@ def coco(name: str, *args: Any, **kwargs: Any) -> Given:
 def _coco() -> tuple[str, str]:
     chosen = random.Random(0)
     root = _folder()
-    images, annotations = [], []
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
     for number in range(1, _COUNT + 1):
         picture(number).save(os.path.join(root, f"{number:012}.jpg"))
         images.append({"id": number, "file_name": f"{number:012}.jpg", "width": _WIDTH, "height": _HEIGHT})
@@ -110,7 +111,8 @@ def _voc(year: str) -> str:
     images: Any = importlib.import_module("PIL.Image")
     chosen = random.Random(0)
     root = _folder()
-    base = os.path.join(root, "VOCdevkit", f"VOC{year}") if year != "2011" else os.path.join(root, "TrainVal/VOCdevkit/VOC2011")
+    inner = "TrainVal/VOCdevkit/VOC2011" if year == "2011" else f"VOCdevkit/VOC{year}"
+    base = os.path.join(root, inner)
     layout = "JPEGImages Annotations SegmentationClass ImageSets/Main ImageSets/Segmentation".split()
     for part in layout:
         os.makedirs(os.path.join(base, part))

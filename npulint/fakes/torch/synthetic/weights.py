@@ -61,7 +61,8 @@ def change(module: ModuleType) -> None:
 
         vars(module)["create_model"] = create_model
         return
-    enumeration: Any = vars(module)["WeightsEnum"] if "WeightsEnum" in vars(module) else vars(module)["_api"].WeightsEnum
+    names = vars(module)
+    enumeration: Any = names.get("WeightsEnum") or names["_api"].WeightsEnum
     enumeration.get_state_dict = _of_weights(enumeration.get_state_dict)
 
 
