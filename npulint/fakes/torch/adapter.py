@@ -13,6 +13,7 @@ import torch
 from npulint.fakes.orders import DEVICES, RELEASE
 from npulint.fakes.torch import (
     amp,
+    contrib,
     functions,
     hccl,
     known_names,
@@ -49,7 +50,9 @@ def install(name: str) -> None:
     vars(package)["utils"] = _made(f"{name}.utils", {}, path=[])
     vars(package)["utils"].profiler = _made(f"{name}.utils.profiler", {"Profile": profiler.Profile})
     vars(package)["__getattr__"] = known_names.answering(name)
-    vars(package)["contrib"] = _made(f"{name}.contrib", functions.MEMBERS, path=[])
+    vars(package)["contrib"] = _made(f"{name}.contrib", contrib.members(), path=[])
+    for part in ("module", "function"):
+        setattr(vars(package)["contrib"], part, _made(f"{name}.contrib.{part}", contrib.members()))
     sys.meta_path.insert(0, _Transfer(name))
     if first:
         workers.join()
