@@ -18,7 +18,7 @@ from npulint.fakes.torch import collective_log
 _WITHIN = (os.path.dirname(torch.__file__), os.path.dirname(__file__))
 _POLL = 0.1  # seconds
 _WAITING = 12  # seconds of waiting until ranks are taken to wait for each other
-_BUSY = 0.1  # share of the time that a process which only waits computes at most
+_BUSY = 0.02  # share of the time that a process which only waits computes at most
 _LONGEST = 60  # seconds that a process which is done waits for the others
 
 
