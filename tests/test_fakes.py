@@ -69,8 +69,16 @@ _TORCH = {
     "without the import": ("import torch\nassert torch.npu.is_available()\nassert torch.ones(1).npu().is_npu", ""),
     "unknown member": ("import torch\ntorch.npu.graph_capture_all", "has no attribute"),
     "unknown operator": ("import torch_npu\ntorch_npu.npu_flash", "has no attribute"),
+    "operator that the fake lacks": ("import torch_npu\ntorch_npu.npu_grouped_matmul([], [])", "does not simulate"),
+    "modules of contrib": (
+        "import torch\nfrom torch_npu.contrib.module import DropoutWithByteMask, Mish\n"
+        "from torch_npu.utils.profiler import Profile\nfrom torch_npu.profiler import _ExperimentalConfig, profile\n"
+        "assert Mish()(DropoutWithByteMask(0.1)(torch.ones(2).npu())).is_npu",
+        "",
+    ),
+    "unknown module of contrib": ("import torch_npu.contrib.modules", "No module named"),
     "two devices": ("import torch\nprint(torch.ones(2).npu() + torch.ones(2))", "mixed"),
-    "second NPU": ("import torch\ntorch.npu.set_device(1)", "one device"),
+    "second NPU": ("import torch\ntorch.npu.set_device(1)", "Invalid device ID 1"),
     "gradients set to None": (
         "import torch\nimport torch_npu\np = torch.nn.Linear(1, 1).npu().parameters()\n"
         "torch_npu.optim.NpuFusedSGD(p, lr=0.1).zero_grad(set_to_none=True)",

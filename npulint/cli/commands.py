@@ -54,6 +54,9 @@ TRY = (
     Option("steps", "number", "run", metavar="N", config=False),
     Option("time_limit", "number", "run", metavar="SECONDS", config=False),
     Option("memory_limit", "number", "run", metavar="GB", config=False),
+    Option("nproc", "number", "run", metavar="N", config=False),
+    Option("devices", "number", "run", metavar="N", config=False),
+    Option("synthetic", "flag", "run", config=False),
     Option("python", "text", "run", metavar="FILE", config=False),
     *(option for option in OPTIONS if option.name not in _OF_FILES),
 )

@@ -6,15 +6,19 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 
 from npulint.catalogue.load import load_catalogue
 from npulint.cli.host import Host
+from npulint.cli.rank_findings import with_ranks
 from npulint.cli.reporting import report
+from npulint.cli.try_notes import try_notes
 from npulint.config import load
 from npulint.discover.paths import local
 from npulint.errors import NpulintError
+from npulint.facts.graph import Graph
 from npulint.fakes.orders import Ended, Order
 from npulint.fakes.trial import Outcome, Trial, run_trial
 from npulint.findings import Finding, RunResult
@@ -41,7 +45,8 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = load([near], options, host.environ)
     settings = _targeted(settings, near)
     order = _order(program, arguments, options, settings)
-    trial = Trial(order, _python(options), os.getcwd(), settings.target.get("torch", ""), settings.language())
+    devices = _number(options, "devices", 1, settings.language())
+    trial = Trial(order, _python(options), os.getcwd(), settings.target.get("torch", ""), settings.language(), devices)
     values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
     host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
     outcome = run_trial(trial)
@@ -73,6 +78,8 @@ def _order(program: str, arguments: list[str], options: dict[str, list[str] | bo
         seconds=max(1, _number(options, "time_limit", _SECONDS, lang)),
         memory=_number(options, "memory_limit", 0, lang) * (1 << 30) or int(_SHARE * _memory()),
         transfer=settings.torch_port == "transfer",
+        ranks=max(1, _number(options, "nproc", 1, lang)),
+        synthetic=bool(options.get("synthetic")),
     )
 
 
@@ -107,7 +114,8 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
-        host.warn(f"{_how(ended, lang)}.")
+        for line in (f"{_how(ended, lang)}.", *try_notes(ended, lang)):
+            host.warn(line)
         host.warn(say(lang, "error", text=say(lang, "try.nothing")))
         return CANNOT
     live = judged(
@@ -118,17 +126,27 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         left = [one for one in static.findings if one.topic != "device_cuda"]
         static = msgspec.structs.replace(static, findings=left)
     result = joined(live, static, settings)
+    name = f"npulint try {program}"
+    result = msgspec.structs.replace(
+        result, findings=with_ranks(result.findings, outcome.ranks, partial(_findings, name, settings), lang)
+    )
     code = report(result, settings, host)
     if settings.format in PEOPLE_FORMATS:
         blocks = [*operator_table(live.operators, lang, settings.verbose), *sync_table(live.syncs, live.steps, lang)]
         blocks += [say(lang, "live.note", text=note) for note in live.notes]
         blocks += static_table(static.findings, result.findings, ended, lang)
+        blocks += try_notes(ended, lang)
         host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
     else:
-        for line in (*live.notes, f"{_how(ended, lang)}."):
+        for line in (*live.notes, *try_notes(ended, lang), f"{_how(ended, lang)}."):
             host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
     return code or (CANNOT if unfinished else 0)
+
+
+def _findings(name: str, settings: Settings, graph: Graph) -> Sequence[Finding]:
+    """The findings of a graph."""
+    return judged(graph, name=name, lang=settings.language(), root="", settings=settings).findings
 
 
 def _folder(live: LiveResult, near: str) -> str:
@@ -174,5 +192,6 @@ def _stopped(one: Finding, ended: Ended) -> bool:
 
 def _how(ended: Ended, lang: str) -> str:
     key = "other" if ended.how == "error" and not ended.known else ended.how
+    key = "unjudged" if ended.unjudged else key
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
     return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)

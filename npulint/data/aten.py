@@ -124,6 +124,11 @@ def _verdict(op: str, release: Release, chip: str) -> Verdict:
     return Verdict("npu" if namespace == "npu" else "custom")
 
 
+def plugin_operators() -> frozenset[str]:
+    """The names of the operators that torch_npu adds (``npu_fusion_attention``), in any recorded release."""
+    return frozenset(_table().ops.get("npu", ()))
+
+
 def known(op: str) -> bool:
     """Whether there is such an operator, with any overload; TorchScript has list and number functions with similar
     names (``aten.len``)."""

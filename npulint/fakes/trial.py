@@ -8,16 +8,17 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 
 from npulint.errors import NpulintError
 from npulint.facts.graph import Graph, NodeFrame
+from npulint.fakes import ranks
 from npulint.fakes.launch import environment
-from npulint.fakes.orders import ENDED, ORDER, RECORDING, RELEASE, Ended, Order
+from npulint.fakes.merging import merged
+from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
-from npulint.read.graph.torch.recorded import read_recorded
 from npulint.texts import say
 
 _GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
@@ -31,25 +32,27 @@ _VARIABLES = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "MPLBACKEND": "agg",
 }
-_JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "WORLD_SIZE": "1", "RANK": "0", "LOCAL_RANK": "0"}
 
 
 class Trial(msgspec.Struct, frozen=True):
     """A trial: `order` as the user gave it, the interpreter, the working folder, and the release of PyTorch whose
-    kernels the NPU has (empty: that of the interpreter)."""
+    kernels the NPU has (empty: that of the interpreter). `devices` is the number of NPUs."""
 
     order: Order
     python: str
     folder: str
     release: str = ""
     lang: str = "en"
+    devices: int = 1
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a trial showed: the recorded graph and how the program ended, with paths of the user's files."""
+    """What a trial showed: the recorded graph and how the program ended, with paths of the user's files. `ranks` are
+    the graphs of the ranks where they differ."""
 
     graph: Graph
     ended: Ended
+    ranks: tuple[tuple[tuple[int, ...], Graph], ...] = ()
 
 
 def run_trial(trial: Trial) -> Outcome:
@@ -80,13 +83,17 @@ def _moved(order: Order, scratch: Scratch) -> Order:
 
 
 def _process(trial: Trial, base: str, work: str, record: str) -> int:
-    """Run the process until it ends; returns its exit code."""
-    command = [trial.python, "-m", "npulint.fakes.torch.trial", record]
-    with _limited(command, work, _variables(trial, base)) as process:
-        try:
-            return process.wait(trial.order.seconds + _GRACE)
-        except subprocess.TimeoutExpired:
-            return -signal.SIGKILL
+    """Run the processes until they end; returns the exit code of the first one."""
+    port = ranks.free_port()
+    with ExitStack() as stack:
+        processes = []
+        for rank in range(trial.order.ranks):
+            command = [trial.python, "-m", "npulint.fakes.torch.trial", record, f"rank-{rank}"]
+            own = ranks.variables(trial.order.ranks, rank, port)
+            processes.append(stack.enter_context(_limited(command, work, {**_variables(trial, base), **own})))
+        ranks.wait(processes, record, trial.order.seconds + _GRACE * (trial.order.ranks == 1))
+        codes = [one.poll() for one in processes]
+    return next((code for code in codes if code), 0) if None not in codes else -signal.SIGKILL
 
 
 @contextmanager
@@ -109,7 +116,7 @@ def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iter
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
-    found = {**_JOB, **environment("torch"), **_VARIABLES}
+    found = {**environment("torch"), **_VARIABLES, DEVICES: str(max(trial.devices, trial.order.ranks))}
     found["PYTHONPATH"] = os.pathsep.join((_GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
@@ -117,15 +124,15 @@ def _variables(trial: Trial, base: str) -> dict[str, str]:
 
 
 def _outcome(record: str, scratch: Scratch, code: int, trial: Trial) -> Outcome:
-    paths = [os.path.join(record, name) for name in (RECORDING, ENDED)]
-    if not all(map(os.path.isfile, paths)):
+    found = [one for one in ranks.parts(record) if os.path.isfile(one.recording)]
+    if not found:
         reason = "try.killed" if code < 0 else "try.not-started"
         raise NpulintError(say(trial.lang, reason, code=code if code >= 0 else signal.Signals(-code).name))
-    with open(paths[1], "rb") as file:
-        ended = msgspec.json.decode(file.read(), type=Ended)
+    graph, ended, differing = merged(ranks.parts(record))
     lines = {scratch.back(path): numbers for path, numbers in ended.lines.items()}
     ended = msgspec.structs.replace(ended, lines=lines, place=scratch.back(ended.place))
-    return Outcome(_back(read_recorded(paths[0]), scratch), ended)
+    each = tuple((numbers, _back(one, scratch)) for numbers, one in differing)
+    return Outcome(_back(graph, scratch), ended, each)
 
 
 def _back(graph: Graph, scratch: Scratch) -> Graph:

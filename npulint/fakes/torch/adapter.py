@@ -10,8 +10,22 @@ from typing import Any
 
 import torch
 
-from npulint.fakes.orders import RELEASE
-from npulint.fakes.torch import amp, functions, hccl, members, optim, recording, transfer
+from npulint.fakes.orders import DEVICES, RELEASE
+from npulint.fakes.torch import (
+    amp,
+    contrib,
+    functions,
+    hccl,
+    known_names,
+    members,
+    optim,
+    profiler,
+    recording,
+    storages,
+    transfer,
+    unnumbered,
+    workers,
+)
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.kernels import Kernels
@@ -24,16 +38,24 @@ def install(name: str) -> None:
     """Make the module `name`, which is being imported, a fake torch_npu."""
     package = sys.modules[name]
     vars(package)[device.FAKE] = True
-    if not _running:
+    first = not _running
+    if first:
         _open()
     npu = vars(torch)[device.NAME]
     vars(package).update(npu=npu, __version__="2.12.0", **functions.MEMBERS)
     _module(f"{name}.npu", npu)
     _module(f"{name}.npu.amp", npu.amp)
     vars(package)["optim"] = _made(f"{name}.optim", optim.MEMBERS)
-    vars(package)["profiler"] = _made(f"{name}.profiler", _profiler())
-    vars(package)["contrib"] = _made(f"{name}.contrib", functions.MEMBERS, path=[])
+    vars(package)["profiler"] = _made(f"{name}.profiler", profiler.members())
+    vars(package)["utils"] = _made(f"{name}.utils", {}, path=[])
+    vars(package)["utils"].profiler = _made(f"{name}.utils.profiler", {"Profile": profiler.Profile})
+    vars(package)["__getattr__"] = known_names.answering(name)
+    vars(package)["contrib"] = _made(f"{name}.contrib", contrib.members(), path=[])
+    for part in ("module", "function"):
+        setattr(vars(package)["contrib"], part, _made(f"{name}.contrib.{part}", contrib.members()))
     sys.meta_path.insert(0, _Transfer(name))
+    if first:
+        workers.join()
 
 
 def _open() -> None:
@@ -43,6 +65,7 @@ def _open() -> None:
     recorder.paused = 1
     release = os.environ.get(RELEASE) or str(torch.__version__).partition("+")[0]
     device.activate(True)
+    device.numbers.count = max(_number(DEVICES), _number("LOCAL_WORLD_SIZE"))
     running = Kernels(recorder)
     _running.append((Registration(running, release), running))
     inner: Any = torch._C
@@ -51,7 +74,15 @@ def _open() -> None:
     vars(torch)[device.NAME] = npu
     sys.modules[f"torch.{device.NAME}"] = npu
     vars(npu)["amp"] = _made("torch.npu.amp", amp.MEMBERS)
+    unnumbered.apply()
+    storages.apply()
     hccl.register()
+
+
+def _number(variable: str) -> int:
+    """The number in a variable of the environment, at least 1."""
+    value = os.environ.get(variable, "")
+    return max(1, int(value)) if value.isdigit() else 1
 
 
 def kernels() -> Kernels:
@@ -75,14 +106,6 @@ def _made(name: str, found: dict[str, Any], path: list[str] | None = None) -> ty
         vars(made)["__path__"] = path
     _module(name, made)
     return made
-
-
-def _profiler() -> dict[str, Any]:
-    """The profiler of PyTorch, under the names of torch_npu."""
-    found: Any = importlib.import_module("torch.profiler")
-    names = "profile schedule tensorboard_trace_handler ProfilerAction".split()
-    activity = types.SimpleNamespace(CPU=found.ProfilerActivity.CPU, NPU=found.ProfilerActivity.CPU)
-    return {**{name: getattr(found, name) for name in names}, "ProfilerActivity": activity}
 
 
 class _Transfer:

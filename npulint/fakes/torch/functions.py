@@ -132,9 +132,83 @@ def one_(self: Tensor) -> Tensor:
     return self.fill_(1)
 
 
+def npu_one_hot(
+    self: Tensor, num_classes: int = -1, depth: int = 1, on_value: float = 1, off_value: float = 0
+) -> Tensor:
+    """One-hot rows of float32."""
+    wide = F.one_hot(self.long(), depth).float()
+    return wide * on_value + (1 - wide) * off_value
+
+
+def npu_scaled_masked_softmax(x: Tensor, mask: Tensor, scale: Any = 1.0, fixed_triu_mask: bool = False) -> Tensor:
+    """Softmax of scaled scores; a true element of the mask leaves out."""
+    if fixed_triu_mask:
+        mask = torch.triu(torch.ones(x.shape[-2:], device=x.device), 1)
+    return torch.softmax((x * scale).masked_fill(mask.bool(), -10000.0), -1)
+
+
+def npu_mish(self: Tensor) -> Tensor:
+    """Mish."""
+    return F.mish(self)
+
+
+def npu_silu(self: Tensor) -> Tensor:
+    """SiLU."""
+    return F.silu(self)
+
+
+def npu_gelu(self: Tensor, approximate: str = "none") -> Tensor:
+    """GELU."""
+    return F.gelu(self, approximate=approximate)
+
+
+def npu_geglu(self: Tensor, dim: int = -1, approximate: int = 1, activate_left: bool = False) -> tuple[Tensor, Tensor]:
+    """GEGLU of two halves, and the GELU of the one."""
+    one, other = self.chunk(2, dim)
+    left, right = (one, other) if activate_left else (other, one)
+    gelu = F.gelu(left, approximate="tanh" if approximate else "none")
+    return gelu * right, gelu
+
+
+def npu_add_rms_norm(x1: Tensor, x2: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple[Tensor, Tensor, Tensor]:
+    """The normalised sum, what it was multiplied by, and the sum."""
+    total = x1 + x2
+    return (*npu_rms_norm(total, gamma, epsilon), total)
+
+
+def npu_max(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The largest elements and their positions."""
+    values, indices = torch.max(self, dim, keepdim)
+    return values, indices.int()
+
+
+def npu_min(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest elements and their positions."""
+    values, indices = torch.min(self, dim, keepdim)
+    return values, indices.int()
+
+
+def npu_transpose(self: Tensor, perm: Any, require_contiguous: bool = True) -> Tensor:
+    """A permutation."""
+    return self.permute(*perm).contiguous()
+
+
+def npu_broadcast(self: Tensor, size: Any) -> Tensor:
+    """Another size."""
+    return self.expand(tuple(size)).contiguous()
+
+
+def npu_softmax_cross_entropy_with_logits(features: Tensor, labels: Tensor) -> Tensor:
+    """The loss of each row for probabilities as labels."""
+    return -(labels * F.log_softmax(features, -1)).sum(-1)
+
+
 MEMBERS: dict[str, Any] = {
     **{one.__name__: one for one in (npu_format_cast, get_npu_format, npu_rms_norm, npu_fusion_attention)},
     **{one.__name__: one for one in (npu_bmmV2, npu_linear, npu_fast_gelu, npu_swiglu, npu_rotary_mul)},
     **{one.__name__: one for one in (npu_reshape, npu_dtype_cast, npu_confusion_transpose, one_)},
+    **{one.__name__: one for one in (npu_one_hot, npu_scaled_masked_softmax, npu_mish, npu_silu, npu_gelu, npu_geglu)},
+    **{one.__name__: one for one in (npu_add_rms_norm, npu_max, npu_min, npu_transpose, npu_broadcast)},
+    "npu_softmax_cross_entropy_with_logits": npu_softmax_cross_entropy_with_logits,
     "fast_gelu": npu_fast_gelu,
 }

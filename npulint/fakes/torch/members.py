@@ -10,6 +10,7 @@ import torch
 
 from npulint.data.torch_names import npu_members
 from npulint.fakes.torch import recording
+from npulint.fakes.torch.errors import NotSimulated
 from npulint.live.torch import device
 
 _TYPES = {
@@ -26,7 +27,9 @@ _TYPES = {
 }
 _NOTHING = (
     "empty_cache init ipc_collect reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached "
-    "reset_peak_memory_stats seed seed_all set_per_process_memory_fraction set_stream"
+    "reset_peak_memory_stats seed seed_all set_per_process_memory_fraction set_stream clear_npu_overflow_flag "
+    "set_dump init_dump finalize_dump set_sync_debug_mode enable_graph_mode disable_graph_mode global_step_inc "
+    "set_start_fuzz_compile_step"
 ).split()
 _ZERO = (
     "max_memory_allocated max_memory_cached max_memory_reserved memory_allocated memory_cached memory_reserved "
@@ -95,6 +98,10 @@ def _simulated() -> dict[str, Any]:
     found["initial_seed"] = torch.initial_seed
     found["get_rng_state_all"] = lambda: [torch.get_rng_state()]
     found["set_rng_state_all"] = lambda states: torch.set_rng_state(states[0])
+    found["config"] = types.SimpleNamespace(allow_internal_format=True)
+    found["get_npu_overflow_flag"] = _answering(False)
+    found["get_sync_debug_mode"] = _answering(0)
+    found["default_generators"] = (torch.default_generator,)
     found["is_current_stream_capturing"] = _answering(False)
     return found
 
@@ -104,8 +111,9 @@ def _checked() -> dict[str, Callable[..., Any]]:
         chosen = torch.device(device.NAME, which) if isinstance(which, int) else torch.device(which)
         if chosen.type != device.NAME:
             raise ValueError(f"Expected a npu device, but got: {which}")
-        if (chosen.index or 0) > 0:
-            raise RuntimeError(f"Invalid device ID {chosen.index}: the fake NPU has one device")
+        if (chosen.index or 0) >= device.numbers.count:
+            raise RuntimeError(f"Invalid device ID {chosen.index}: the server has {device.numbers.count} fake NPU")
+        device.numbers.choose(chosen)
         recording.count("devices", str(chosen))
 
     return {"set_device": set_device}
@@ -154,6 +162,6 @@ def know_types(types_of_npu: Mapping[str, TensorType]) -> None:
 
 def _not_simulated(name: str) -> Callable[..., Any]:
     def called(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"the fake torch_npu does not simulate torch.npu.{name}")
+        raise NotSimulated(f"torch.npu.{name}")
 
     return called

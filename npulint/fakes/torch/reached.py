@@ -25,6 +25,15 @@ class ReachedLines:
         """Follow from now on."""
         sys.settrace(self._call)
 
+    def follow(self, frame: FrameType | None) -> None:
+        """Follow the functions that are running as well."""
+        while frame is not None:
+            code = frame.f_code
+            if is_own(code.co_filename):
+                self._lines.setdefault(code, set()).add(frame.f_lineno)
+                frame.f_trace = self._line
+            frame = frame.f_back
+
     def stop(self) -> None:
         """Follow no more."""
         sys.settrace(None)

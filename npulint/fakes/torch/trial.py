@@ -1,6 +1,7 @@
 """The process of a program under ``npulint try``: runs it on the fake NPU and writes what was recorded.
 
-``python -m npulint.fakes.torch.trial FOLDER``: the folder has the order as JSON, and takes the recording."""
+``python -m npulint.fakes.torch.trial FOLDER NAME``: the folder has the order as JSON, and takes the recording in a
+folder of that name."""
 
 from __future__ import annotations
 
@@ -11,35 +12,50 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from types import FrameType, ModuleType
 from typing import Any
 
 import msgspec
 import torch  # before the rest: it loads the fake torch_npu, which these modules belong to
 
-from npulint.fakes.orders import ENDED, ORDER, RECORDING, Ended, Order
+from npulint.fakes.orders import ENDED, ORDER, RECORD, RECORDING, Ended, Order
+from npulint.fakes.torch import hccl, workers
+from npulint.fakes.torch.errors import NotSimulated
 from npulint.fakes.torch.reached import ReachedLines
+from npulint.fakes.torch.standing import Standing, main_stack
+from npulint.fakes.torch.synthetic.on_import import when_imported
+from npulint.fakes.torch.synthetic.said import made_up
+from npulint.live.torch import device
 from npulint.live.torch.sites import outermost
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
 from npulint.read.graph.torch.recorded import written
 
+_FORKED = (
+    "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, "
+    "you must use the 'spawn' start method"
+)
 _IDLE = 64  # backward passes, or batches, per step that an optimizer may wait for
 
 
 class Trial:
-    """A program that is being run, until `finish`."""
+    """A process that runs a program, or a part of one, until `finish`."""
 
-    def __init__(self, folder: str, order: Order) -> None:
+    def __init__(self, standing: Standing, order: Order) -> None:
         from npulint.fakes.torch import adapter
 
-        self._folder = folder
+        self.standing = standing
         self.order = order
         self._recorder = adapter.recorder()
         self._kernels = adapter.kernels()
         self._lines = ReachedLines()
+        self._reset()
+
+    def _reset(self) -> None:
         self._ending = threading.Lock()
         self._made: dict[int, int] = {}
         self._process = os.getpid()
         self._last = False
+        self._written = False
         self.optimizers = 0
         self.backwards = 0
         self.batches = 0
@@ -51,12 +67,10 @@ class Trial:
 
     def run(self) -> None:
         """Run the program; ends the process."""
-        count(self)
+        self.begin()
         timer = threading.Timer(self.order.seconds, self.finish, ("time",))
         timer.daemon = True
         timer.start()
-        self._recorder.paused = 0
-        self._lines.start()
         try:
             _started(self.order)
         except SystemExit as error:
@@ -65,11 +79,43 @@ class Trial:
         except KeyboardInterrupt:
             os._exit(130)
         except BaseException as error:
-            self._recorder.paused = 1
-            self._lines.stop()
-            _told(error)
-            self.finish("error", stop_of(error, self._kernels.failed))
+            self.stopped(error)
+            self.finish("error")
         self.finish("end")
+
+    def begin(self) -> None:
+        """Record from now on."""
+        count(self)
+        when_imported({"datasets": _uncached})
+        workers.watch_started(self)
+        os.register_at_fork(after_in_child=self._forked)
+        self.watch()
+        self._recorder.paused = 0
+        self._lines.start()
+
+    def follow(self, frame: FrameType) -> None:
+        """Follow the functions that are running, too."""
+        self._lines.follow(frame)
+
+    def watch(self) -> None:
+        """End when all have to."""
+        self.standing.watch(lambda: self._recorder.recorded or _world() > 1, self.finish)
+
+    def _forked(self) -> None:
+        """A process was forked from this one: it begins anew."""
+        if self._recorder.recorded:
+            device.numbers.refused = _FORKED
+        self._recorder.forget()
+        self.standing = Standing(self.standing.record)
+        self._reset()
+        self.watch()
+
+    def stopped(self, error: BaseException) -> None:
+        """The program raised an error that nothing catches: say and write it."""
+        self._recorder.paused = 1
+        self._lines.stop()
+        _told(error)
+        self.write("error", stop_of(error, self._kernels.failed), isinstance(error, NotSimulated))
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
@@ -96,28 +142,49 @@ class Trial:
         if not trains and self.batches > self.order.steps and self._recorder.recorded:
             self.finish("batches")
 
-    def finish(self, ended: str, stop: Stop | None = None) -> None:
+    def finish(self, ended: str) -> None:
         """Write what was recorded, and end the process without running any more of the program."""
         if os.getpid() != self._process:
             os._exit(1)
         with self._ending:
-            self._recorder.paused = 1
-            self._lines.stop()
-            graph = self._recorder.graph()
-            if stop is not None:
-                graph = with_stop(graph, stop)
-            with open(os.path.join(self._folder, RECORDING), "wb") as file:
-                file.write(written(graph))
-            steps = self.steps or self.backwards or (self.batches if ended == "batches" else 0)
-            text = "" if stop is None else stop.text
-            place = "" if stop is None else stop.place
-            known = stop is not None and (stop.reason is not None or bool(stop.operator))
-            report = Ended(ended, steps, text, place, known, _version(), self._lines.lines())
-            with open(os.path.join(self._folder, ENDED), "wb") as file:
-                file.write(msgspec.json.encode(report))
+            self.write(ended)
             sys.stdout.flush()
             sys.stderr.flush()
+            if _world() > 1:
+                self.standing.hold()
             os._exit(0)
+
+    def write(self, ended: str, stop: Stop | None = None, unjudged: bool = False) -> None:
+        """Write what was recorded, once."""
+        if self._written:
+            return
+        self._written = True
+        self._recorder.paused = 1
+        self._lines.stop()
+        graph = self._recorder.graph()
+        if stop is not None and not unjudged:
+            graph = with_stop(graph, stop)
+        with open(self.standing.path(RECORDING), "wb") as file:
+            file.write(written(graph))
+        known = stop is not None and not unjudged and (stop.reason is not None or bool(stop.operator))
+        report = Ended(
+            ended,
+            self.steps or self.backwards or (self.batches if ended == "batches" else 0),
+            "" if stop is None else stop.text,
+            "" if stop is None else stop.place,
+            known,
+            _version(),
+            self._lines.lines(),
+            _rank(),
+            _world(),
+            main_stack(),
+            unjudged,
+            made_up(),
+        )
+        content = msgspec.json.encode(report)
+        with open(self.standing.path(f"{ENDED}.part"), "wb") as file:
+            file.write(content)
+        os.rename(self.standing.path(f"{ENDED}.part"), self.standing.path(ENDED))
 
 
 def count(trial: Trial) -> None:
@@ -131,6 +198,11 @@ def count(trial: Trial) -> None:
     _after(torch.autograd, "backward", trial.passed_back)
     _before(dataloader._BaseDataLoaderIter, "__next__", trial.fetched)
     _redirect_saving()
+
+
+def _uncached(datasets: ModuleType) -> None:
+    """The results of the data sets of Hugging Face go to temporary files, not into the user's cache."""
+    vars(datasets)["disable_caching"]()
 
 
 def _before(owner: Any, name: str, report: Callable[[], object]) -> None:
@@ -173,6 +245,8 @@ def _started(order: Order) -> None:
     """Run the program as Python runs it."""
     if order.transfer:
         importlib.import_module("torch_npu.contrib.transfer_to_npu")
+    if order.synthetic:
+        importlib.import_module("npulint.fakes.torch.synthetic.install").install()
     sys.argv = [order.program, *order.arguments]
     if order.module:
         sys.path.insert(0, os.getcwd())
@@ -191,16 +265,37 @@ def _version() -> str:
     return str(torch.__version__).partition("+")[0]
 
 
-def main(folder: str) -> None:
-    """Run the program that the order in `folder` names."""
-    with open(os.path.join(folder, ORDER), "rb") as file:
+def _rank() -> int:
+    return hccl.joined[0][0] if hccl.joined else _number("RANK", 0)
+
+
+def _world() -> int:
+    return hccl.joined[0][1] if hccl.joined else _number("WORLD_SIZE", 1)
+
+
+def _number(variable: str, default: int) -> int:
+    value = os.environ.get(variable, "")
+    return int(value) if value.isdigit() else default
+
+
+def read_order(record: str) -> Order:
+    """The order in the folder of a trial, whose limit of memory now holds."""
+    with open(os.path.join(record, ORDER), "rb") as file:
         order = msgspec.json.decode(file.read(), type=Order)
     if order.memory:
         import resource
 
         resource.setrlimit(resource.RLIMIT_DATA, (order.memory, order.memory))
-    Trial(folder, order).run()
+    return order
+
+
+def main(record: str, name: str) -> None:
+    """Run the program that the order in the folder `record` names, as the process `name`."""
+    order = read_order(record)
+    os.environ[RECORD] = record  # the processes that it starts take part
+    Trial(Standing(record, name), order).run()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.modules["npulint.fakes.torch.trial"] = sys.modules["__main__"]
+    main(sys.argv[1], sys.argv[2])

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from npulint.live.torch.device_numbers import Numbers
 from npulint.live.torch.errors import FakeNpuError, LiveError
 
 NAME = "npu"
@@ -43,13 +44,14 @@ class _Module:
         return self.active
 
     def device_count(self) -> int:
-        return 1 if self.active else 0
+        return numbers.count if self.active else 0
 
     def current_device(self) -> int:
-        return 0
+        return numbers.current
 
     def set_device(self, device: Any) -> None:
-        """Does nothing: there is one device."""
+        """Make a device the one that ``npu`` without a number means."""
+        numbers.choose(torch.device(NAME, device) if isinstance(device, int) else torch.device(device))
 
     def synchronize(self, device: Any = None) -> None:
         """Does nothing: all work is synchronous."""
@@ -78,19 +80,23 @@ class _Module:
         return False
 
     class device:
-        """The device context; there is only one device."""
+        """The context in which ``npu`` without a number means another device."""
 
         def __init__(self, device: Any = None) -> None:
-            self.idx = 0
+            self.idx = device if isinstance(device, int) else getattr(torch.device(device or NAME), "index", None)
 
         def __enter__(self) -> None:
-            return None
+            self._before = numbers.current
+            if self.idx is not None and self.idx >= 0:
+                numbers.choose(torch.device(NAME, self.idx))
 
         def __exit__(self, *raised: object) -> None:
-            return None
+            numbers.current = self._before
 
 
 _module = _Module()
+numbers = Numbers(NAME)
+"""The devices, and which of them new tensors are on."""
 
 
 def why_not() -> str:
@@ -118,8 +124,8 @@ def prepare() -> Any:
     if _device is None:
         registration: Any = import_module("torch.utils.backend_registration")
         registration._setup_privateuseone_for_python_backend(NAME, backend_module=_module, hook=_hook())
-        _make, _storage_at = _C._acc.create_empty_tensor, _C._construct_storage_from_data_pointer
-        _device = torch.device(NAME, 0)
+        _make, _storage_at = numbers.empty, _C._construct_storage_from_data_pointer
+        _device = numbers.here = torch.device(NAME, 0)
         _give_storage()
     return _device
 
@@ -150,7 +156,8 @@ def _give_storage() -> None:
             return original(cls, *args, **kwargs)
         size = args[0] if args and isinstance(args[0], int) else 0
         memory = torch.zeros(size, dtype=torch.uint8)
-        made = _storage_at(memory.data_ptr(), _device, size)
+        numbered = getattr(torch.device(device), "index", None) is not None
+        made = _storage_at(memory.data_ptr(), torch.device(device) if numbered else numbers.here, size)
         made.held = memory
         return made
 
@@ -190,16 +197,16 @@ def to_device(held: torch.Tensor) -> torch.Tensor:
     base = torch._conj(held) if conjugated else held
     base = torch._neg_view(base) if negated else base
     memory: Any = base.untyped_storage()
-    storage = _storage_at(memory.data_ptr(), _device, memory.nbytes())
+    storage = _storage_at(memory.data_ptr(), numbers.here, memory.nbytes())
     storage.held = base
-    made = _make([0], base.dtype)
+    made = _make(base.dtype)
     _set.redispatch(_native, made, storage, base.storage_offset(), base.shape, base.stride())
     return _marked(made, conjugated, negated) if conjugated or negated else made
 
 
 def viewed(held: torch.Tensor, storage: Any) -> torch.Tensor:
     """As `to_device`, for a tensor that shares an existing device storage."""
-    made = _make([0], held.dtype)
+    made = _make(held.dtype)
     _set.redispatch(_native, made, storage, held.storage_offset(), held.shape, held.stride())
     return _marked(made, held.is_conj(), held.is_neg())
 

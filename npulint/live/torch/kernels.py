@@ -14,7 +14,7 @@ import torch
 
 from npulint.data.aten import verdict
 from npulint.live.torch import device
-from npulint.live.torch.device import held_by, renew, to_device, viewed
+from npulint.live.torch.device import held_by, numbers, renew, to_device, viewed
 from npulint.live.torch.errors import FakeNpuError
 from npulint.live.torch.fallback_kernels import LACKING
 from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
@@ -124,6 +124,8 @@ class Kernels:
     def run(self, plan: KernelPlan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The results of an operator for device tensors."""
         try:
+            if numbers.watched:
+                numbers.here = numbers.of_call(args, kwargs, plan.mixing, plan.name)
             if plan.native is not None:
                 out = plan.native(device._native, *args, **kwargs)
                 self.recorder.add(plan.name, out)
@@ -236,11 +238,14 @@ def _renew(value: Any, held: Any) -> None:
     elif value is not None and not value.is_cpu:
         storage = value.untyped_storage()
         moved = (
-            storage.nbytes() != held.untyped_storage().nbytes()
+            _bytes(storage) != held.untyped_storage().nbytes()
             or storage.data_ptr() != held.untyped_storage().data_ptr()
         )
         if moved or value.shape != held.shape or value.stride() != held.stride():
             renew(value, held)
+
+
+_bytes: Any = _C.StorageBase.nbytes  # what a storage really has
 
 
 def _lowered(one: Any, strict: bool) -> Any:

@@ -54,6 +54,10 @@ class Recorder:
         """Whether there is any operator."""
         return bool(self._entries)
 
+    def forget(self) -> None:
+        """Drop what was recorded."""
+        self._entries.clear()
+
     def add(self, op: str, results: Any, key_args: KeyArgs = (), host: bool = False) -> None:
         """Record an operator (``aten.add.Tensor``) with its results; `key_args` are relevant arguments. `host`: it
         involved only CPU tensors."""
@@ -88,7 +92,7 @@ class Recorder:
         """The recorded graph, in order of first execution. With `accelerated`, operators with CPU tensors only belong
         to the host and are omitted."""
         nodes, numbers = [], dict[str, int]()
-        for (op, phase, site, _, _), entry in self._entries.items():
+        for (op, phase, site, _, _), entry in list(self._entries.items()):
             if accelerated and entry.host:
                 continue
             base = op.split(".")[1] if "." in op else op

@@ -26,7 +26,10 @@ _SAID: tuple[tuple[Reason, str], ...] = (
         r"deserialize object on a CUDA device|module 'torch\._C' has no attribute '_cuda_|"
         r"CUDA is not available|not linked with support for cuda devices",
     ),
-    ("npu_name", r"module 'torch\.npu' has no attribute"),
+    ("npu_name", r"module 'torch\.npu' has no attribute|module 'torch_npu' has no attribute 'npu_"),
+    ("same_device", r"^HCCL: ranks .* are on the same device"),
+    ("host_send", r"No backend type associated with device type cpu"),
+    ("fork", r"Cannot re-initialize NPU in forked subprocess"),
     ("float64", r"tensors of float64 have no collective communication"),
 )
 

@@ -45,7 +45,9 @@ def inside(path):
 def _guard(event, args):
     if event == "open":
         path, _, flags = args
-        if not isinstance(path, int) and path is not None and flags & _WRITING and not inside(path):
+        if isinstance(path, int) or path is None or not flags & _WRITING:
+            return
+        if not inside(path) and not _is_lock(path):
             raise PermissionError(errno.EACCES, "npulint try: writing outside of the scratch folder", os.fsdecode(path))
     elif event in _CHANGING:
         _changing(event, args)
@@ -55,6 +57,14 @@ def _guard(event, args):
         _starting(args[1] if event == "os.spawn" else args[0])
     elif event in ("os.system", "pty.spawn"):
         _starting("")
+
+
+def _is_lock(path):
+    """Whether this is an empty lock file, which caches that are only read need."""
+    try:
+        return os.fsdecode(path).endswith(".lock") and os.stat(path).st_size == 0
+    except OSError:
+        return False
 
 
 def _changing(event, args):

@@ -1,0 +1,55 @@
+"""What programs do to the storages of the NPU that PyTorch refuses for devices made in Python: FSDP frees and restores
+them, and parameters move to the NPU by their ``data``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from npulint.live.torch import device
+
+_Base: Any = torch._C.StorageBase
+_data: Any = torch._C.TensorBase.data
+
+
+def apply() -> None:
+    """Let storages of the NPU be resized, and ``tensor.data`` be set to a tensor of another device."""
+    storages: Any = torch.UntypedStorage
+    storages.resize_, storages.nbytes, storages.size = _resize, _nbytes, _nbytes
+    tensor: Any = torch.Tensor
+    tensor.data = property(_data.__get__, _set_data)
+    tensor.record_stream = _record_stream
+
+
+def _resize(self: Any, size: int) -> Any:
+    """The memory stays: only its size is another, and at most what it was."""
+    if self.device.type != device.NAME:
+        return _Base.resize_(self, size)
+    if size > _Base.nbytes(self):
+        raise NotImplementedError("the fake NPU does not enlarge storages")
+    self.resized = size
+    return self
+
+
+def _record_stream(self: torch.Tensor, stream: Any) -> None:
+    """Does nothing: all work is synchronous."""
+
+
+def _nbytes(self: Any) -> int:
+    size = getattr(self, "resized", None)
+    return int(_Base.nbytes(self) if size is None else size)
+
+
+def _set_data(self: torch.Tensor, new: torch.Tensor) -> None:
+    if new.device.type == self.device.type or device.NAME not in (new.device.type, self.device.type):
+        _data.__set__(self, new)
+        return
+    with torch.no_grad():
+        made = new.detach()
+        if isinstance(self, torch.nn.Parameter):
+            made = torch.nn.Parameter(made, self.requires_grad)
+        elif self.requires_grad:
+            made.requires_grad_()
+    swap: Any = torch.utils.swap_tensors
+    swap(self, made)
