@@ -17,6 +17,9 @@ from npulint.facts.graph import Graph, NodeFrame
 from npulint.fakes.launch import environment
 from npulint.fakes.orders import ENDED, ORDER, RECORDING, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
+from npulint.live.course import FORMAT as COURSE
+from npulint.live.course import Course
+from npulint.live.course import read as read_course
 from npulint.read.graph.torch.recorded import read_recorded
 from npulint.texts import say
 
@@ -46,10 +49,12 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a trial showed: the recorded graph and how the program ended, with paths of the user's files."""
+    """What a trial showed: the recorded graph, how the program ended, with paths of the user's files, and the course of
+    its last step."""
 
     graph: Graph
     ended: Ended
+    course: Course = Course()
 
 
 def run_trial(trial: Trial) -> Outcome:
@@ -125,7 +130,15 @@ def _outcome(record: str, scratch: Scratch, code: int, trial: Trial) -> Outcome:
         ended = msgspec.json.decode(file.read(), type=Ended)
     lines = {scratch.back(path): numbers for path, numbers in ended.lines.items()}
     ended = msgspec.structs.replace(ended, lines=lines, place=scratch.back(ended.place))
-    return Outcome(_back(read_recorded(paths[0]), scratch), ended)
+    return Outcome(_back(read_recorded(paths[0]), scratch), ended, _course(os.path.join(record, COURSE)))
+
+
+def _course(path: str) -> Course:
+    try:
+        with open(path, "rb") as file:
+            return read_course(file.read())
+    except OSError:
+        return Course()
 
 
 def _back(graph: Graph, scratch: Scratch) -> Graph:

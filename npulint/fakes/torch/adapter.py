@@ -43,6 +43,7 @@ def _open() -> None:
     recorder.paused = 1
     release = os.environ.get(RELEASE) or str(torch.__version__).partition("+")[0]
     device.activate(True)
+    device.follow(recorder.ledger)
     running = Kernels(recorder)
     _running.append((Registration(running, release), running))
     inner: Any = torch._C

@@ -18,6 +18,8 @@ import torch  # before the rest: it loads the fake torch_npu, which these module
 
 from npulint.fakes.orders import ENDED, ORDER, RECORDING, Ended, Order
 from npulint.fakes.torch.reached import ReachedLines
+from npulint.live.course import FORMAT as COURSE
+from npulint.live.course import written as encoded
 from npulint.live.torch.sites import outermost
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
 from npulint.read.graph.torch.recorded import written
@@ -55,6 +57,7 @@ class Trial:
         timer = threading.Timer(self.order.seconds, self.finish, ("time",))
         timer.daemon = True
         timer.start()
+        self._recorder.ledger.follow()
         self._recorder.paused = 0
         self._lines.start()
         try:
@@ -73,7 +76,10 @@ class Trial:
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
+        before = self.steps
         self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
+        if self.steps > before:
+            self._recorder.stepped()
         if self.steps > self.order.steps:
             self.finish("steps")
         if self.steps == self.order.steps and not self._last:  # what a loop does after its step belongs to it
@@ -84,12 +90,16 @@ class Trial:
     def passed_back(self) -> None:
         """A backward pass has run: without an optimizer it is a step."""
         self.backwards += 1
+        if not self.optimizers:
+            self._recorder.stepped()
         if self.backwards >= self.order.steps * (_IDLE if self.optimizers else 1):
             self.finish("backward")
 
     def fetched(self) -> None:
         """A batch was loaded: where nothing is trained it is a step."""
         self.batches += 1
+        if not (self.optimizers or self.backwards) and self.batches > 1:
+            self._recorder.stepped()
         if self.steps >= self.order.steps:
             self.finish("steps")
         trains = self.optimizers or self.backwards
@@ -103,21 +113,25 @@ class Trial:
         with self._ending:
             self._recorder.paused = 1
             self._lines.stop()
-            graph = self._recorder.graph()
+            self._recorder.ledger.classify()
+            graph, course = self._recorder.graph(), self._recorder.course()
             if stop is not None:
                 graph = with_stop(graph, stop)
-            with open(os.path.join(self._folder, RECORDING), "wb") as file:
-                file.write(written(graph))
+            self._write(RECORDING, written(graph))
+            self._write(COURSE, encoded(course))
             steps = self.steps or self.backwards or (self.batches if ended == "batches" else 0)
             text = "" if stop is None else stop.text
             place = "" if stop is None else stop.place
             known = stop is not None and (stop.reason is not None or bool(stop.operator))
             report = Ended(ended, steps, text, place, known, _version(), self._lines.lines())
-            with open(os.path.join(self._folder, ENDED), "wb") as file:
-                file.write(msgspec.json.encode(report))
+            self._write(ENDED, msgspec.json.encode(report))
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(0)
+
+    def _write(self, name: str, content: bytes) -> None:
+        with open(os.path.join(self._folder, name), "wb") as file:
+            file.write(content)
 
 
 def count(trial: Trial) -> None:

@@ -75,6 +75,7 @@ class watch_torch:
                 handle = hook(self._stepped)
                 stack.callback(handle.remove)
             stack.enter_context(self._watching)
+            stack.enter_context(self._recorder.ledger.following())
             self._open = stack.pop_all()
         return self
 
@@ -84,8 +85,9 @@ class watch_torch:
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         made = self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
-        if not self._watching.over:
-            self._watching.steps = max(self._watching.steps, made)
+        if not self._watching.over and made > self._watching.steps:
+            self._watching.steps = made
+            self._recorder.stepped()
 
 
 def _counting() -> Any:
