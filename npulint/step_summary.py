@@ -71,8 +71,10 @@ class StepShape(msgspec.Struct, frozen=True):
 
 
 class StepMemory(msgspec.Struct, frozen=True):
-    """The bytes of device tensors at the moment when most are needed, by class, for the shapes of these steps. `chip`
-    has `capacity` bytes (0: unknown); `fits` is yes, tight, no or unknown; `source` says where the capacity is from."""
+    """The bytes of device tensors at the moment when most are needed (`peak`), by class, for the shapes of these steps.
+    `activations` are results that the backward pass may need; `kept` is the most that they ever needed. `chip` has
+    `capacity` bytes (0: unknown); `assumed`: nothing specifies the chip. `fits` is yes, tight, no or unknown; `source`
+    says where the capacity is from."""
 
     peak: int
     parameters: int = 0
@@ -80,7 +82,9 @@ class StepMemory(msgspec.Struct, frozen=True):
     optimizer: int = 0
     activations: int = 0
     other: int = 0
+    kept: int = 0
     chip: str = ""
+    assumed: bool = False
     capacity: int = 0
     fits: str = "unknown"
     source: str = ""

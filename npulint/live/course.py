@@ -9,14 +9,16 @@ FORMAT = "course.json"
 
 
 class Course(msgspec.Struct, frozen=True):
-    """The last whole step (`whole`: there is one). `sequence` are numbers of nodes of the recorded graph, in the order in
-    which they ran. `memory` are points (operators of that step before, bytes by `npulint.step_summary.CLASSES`); `peak`
-    are the bytes by class when most were needed in all steps (empty: not followed)."""
+    """The last whole step (`whole`: there is one). `sequence` are numbers of nodes of the recorded graph, in the order
+    in which they ran. `memory` are points: operators of that step before, and bytes by class
+    (`npulint.step_summary.CLASSES`). `peak` are the bytes by class when most were needed in all steps (empty: not
+    followed), `kept` the most bytes that results kept for the backward pass ever had."""
 
     sequence: tuple[int, ...] = ()
     whole: bool = False
     memory: tuple[tuple[int, tuple[int, ...]], ...] = ()
     peak: tuple[int, ...] = ()
+    kept: int = 0
 
 
 def written(course: Course) -> bytes:
@@ -30,3 +32,7 @@ def read(data: bytes) -> Course:
         return msgspec.json.decode(data, type=Course)
     except msgspec.DecodeError:
         return Course()
+
+
+NOT_FOLLOWED = Course()
+"""That of a step whose order was not recorded."""

@@ -43,8 +43,16 @@ _OPCODES = (
 )
 
 
-def cause_of(readers: Sequence[tuple[CodeType, int]]) -> str:
-    """What reads a value at the innermost of these instructions; empty if the source does not show it."""
+def cause_of(op: str, readers: Sequence[tuple[CodeType, int]]) -> str:
+    """What lets an operator read a value at the innermost of these instructions; empty if the source does not show
+    it."""
+    cause = _cause(readers)
+    if ".nonzero" in op:  # an index of a boolean tensor is one
+        return "mask" if cause == "index" else "nonzero"
+    return cause
+
+
+def _cause(readers: Sequence[tuple[CodeType, int]]) -> str:
     for code, _ in readers[:3]:
         name = os.path.basename(code.co_filename)
         if name == "_tensor_str.py":

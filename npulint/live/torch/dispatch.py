@@ -48,6 +48,7 @@ _ELSEWHERE = {
 
 _READING = "aten._local_scalar_dense.default"
 _PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # these read lengths, which are always on the host
+_COUNTING = torch.optim.optimizer.__file__  # reads counters of steps, which are on the host as long as they are there
 _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 
 
@@ -143,7 +144,9 @@ class Watching(_Mode):
     def _of_host(self, value: torch.Tensor, caller: str) -> bool:
         """Whether a value that is read would be on the host in training on a device, too."""
         values = self._values
-        return caller in _PACKING or (values is not None and value.is_cpu is True and not values.holds(value))
+        if caller in _PACKING or (caller == _COUNTING and value.is_cpu is True):
+            return True
+        return values is not None and value.is_cpu is True and not values.holds(value)
 
     def _report(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
         node = _node() if self._wholes else None

@@ -150,7 +150,7 @@ class Ledger:
         end = begin + len(sequence)
         if not self._events:
             return Course(tuple(ran), whole)
-        held, peak, most = [0] * len(CLASSES), [0] * len(CLASSES), 0
+        held, peak, most, kept = [0] * len(CLASSES), [0] * len(CLASSES), 0, 0
         points: list[tuple[int, tuple[int, ...]]] = []
         for event, when in zip(self._events, self._when, strict=True):
             number = event if event >= 0 else ~event
@@ -158,9 +158,10 @@ class Ledger:
             total = sum(held)
             if total > most:
                 peak, most = list(held), total
+            kept = max(kept, held[ACTIVATIONS])
             if begin <= when <= end:
                 points.append((when - begin, tuple(held)))
-        return Course(tuple(ran), whole, tuple(thinned(points, len(ran))), tuple(peak))
+        return Course(tuple(ran), whole, tuple(thinned(points, len(ran))), tuple(peak), kept)
 
 
 def thinned(points: list[tuple[int, tuple[int, ...]]], length: int) -> list[tuple[int, tuple[int, ...]]]:

@@ -52,12 +52,21 @@ class _Entry:
         return {name: value for name, value in known.items() if value}
 
     def _later(self) -> list[list[int]]:
-        """All shapes of the first output, if some were first seen in a later step."""
+        """The shape of the first output in the first step, and what took its place in later steps; empty if nothing
+        did."""
         first = min(self.seen.values(), default=0)
-        if all(step == first for step in self.seen.values()):
+        before = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step == first]
+        later = [tuple(map(int, one[0])) for one, step in self.seen.items() if one and step != first]
+        fresh = [one for one in dict.fromkeys(later) if one not in before]
+        if not fresh or not before:
             return []
-        shapes = dict.fromkeys(tuple(map(int, one[0])) for one in self.seen if one)
-        return list(map(list, shapes)) if len(shapes) > 1 else []
+        base = _nearest(fresh[0], before)
+        return [list(base), *(list(one) for one in fresh if _nearest(one, before) == base)]
+
+
+def _nearest(shape: tuple[int, ...], others: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape that has most sizes in common with another one."""
+    return max(others, key=lambda one: (len(one) == len(shape), sum(map(int.__eq__, one, shape))))
 
 
 class Recorder:
@@ -86,9 +95,7 @@ class Recorder:
         site, phase = self.sites.here(3)
         self.put(op, results, site, phase, key_args, host)
 
-    def put(
-        self, op: str, results: Any, site: int, phase: str, key_args: KeyArgs = (), host: bool = False
-    ) -> None:
+    def put(self, op: str, results: Any, site: int, phase: str, key_args: KeyArgs = (), host: bool = False) -> None:
         """As `add`, at a known place."""
         if site == NOT_RECORDED or self.paused:
             return
@@ -137,7 +144,7 @@ class Recorder:
         """The lines of libraries that called an operator, and what reads the value if the host waits for one."""
         known: dict[str, Any] = {"library": list(self.sites.library(site))}
         if op in _READS or entry.arguments.get("device") == "cpu":
-            known["cause"] = cause_of(self.sites.readers(site))
+            known["cause"] = cause_of(op, self.sites.readers(site))
         return {name: value for name, value in known.items() if value}
 
 

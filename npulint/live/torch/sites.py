@@ -21,13 +21,15 @@ _STEPPING = tuple(
     _TORCH + part for part in (f"optim{os.sep}", f"amp{os.sep}grad_scaler", f"cuda{os.sep}amp{os.sep}grad")
 )
 _ENGINE = tuple(os.path.join(_TORCH, "autograd", name) for name in ("graph.py", "__init__.py"))
-_SHOWN = (*_STEPPING, *(_TORCH + os.path.join(*part.split("/")) for part in ("distributions/", "nn/utils/", "distributed/")))
+_SHOWN = (
+    *_STEPPING,
+    *(_TORCH + os.path.join(*part.split("/")) for part in ("distributions/", "nn/utils/", "distributed/")),
+)
 """Parts of PyTorch that compute by themselves, as libraries do: their lines are shown."""
 _PRINTING = os.path.join(_TORCH, "_tensor_str.py")
 _TENSOR = os.path.join(_TORCH, "_tensor.py")
 _READING = frozenset(("__format__", "__contains__"))
 _LOADING = os.path.join(_TORCH, "utils", "data", "")
-_COUNTING = os.path.join(_TORCH, "optim", "optimizer.py")  # its step counters stay on the CPU
 _ENTRIES = frozenset(("_engine_run_backward", "backward", "grad"))
 _OTHER, _OWN, _OPTIMIZING, _RUNNING, _OUTER, _SILENCED, _LIBRARY = range(7)
 _DEEPEST = 12  # innermost frames kept per place
@@ -130,7 +132,7 @@ def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], list[Any]
             found.append(frame.f_lasti)
             if alone:
                 break
-        elif kind == _LIBRARY or kind == _OPTIMIZING:
+        elif kind in (_LIBRARY, _OPTIMIZING):
             stepping = stepping or kind == _OPTIMIZING
             if not found and len(library) < 2 * _LIBRARY_DEEPEST:
                 library.append(code)
@@ -153,7 +155,7 @@ def _kind(code: CodeType) -> int:
     if path.startswith(_TORCH):
         if path in _ENGINE and code.co_name in _ENTRIES:
             return _RUNNING
-        if path.startswith(_LOADING) or (path == _COUNTING and code.co_name == "_get_value"):
+        if path.startswith(_LOADING):
             return _SILENCED
         if path.startswith(_STEPPING):
             return _OPTIMIZING

@@ -58,9 +58,12 @@ class watch_torch:
             raise LiveError("unfinished", self._lang)
         if self._result is None:
             graph = self._recorder.graph(self._watching.accelerated)
+            course = self._recorder.course(self._watching.accelerated)
             notes = () if self._watching.accelerated else (say(self._lang, "recording.watched"),)
             options: Any = self._options
-            self._result = judged(graph, target=self._target, steps=max(1, self.steps), notes=notes, **options)
+            self._result = judged(
+                graph, target=self._target, steps=max(1, self.steps), notes=notes, course=course, **options
+            )
         return self._result
 
     def __enter__(self) -> watch_torch:
