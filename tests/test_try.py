@@ -65,6 +65,15 @@ FAULTS = {  # program, and the checks that may report the line with the mark
     ),
     "NCCL": (_HCCL.replace('"hccl")', '"nccl")  # here') + _LOOP, {"NPU41P3", "NPU2180"}),
     "unknown name": (_LOOP + "    torch.npu.sinchronise()  # here\n", {"NPU41P4", "NPU2172"}),
+    "gradient scaler": (
+        _AMP.replace("    scaler.step(opt)\n", "    scaler.unscale_(opt)\n    scaler.unscale_(opt)  # here\n"),
+        {"NPU41R0"},
+    ),
+    "sparse gradients": (
+        "table = nn.Embedding(9, 4, sparse=True).npu()\n"
+        + _LOOP.replace("net(x)", "net(x + table(torch.arange(4).npu()))  # here"),
+        {"NPU4152"},
+    ),
     "float64": (
         "net = net.double()\n" + _LOOP.replace("net(x)", "net(x.double())  # here"),
         {"NPU41P5", "NPU2341"},
@@ -139,11 +148,16 @@ def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.C
     installed("torch")
     (tmp_path / "train.py").write_text(_HEAD + _AMP + "    loss.item()\n")
     assert main(["try", "--isolated", "train.py"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.split("\n") if line.strip().startswith("item ")]
-    waits = {row[2]: " ".join(row[3:]) for row in rows}
+    told = capsys.readouterr().out
     lines = [line_of(tmp_path / "train.py", text) for text in ("scaler.step", "loss.item")]
-    assert set(waits) == {f"train.py:{line}" for line in lines}
-    assert "grad_scaler.py" in waits[f"train.py:{lines[0]}"] and not waits[f"train.py:{lines[1]}"]
+    rows = {
+        row[row.index(f"train.py:{line}") :][0]: row
+        for row in map(str.split, told.split("\n"))
+        for line in lines
+        if f"train.py:{line}" in row
+    }
+    assert "grad_scaler.py" in rows[f"train.py:{lines[0]}"][-3] and "(GradScaler)" in rows[f"train.py:{lines[0]}"]
+    assert rows[f"train.py:{lines[1]}"] == [".item()", "1", f"train.py:{lines[1]}"]
 
 
 def test_check_imports_nothing_of_it(tmp_path: Path) -> None:

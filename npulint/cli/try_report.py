@@ -21,8 +21,8 @@ from npulint.settings import Settings
 from npulint.texts import count, say
 
 CANNOT = 2
-_CARRY = frozenset("text github markdown html json jsonl sarif".split())
-"""Formats that carry the recorded step."""
+_SAY = ("text", "github", "markdown")
+"""Formats for people that say how the run ended; with others, standard error does."""
 
 
 def reported(outcome: Outcome, settings: Settings, host: Host, near: str, program: str, explained: bool = False) -> int:
@@ -46,7 +46,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
         static = msgspec.structs.replace(static, findings=left)
     result = joined(live, static, ended, settings, explained)
     code = report(result, settings, host)
-    if settings.format not in _CARRY:
+    if settings.format not in _SAY:
         for line in (*live.notes, how):
             host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps

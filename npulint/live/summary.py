@@ -14,6 +14,7 @@ from npulint.facts.graph import Graph
 from npulint.lazy_regex import lazy_compile
 from npulint.live.course import Course
 from npulint.step_summary import (
+    CLASSES,
     PLACES,
     StepMemory,
     StepPicture,

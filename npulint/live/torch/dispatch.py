@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch.nn.utils import rnn
+from torch.optim import optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from npulint.live.torch.device_values import DeviceValues
@@ -48,7 +49,7 @@ _ELSEWHERE = {
 
 _READING = "aten._local_scalar_dense.default"
 _PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # these read lengths, which are always on the host
-_COUNTING = torch.optim.optimizer.__file__  # reads counters of steps, which are on the host as long as they are there
+_COUNTING = optimizer.__file__  # reads counters of steps, which are on the host as long as they are there
 _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 
 

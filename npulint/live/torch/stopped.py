@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from traceback import walk_tb
 
 import msgspec
@@ -28,6 +29,12 @@ _SAID: tuple[tuple[Reason, str], ...] = (
     ),
     ("npu_name", r"module 'torch\.npu' has no attribute"),
     ("float64", r"tensors of float64 have no collective communication"),
+    (
+        "scaler",
+        r"No inf checks were recorded|unscale_\(\) (?:has already been called|is being called after step)|"
+        r"step\(\) has already been called since the last update|Attempting to unscale FP16 gradients|"
+        r"Attempted \w+ but _scale is None",
+    ),
 )
 
 
@@ -77,6 +84,17 @@ def with_stop(graph: Graph, stop: Stop) -> Graph:
     node = Node("stop", STOP, attrs=attrs, frames=stop.frames)
     body = graph.bodies[0]
     return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, node])])
+
+
+def refused(reason: Reason, text: str) -> Stop:
+    """A stop at the current line of the user's code that an NPU would raise, and this device does not."""
+    frame, found = sys._getframe(1), list[NodeFrame]()
+    while frame is not None:
+        code = frame.f_code
+        if is_own(code.co_filename):
+            found.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back  # type: ignore[assignment]
+    return Stop(reason, "", text, tuple(reversed(found)))
 
 
 def _frames(error: BaseException) -> tuple[NodeFrame, ...]:

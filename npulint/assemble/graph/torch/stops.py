@@ -10,7 +10,7 @@ from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 
-Reason = Literal["mixed", "numpy", "cuda", "nccl", "npu_name", "float64"]
+Reason = Literal["mixed", "numpy", "cuda", "nccl", "npu_name", "float64", "scaler"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Why a step stops on an NPU; see `GraphStop`."""
 
@@ -25,7 +25,7 @@ class GraphStop(GraphFact, eq=False, dict=True):
     """A recorded step stopped here with an error that an NPU server raises as well. The name is the reason: an operator
     received tensors of the host and of the NPU (mixed), numpy a tensor of the NPU (numpy); CUDA was used (cuda), or its
     communication library (nccl); torch_npu has no such name (npu_name); the device does not compute this in double
-    precision (float64)."""
+    precision (float64); the gradient scaler was used in the wrong order (scaler)."""
 
     name: Reason
     operator: str
