@@ -49,6 +49,7 @@ class Ledger:
         self._when = array("q")  # the value of `operators` at each event
         self._steps = [0]
         self._parameters: list[weakref.ref[torch.Tensor]] = []
+        self._modules: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
 
     def holds(self, storage: Any) -> None:
         """Note a new storage."""
@@ -88,6 +89,7 @@ class Ledger:
     def classify(self, optimizer: Any = None) -> None:
         """Note what storages are for: those of parameters and their gradients, and of the state of an optimizer."""
         known = [one for one in (ref() for ref in self._parameters) if one is not None]
+        known += [one for module in self._modules for one in module._parameters.values() if one is not None]
         if optimizer is not None:
             known += [one for group in optimizer.param_groups for one in group["params"]]
             for held in list(optimizer.state.values()):
@@ -139,7 +141,7 @@ class Ledger:
         handles = [getattr(optimizer, name)(at_step) for name in names]
         if modules:
             register: Any = torch.nn.modules.module.register_module_parameter_registration_hook
-            handles.append(register(lambda module, name, one: None if one is None else self.is_parameter(one)))
+            handles.append(register(lambda module, name, one: self._modules.add(module)))  # it may replace them
         return handles
 
     def course(self, sequence: list[int], places: dict[int, int], whole: bool) -> Course:

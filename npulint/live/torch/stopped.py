@@ -36,17 +36,19 @@ _SAID: tuple[tuple[Reason, str], ...] = (
         r"Attempted \w+ but _scale is None",
     ),
 )
+_LACKING = re.compile(r"Could not run 'aten::([\w.]+)' with arguments from the 'Sparse\w*' backend")
 
 
 class Stop(msgspec.Struct, frozen=True):
     """An error that a program stopped with. `reason` is empty if it says nothing about the NPU; `operator` is the
     operator that raised it, if any; `text` the exception as Python prints it, in one line; `frames` are the lines of
-    the user's code, innermost last."""
+    the user's code, innermost last. `sparse`: the operator has no kernel for the sparse tensors of the device."""
 
     reason: Reason | None
     operator: str
     text: str
     frames: tuple[NodeFrame, ...]
+    sparse: bool = False
 
     @property
     def place(self) -> str:
@@ -59,7 +61,11 @@ def stop_of(error: BaseException, operator: str = "") -> Stop:
     reason = reason_of(error)
     text = _MIXED if reason == "mixed" else _printed(error)
     named = operator if isinstance(error, (FakeNpuError, NotImplementedError)) else ""
-    return Stop(reason, named, text, _frames(error))
+    lacking = _LACKING.match(str(error)) if isinstance(error, NotImplementedError) else None
+    if lacking is not None:
+        text = f"NotImplementedError: {lacking[0]}"
+        named = f"aten.{lacking[1]}" + ("" if "." in lacking[1] else ".default")
+    return Stop(reason, named, text, _frames(error), sparse=lacking is not None)
 
 
 def _printed(error: BaseException) -> str:
@@ -77,11 +83,14 @@ def reason_of(error: BaseException) -> Reason | None:
 
 
 def with_stop(graph: Graph, stop: Stop) -> Graph:
-    """The graph with a node for the stop, if it has a known reason."""
-    if stop.reason is None:
+    """The graph with a node for the stop, if it has a known reason, or for the operator that has no kernel."""
+    if stop.reason is not None:
+        attrs = {"reason": stop.reason, "operator": stop.operator, "error": stop.text}
+        node = Node("stop", STOP, attrs=attrs, frames=stop.frames)
+    elif stop.sparse:
+        node = Node("stop", stop.operator, attrs={"layouts": ["sparse_coo"]}, frames=stop.frames, phase="backward")
+    else:
         return graph
-    attrs = {"reason": stop.reason, "operator": stop.operator, "error": stop.text}
-    node = Node("stop", STOP, attrs=attrs, frames=stop.frames)
     body = graph.bodies[0]
     return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, node])])
 
