@@ -13,12 +13,11 @@ GIB = 1 << 30
 
 class ChipMemory(msgspec.Struct, frozen=True):
     """The memory of the SoC versions whose name begins as `names` says (or of a generation of that name), in GiB;
-    `source` says where it is from, `note` what else there is."""
+    `source` says where it is from. Targets name generations, so texts (``step.chip``) name their exceptions."""
 
     names: str
     gib: int
     source: str
-    note: str = ""
 
     @property
     def capacity(self) -> int:
@@ -29,10 +28,8 @@ class ChipMemory(msgspec.Struct, frozen=True):
 MEMORIES = (
     ChipMemory("910B4-1", 64, "npu-smi info of 910B4-1, HBM-Usage"),
     ChipMemory("910B4", 32, "npu-smi info of 910B4, HBM-Usage 32768 MB (Ascend/ModelZoo-PyTorch)"),
-    ChipMemory(
-        "910B", 64, "npu-smi info of 910B1, 910B2 and 910B3, HBM-Usage 65536 MB (vllm-project/vllm-ascend issues)"
-    ),
-    ChipMemory("910C", 64, "npu-smi info of an Atlas 900 A3, HBM-Usage 65536 MB", "each of the two dies of a package"),
+    ChipMemory("910B", 64, "npu-smi info of 910B1, 910B2, 910B3: HBM-Usage 65536 MB"),
+    ChipMemory("910C", 64, "npu-smi info of an Atlas 900 A3, HBM-Usage 65536 MB"),
     ChipMemory("910A", 32, "Atlas 300T training card, technical white paper: 32 GB HBM"),
     ChipMemory(
         "310P", 24, "Atlas 300I Pro, technical white paper: 24 GB LPDDR4X", "48 GB per chip on an Atlas 300I Duo"

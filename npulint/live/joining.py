@@ -17,6 +17,8 @@ from npulint.texts import say
 _MOST = 200  # findings of the source check
 _KINDS = {"host_sync": "wait", "unsupported_op": "operator", "dynamic_shape": "shape"}
 """What a run shows about a topic; about others, whether the line fails."""
+_BY_TYPE = frozenset(("NPU2341", "NPU2143"))
+"""Checks about element types, of which the fake NPU computes all."""
 
 Place = tuple[str, int]
 
@@ -36,7 +38,7 @@ def joined_step(
 ) -> StepSummary:
     """The summary of a run with what it says about the findings of the source check. `merged` are the findings of both
     as they are reported, equal ones as one. With `explained`, also what the two disagree about."""
-    decided = frozenset(code for check in catalogue.checks if check.family == GRAPH for code in check.joins)
+    decided = frozenset(code for check in catalogue.checks if check.family == GRAPH for code in check.joins) - _BY_TYPE
     confirmed = {(one.path, one.span.line, one.code) for one in merged if not of_graph(one)}
     rows = []
     for one in static.findings:

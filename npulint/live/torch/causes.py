@@ -35,6 +35,7 @@ _METHOD = re.compile(rf"\.({'|'.join(_METHODS)})\s*\((?:[^()]|\([^()]*\))*\)\s*$
 _FUNCTION = re.compile(rf"\s*(?:(math\.)\w+|({'|'.join(_CONVERTED)}))\s*\(")
 _ANY = re.compile(rf"\.({'|'.join(_METHODS)})\s*\(|\b(math\.)\w+\(|\b({'|'.join(_CONVERTED)})\s*\(")
 _SCALERS = os.sep + "grad_scaler.py"
+_PRINTING = os.sep + "_tensor_str.py"
 _OPCODES = (
     (("POP_JUMP", "JUMP_IF", "UNARY_NOT", "TO_BOOL"), "bool"),
     (("BINARY_S", "STORE_S", "DELETE_S", "BUILD_SLICE"), "index"),
@@ -43,31 +44,28 @@ _OPCODES = (
 )
 
 
-def cause_of(op: str, readers: Sequence[tuple[CodeType, int]]) -> str:
+_READS = frozenset(f"aten.{name}.default" for name in "_local_scalar_dense is_nonzero equal".split())
+"""Operators that read values."""
+
+
+def cause_of(op: str, copies: bool, readers: Sequence[tuple[CodeType, int]]) -> str:
     """What lets an operator read a value at the innermost of these instructions; empty if the source does not show
-    it."""
+    it. `copies`: it copies to the host."""
     cause = _cause(readers)
-    if ".nonzero" in op:  # an index of a boolean tensor is one
-        return "mask" if cause == "index" else "nonzero"
-    return cause
+    if cause == "print" or copies or op in _READS:
+        return cause
+    return "mask" if cause == "index" and ".nonzero" in op else ""  # an index of a boolean tensor is one
 
 
 def _cause(readers: Sequence[tuple[CodeType, int]]) -> str:
-    for code, _ in readers[:3]:
-        name = os.path.basename(code.co_filename)
-        if name == "_tensor_str.py":
-            return _printed(readers)
-        if name == "_tensor.py":
-            return code.co_name.strip("_")
+    if any(code.co_filename.endswith(_PRINTING) for code, _ in readers):
+        return "print"
     if not readers:
         return ""
     code, last = readers[0]
+    if os.path.basename(code.co_filename) == "_tensor.py":
+        return code.co_name.strip("_")
     return "found_inf" if code.co_filename.endswith(_SCALERS) else _read_by(code, last)
-
-
-def _printed(readers: Sequence[tuple[CodeType, int]]) -> str:
-    asked = next((one.co_name for one, _ in readers if one.co_name == "__format__"), "")
-    return "format" if asked else "print"
 
 
 def _read_by(code: CodeType, last: int) -> str:

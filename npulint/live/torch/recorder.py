@@ -21,8 +21,6 @@ _SEQUENCE = 200_000  # operators of a step whose order is recorded
 KeyArgs = tuple[tuple[str, Any], ...]
 """Arguments by name."""
 TO_CPU: KeyArgs = (("device", "cpu"),)
-_READS = frozenset(f"aten.{name}.default" for name in "_local_scalar_dense is_nonzero equal nonzero".split())
-"""Operators that make the host wait: a library may have them."""
 
 
 class _Entry:
@@ -143,8 +141,8 @@ class Recorder:
     def _read(self, op: str, site: int, entry: _Entry) -> dict[str, Any]:
         """The lines of libraries that called an operator, and what reads the value if the host waits for one."""
         known: dict[str, Any] = {"library": list(self.sites.library(site))}
-        if op in _READS or entry.arguments.get("device") == "cpu":
-            known["cause"] = cause_of(op, self.sites.readers(site))
+        readers = self.sites.readers(site)
+        known["cause"] = cause_of(op, entry.arguments.get("device") == "cpu", readers)
         return {name: value for name, value in known.items() if value}
 
 

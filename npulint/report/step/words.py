@@ -46,7 +46,9 @@ def fits(memory: StepMemory, lang: str) -> str:
         return say(lang, "step.fits.unknown", chip=memory.chip)
     chip = memory.chip + (say(lang, "aside", text=say(lang, "target.assumed")) if memory.assumed else "")
     values = {"peak": size(memory.peak), "capacity": size(memory.capacity), "chip": chip}
-    return say(lang, f"step.fits.{memory.fits}", **values)
+    text = say(lang, f"step.fits.{memory.fits}", **values)
+    key = f"step.chip.{memory.chip}"
+    return text + (say(lang, "aside", text=say(lang, key)) if known(key) else "")
 
 
 def totals(step: StepSummary, lang: str) -> str:

@@ -63,13 +63,16 @@ class GraphSync(GraphFact, eq=False, dict=True):
 
 def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[GraphSync]:
     """One fact ``graph_sync`` per kind of synchronisation, phase and place, and one more if libraries wait there too.
-    `fallen` are the places of operators that run on the CPU: these synchronise as well, so they are marked."""
+    `fallen` are the places of operators that run on the CPU: these synchronise as well, so they are marked, except in
+    libraries, whose lines differ."""
     groups: dict[tuple[str, Place, str, bool], list[Node]] = {}
     for node, name in syncs(view):
         groups.setdefault((name, view.place(node), node.phase, bool(library_lines(node))), []).append(node)
     return [
-        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen, inside(nodes), _causes(nodes))
-        for (name, place, _, _), nodes in groups.items()
+        GraphSync(
+            node_set(nodes, place), name, nodes[0].op, place in fallen and not called, inside(nodes), _causes(nodes)
+        )
+        for (name, place, _, called), nodes in groups.items()
     ]
 
 
