@@ -31,9 +31,7 @@ MEMORIES = (
     ChipMemory("910B", 64, "npu-smi info of 910B1, 910B2, 910B3: HBM-Usage 65536 MB"),
     ChipMemory("910C", 64, "npu-smi info of an Atlas 900 A3, HBM-Usage 65536 MB"),
     ChipMemory("910A", 32, "Atlas 300T training card, technical white paper: 32 GB HBM"),
-    ChipMemory(
-        "310P", 24, "Atlas 300I Pro, technical white paper: 24 GB LPDDR4X", "48 GB per chip on an Atlas 300I Duo"
-    ),
+    ChipMemory("310P", 24, "Atlas 300I Pro, technical white paper: 24 GB LPDDR4X"),
 )
 """Tried in this order. Of others (950) the memory is not recorded."""
 
