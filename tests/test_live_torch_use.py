@@ -437,6 +437,8 @@ PROGRAMS = {
         alone = check_torch(net, torch.ones(8, 64), optimizer=optimizer, target=T).step
         assert (alone.memory.parameters, alone.memory.gradients, alone.shapes) == (weights, weights, ())
         assert alone.picture.operators > 10 and alone.picture.stretches[0].phase == "forward"
+        for one in net.parameters():
+            one.grad = None
         none = check_torch(net, torch.ones(8, 64), train=False, target=T).step.memory
         assert (none.gradients, none.optimizer, none.activations, none.parameters) == (0, 0, 0, weights), none
     """,

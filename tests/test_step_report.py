@@ -49,7 +49,7 @@ WORDS: dict[str, list[str]] = {
         "waits for the device 2.5 times",
         "if, bool()",
         "(8, 128) → (8, 97)",
-        "3 GiB of the 64 GiB of a 910B (assumed)",
+        "3 GiB of the 64 GiB of a 910B (assumed; a 910B4 has 32 GiB)",
         "confirmed",
         "contradicted",
         "not reached",

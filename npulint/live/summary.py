@@ -58,7 +58,7 @@ def memory(course: Course, soc: str) -> StepMemory | None:
 
 def changed_shapes(found: Operators) -> list[StepShape]:
     """The operators whose shapes changed between steps, the first of each line, in the order of execution."""
-    rows: dict[tuple[str, int, str], StepShape] = {}
+    rows: dict[tuple[str, int], StepShape] = {}
     for one in found.judged:
         later = one.node.attrs.get("later", ())
         if not later:
@@ -66,10 +66,10 @@ def changed_shapes(found: Operators) -> list[StepShape]:
         path, line = _shown(found, one)
         inside = " ".join(library_lines(one.node)[:1])
         shapes = tuple(tuple(map(int, shape)) for shape in later)
-        known = rows.get((path, line, inside), StepShape(one.node.op, shapes, path, line, inside, others=-1))
+        known = rows.get((path, line), StepShape(one.node.op, shapes, path, line, inside, others=-1))
         if _COPIES.match(known.name):
-            known = msgspec.structs.replace(known, name=one.node.op, shapes=shapes)
-        rows[path, line, inside] = msgspec.structs.replace(known, others=known.others + 1)
+            known = msgspec.structs.replace(known, name=one.node.op, shapes=shapes, inside=inside)
+        rows[path, line] = msgspec.structs.replace(known, others=known.others + 1)
     return list(rows.values())
 
 

@@ -44,11 +44,11 @@ def fits(memory: StepMemory, lang: str) -> str:
     """Whether the peak fits into the memory of the chip, as a sentence."""
     if not memory.capacity:
         return say(lang, "step.fits.unknown", chip=memory.chip)
-    chip = memory.chip + (say(lang, "aside", text=say(lang, "target.assumed")) if memory.assumed else "")
+    notes = [say(lang, "target.assumed")] if memory.assumed else []
+    notes += [say(lang, f"step.chip.{memory.chip}")] if known(f"step.chip.{memory.chip}") else []
+    chip = memory.chip + (say(lang, "aside", text=say(lang, "list.clause").join(notes)) if notes else "")
     values = {"peak": size(memory.peak), "capacity": size(memory.capacity), "chip": chip}
-    text = say(lang, f"step.fits.{memory.fits}", **values)
-    key = f"step.chip.{memory.chip}"
-    return text + (say(lang, "aside", text=say(lang, key)) if known(key) else "")
+    return say(lang, f"step.fits.{memory.fits}", **values)
 
 
 def totals(step: StepSummary, lang: str) -> str:
