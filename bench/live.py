@@ -1,31 +1,32 @@
 """How much slower a training step is under the live checks and ``npulint try`` than on the plain CPU.
 
 ``python bench/live.py`` measures five models and prints a table: the plain step, its ratio in `check_torch` and
-`watch_torch`, that in ``npulint try``, and the seconds that ``npulint try`` adds besides its imports and steps.
+`watch_torch`, that in ``npulint try``, and the seconds that ``npulint try`` adds besides its imports and steps. All are
+CPU times of one thread, so that other programs on the machine matter little.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 STEPS = 6
 HEAD = """
 import queue, sys, time
-began = time.perf_counter()
+began = time.process_time()
 import torch
 from torch import nn
-imported = time.perf_counter()
+imported = time.process_time()
 torch.set_num_threads(1)
 torch.manual_seed(0)
 DEVICE = "npu" if "torch_npu" in sys.modules or sys.argv[1:] == ["npu"] else "cpu"
 if DEVICE == "npu":
     import torch_npu
-    imported = time.perf_counter()
+    imported = time.process_time()
 """
 MODELS = {
     "MLP": """
@@ -72,11 +73,11 @@ LOOP = """
 net = net.to(DEVICE)
 optimizer = torch.optim.AdamW(net.parameters())
 def step(x):
-    start = time.perf_counter()
+    start = time.process_time()
     optimizer.zero_grad()
     net(x).square().mean().backward()
     optimizer.step()
-    times.put(time.perf_counter() - start)
+    times.put(time.process_time() - start)
 times = queue.SimpleQueue()  # a list would be put back
 def best():
     return min(times.get() for _ in range(times.qsize()))
@@ -87,7 +88,7 @@ RUN = (
 for number in range({STEPS}):
     step(batch().to(DEVICE))
     if number == {STEPS - 2}:  # the last one ends the program
-        print("STEP", best(), time.perf_counter() - imported, imported - began, file=sys.stderr, flush=True)
+        print("STEP", best(), time.process_time() - imported, imported - began, file=sys.stderr, flush=True)
 """
 )
 LIVE = (
@@ -133,13 +134,19 @@ def measured_try(folder: str, program: str) -> tuple[float, float]:
     """The shortest step in ``npulint try``, and the seconds besides imports and the program itself."""
     Path(folder, "train.py").write_text(program, encoding="utf-8")
     command = [sys.executable, "-m", "npulint", "try", "--isolated", "--no-cache", "--steps", str(STEPS), "train.py"]
-    start = time.perf_counter()
+    start = spent()
     done = subprocess.run(
         [*command, "--", "npu"], cwd=folder, env=os.environ, capture_output=True, text=True, check=False
     )
-    took = time.perf_counter() - start
+    took = spent() - start
     best, ran, imports = numbers(done.stderr)
     return best, took - ran - imports
+
+
+def spent() -> float:
+    """The CPU seconds of all processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def numbers(text: str) -> list[float]:
