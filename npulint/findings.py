@@ -8,6 +8,7 @@ import msgspec
 
 from npulint.facts.model import Problem, Span
 from npulint.run_summary import RunSummary
+from npulint.step_summary import StepSummary
 
 SEVERITIES = ("note", "warning", "error")
 CONFIDENCES = ("low", "medium", "high")
@@ -322,7 +323,7 @@ class RunResult(msgspec.Struct, frozen=True):
     `notices` are warnings about the run itself, ready to be printed. `suppressed` are the findings that comments or the
     `baseline` remove from `findings`. `comparison` is None without a reference. `graphs` describe the graph files,
     `runs` the run artifacts of each project. `seen` are the frameworks that files import, if no training program was
-    recognised."""
+    recognised. `step` describes a recorded step (live checks and ``npulint try``)."""
 
     findings: list[Finding] = []
     programs: list[ProgramSummary] = []
@@ -336,3 +337,4 @@ class RunResult(msgspec.Struct, frozen=True):
     graphs: list[GraphSummary] = []
     runs: list[RunSummary] = []
     seen: list[FrameworkUse] = []
+    step: StepSummary | None = None

@@ -27,7 +27,7 @@ LAYERS = (
         "progress",
         "texts",
     ),
-    ("facts", "data", "run_summary"),
+    ("facts", "data", "run_summary", "step_summary"),
     ("findings",),
     ("discover", "read", "cache", "source_lines", "settings", "baseline"),
     ("assemble",),

@@ -14,11 +14,11 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from npulint.facts.graph import NodeFrame
 from npulint.live import LiveResult, check_tensorflow
-from npulint.live.operators import Operator
 from npulint.live.tensorflow.building import built
 from npulint.live.tensorflow.gradients import forward_names, gradient_frames
 from npulint.live.tensorflow.kinds import KINDS, kind_of
 from npulint.pipeline import facts_of
+from npulint.step_summary import StepOperator
 from tests.live_support import framework, line_of, loaded, quiet
 from tests.project_support import Project
 
@@ -200,7 +200,7 @@ class _Estimator:
         raise NotImplementedError
 
 
-def _of(result: LiveResult, name: str) -> list[Operator]:
+def _of(result: LiveResult, name: str) -> list[StepOperator]:
     return [one for one in result.operators if one.name == name]
 
 

@@ -344,9 +344,137 @@ PROGRAMS = {
         assert result.syncs_per_step == 1
         assert not {"to", "cpu", "numpy", "cuda", "tolist"} & set(vars(torch.Tensor))
     """,
+    "batches that are made on the host are no waits": """
+        import numpy as np
+        net, device = nn.Linear(4, 2), "cpu"
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        data = np.arange(99, dtype=np.float32)
+        def get_batch():
+            ix = torch.randint(len(data) - 4, (3,))
+            x = torch.stack([torch.from_numpy(data[i : i + 4]) for i in ix])
+            return x.pin_memory().to(device, non_blocking=True) if device != "cpu" else x.to(device)
+        def step():
+            out = net(get_batch())
+            out.mean().backward()
+            optimizer.step()
+            correct = (out.argmax(1) == 1).cpu()
+            return [int(correct[i]) for i in range(len(correct))], correct.sum().item(), correct.numpy()
+        with watch_torch(target=T) as watch:
+            step()
+        first = step.__code__.co_firstlineno
+        assert [(one.line - first, one.cause) for one in watch.result.syncs] == [], watch.result.syncs
+        assert watch.result.ok(), watch.result.findings
+    """,
+    "the causes of waits are told": """
+        import math
+        def read(x):
+            total = x.sum()
+            if total > 99:
+                return
+            float(total)
+            int(total)
+            total.item()
+            [1, 2][int(total > 99)]
+            x.tolist()
+            f"{total:.2f}"
+            str(total)
+            x[x > 0]
+            torch.equal(x, x)
+            math.sqrt(abs(total))
+            x.nonzero()
+            x.detach().cpu()
+        result = check_torch(step=read, example_inputs=(torch.ones(2),), target=T)
+        first = read.__code__.co_firstlineno
+        causes = {one.line - first: one.cause for one in result.syncs}
+        expected = "bool - float int item int tolist format print mask equal float nonzero cpu".split()
+        assert causes == {number: word for number, word in enumerate(expected, 2) if word != "-"}, causes
+    """,
+    "the line of a library is told, with what it offers": """
+        import importlib, sys, tempfile
+        from pathlib import Path
+        folder = Path(tempfile.mkdtemp()) / "site-packages"
+        (folder / "transformers").mkdir(parents=True)
+        (folder / "transformers" / "__init__.py").write_text("")
+        (folder / "transformers" / "trainer.py").write_text(
+            "import torch\\ndef train(step):\\n    loss = step()\\n    if torch.isnan(loss):\\n        return\\n"
+            "    torch.nn.functional.huber_loss(loss, loss.detach()).backward()\\n"
+        )
+        sys.path.insert(0, str(folder))
+        train = importlib.import_module("transformers.trainer").train
+        net = nn.Linear(4, 2)
+        def loop(x):
+            train(lambda: net(x).mean())
+        result = check_torch(step=loop, example_inputs=(torch.ones(2, 4),), target=T)
+        (wait,) = result.syncs
+        here = loop.__code__.co_firstlineno + 1
+        assert (wait.line, wait.inside, wait.cause) == (here, "transformers/trainer.py:4 in train", "bool"), wait
+        assert "logging_nan_inf_filter=False" in wait.remedy
+        (found,) = [one for one in result.findings if one.name == "library-waits-for-the-npu"]
+        assert "transformers/trainer.py:4" in found.message and "logging_nan_inf_filter" in found.fix.text
+        assert found.span.line == here and "tensor" not in found.fix.text.lower()
+        assert "logging_nan_inf_filter" in result.render("json", "zh") and "该检查只影响" in result.text("zh")
+        (other,) = [one for one in result.findings if one.subject == "aten.huber_loss"]
+        assert "`transformers/trainer.py:6 in train`" in other.message
+    """,
+    "shapes that change between steps are told, and what memory holds": """
+        net = nn.Linear(64, 32)
+        optimizer = torch.optim.AdamW(net.parameters())
+        batches = [torch.ones(size, 64) for size in (8, 8, 5)]
+        def train():
+            for x in batches:
+                optimizer.zero_grad()
+                net(x).square().mean().backward()
+                optimizer.step()
+        with watch_torch(target={**T, "soc": "910A"}) as watch:
+            train()
+        (shape,) = watch.result.step.shapes
+        assert shape.shapes == ((8, 32), (5, 32)) and shape.line == train.__code__.co_firstlineno + 3, shape
+        memory, weights = watch.result.step.memory, (64 * 32 + 32) * 4
+        assert (memory.parameters, memory.gradients) == (weights, weights), memory
+        assert 2 * weights <= memory.optimizer <= 2 * weights + 64
+        assert memory.kept >= 8 * 32 * 4 and sum(memory.classes().values()) == memory.peak
+        assert (memory.chip, memory.capacity >> 30, memory.fits, memory.assumed) == ("910A", 32, "yes", False)
+        alone = check_torch(net, torch.ones(8, 64), optimizer=optimizer, target=T).step
+        assert (alone.memory.parameters, alone.memory.gradients, alone.shapes) == (weights, weights, ())
+        assert alone.picture.operators > 10 and alone.picture.stretches[0].phase == "forward"
+        for one in net.parameters():
+            one.grad = None
+        none = check_torch(net, torch.ones(8, 64), train=False, target=T).step.memory
+        assert (none.gradients, none.optimizer, none.activations, none.parameters) == (0, 0, 0, weights), none
+    """,
+    "what an NPU raises is an error of a watched loop too": """
+        net = nn.Linear(4, 2)
+        def loop(after):
+            with watch_torch(target=T) as watch:
+                out = net(torch.ones(3, 4))
+                after(out)
+            return [(one.code, one.severity) for one in watch.result.findings if one.severity == "error"]
+        assert loop(lambda out: out.detach().numpy()) == [("NPU41P1", "error")]
+        assert loop(lambda out: out.detach().cpu().numpy()) == []
+        assert loop(lambda out: out.detach().to("cpu").numpy()) == []
+        assert loop(lambda out: torch.ones(3).numpy()) == []
+        assert loop(lambda out: out.double() @ torch.ones(2, 2).double()) == [("NPU41P5", "error")]
+        watch = watch_torch(target=T)
+        scaler = torch.amp.GradScaler("cpu")
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+        def wrong():
+            with watch:
+                scaler.scale(net(torch.ones(3, 4)).sum()).backward()
+                scaler.unscale_(optimizer)
+                scaler.unscale_(optimizer)
+        raises(RuntimeError, wrong)
+        assert [one.code for one in watch.result.findings if one.severity == "error"] == ["NPU41R0"]
+        def foreign():
+            with watch_torch(target=T) as watch:
+                raise KeyError("mine")
+        raises(KeyError, foreign)
+    """,
     "a release without records is told": """
         notes = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "1.11"}).notes
         assert ["1.11" in note and "2.1" in note for note in notes] == [True]
+        old = check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "1.11"})
+        assert "torch 1.11 (specified), judged by the kernels of 2.1" in old.text(), old.text()
+        assert "2.1" in old.to_dict()["target"]["torch"] and "按 2.1 的算子判断" in old.text("zh")
         assert not check_torch(nn.Linear(2, 2), torch.randn(1, 2), target={"torch": "2.1.0"}).notes
     """,
     "what an NPU raises is an error": """

@@ -286,6 +286,54 @@ def test_real_models_of_pytorch(tried: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*test_fallback: 1 new*", "*test_watched: 1 new*", "5 tests checked, new findings: 2"])
 
 
+_STOPS = """
+import pytest
+import torch
+
+
+class Mixed(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x) + torch.ones(x.shape[0], 2)
+
+
+class Double(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x.double())
+
+
+def test_mixed(npulint_torch):
+    npulint_torch(Mixed(4, 2), torch.randn(8, 4))
+
+
+def test_double(npulint_torch):
+    npulint_torch(Double(4, 2).double(), torch.randn(8, 4))
+
+
+def test_sparse(npulint_torch):
+    npulint_torch(torch.nn.Embedding(5, 3, sparse=True), torch.tensor([1, 2]))
+
+
+@pytest.mark.npulint_torch
+def test_numpy():
+    torch.nn.Linear(4, 2)(torch.randn(8, 4)).detach().numpy()
+
+
+@pytest.mark.npulint_torch
+def test_sound():
+    torch.nn.Linear(4, 2)(torch.randn(8, 4)).detach().cpu().numpy()
+"""
+
+
+def test_what_an_npu_raises_fails_tests_also_if_only_errors_count(tried: pytest.Pytester) -> None:
+    installed("torch")
+    tried.makeconftest("")
+    tried.makepyfile(test_net=_STOPS)
+    result = _run(tried, "-o", "npulint_fail_on=error", apart=True)
+    result.assert_outcomes(passed=1, failed=4)
+    for name in ("host-tensor-meets-npu-tensor", "matrix-product-in-double", "sparse-tensor-operator", "to-numpy"):
+        result.stdout.fnmatch_lines([f"*{name}*"])
+
+
 _TENSORFLOW = """
 import numpy as np
 import tensorflow as tf

@@ -16,6 +16,7 @@ from npulint.report.view import render as rendered
 from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
 from tests.run_support import RESULT, RUN
+from tests.step_support import RESULT as STEPPED
 from tests.surface_support import finding, sample
 from tests.tools import chinese_font, needed
 
@@ -283,6 +284,25 @@ def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dic
         skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
         violations = Axe().run(one.tab, options=skipped).response["violations"]
         assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (PHONE, "light"), (DESKTOP, "light"), (DESKTOP, "dark")])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_picture_of_a_step_is_drawn_and_bars_no_way(
+    opened: Open, scheme: str, size: dict[str, int], lang: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    one = opened(page(STEPPED, lang=lang), viewport=size, color_scheme=scheme)
+    assert one.ask(OVERFLOW) <= 0
+    strips = one.ask("Array.from(document.querySelectorAll('.strip'), one => one.getBoundingClientRect().width)")
+    assert len(strips) == 3 and min(strips) > 150
+    tall = one.ask("Array.from(document.querySelectorAll('#step caption'), one => one.getBoundingClientRect().height)")
+    assert max(tall) < 150, "captions are not set letter by letter"
+    skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
+    violations = Axe().run(one.tab, options=skipped).response["violations"]
+    assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+    assert one.complaints == []
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])

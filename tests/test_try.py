@@ -65,6 +65,15 @@ FAULTS = {  # program, and the checks that may report the line with the mark
     ),
     "NCCL": (_HCCL.replace('"hccl")', '"nccl")  # here') + _LOOP, {"NPU41P3", "NPU2180"}),
     "unknown name": (_LOOP + "    torch.npu.sinchronise()  # here\n", {"NPU41P4", "NPU2172"}),
+    "gradient scaler": (
+        _AMP.replace("    scaler.step(opt)\n", "    scaler.unscale_(opt)\n    scaler.unscale_(opt)  # here\n"),
+        {"NPU41R0"},
+    ),
+    "sparse gradients": (
+        "table = nn.Embedding(9, 4, sparse=True).npu()\n"
+        + _LOOP.replace("net(x)", "net(x + table(torch.arange(4).npu()))").replace("backward()", "backward()  # here"),
+        {"NPU4152", "NPU4151"},
+    ),
     "float64": (
         "net = net.double()\n" + _LOOP.replace("net(x)", "net(x.double())  # here"),
         {"NPU41P5", "NPU2341"},
@@ -139,11 +148,12 @@ def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.C
     installed("torch")
     (tmp_path / "train.py").write_text(_HEAD + _AMP + "    loss.item()\n")
     assert main(["try", "--isolated", "train.py"]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.split("\n") if line.strip().startswith("item ")]
-    waits = {row[2]: " ".join(row[3:]) for row in rows}
+    told = capsys.readouterr().out
     lines = [line_of(tmp_path / "train.py", text) for text in ("scaler.step", "loss.item")]
-    assert set(waits) == {f"train.py:{line}" for line in lines}
-    assert "grad_scaler.py" in waits[f"train.py:{lines[0]}"] and not waits[f"train.py:{lines[1]}"]
+    rows = [row for row in map(str.split, told.partition("The host waits")[2].split("\n")) if row]
+    waits = {row[row.index("1") + 1]: row for row in rows[2:4]}
+    assert "grad_scaler.py" in waits[f"train.py:{lines[0]}"][-3] and "(GradScaler)" in waits[f"train.py:{lines[0]}"]
+    assert waits[f"train.py:{lines[1]}"] == [".item()", "1", f"train.py:{lines[1]}"]
 
 
 def test_check_imports_nothing_of_it(tmp_path: Path) -> None:
@@ -241,3 +251,44 @@ def test_the_copy_links_what_is_large(tmp_path: Path, monkeypatch: pytest.Monkey
     assert {path.name: path.is_symlink() for path in copy.iterdir()} == {"a.py": False, "big.bin": True, "data": True}
     assert scratch.back(scratch.there(str(project / "a.py"))) == str(project / "a.py")
     assert scratch.there("/elsewhere/a.py") == "/elsewhere/a.py"
+
+
+def test_every_format_has_the_step_and_differences_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = _LOOP.replace("opt.zero_grad()", "opt.zero_grad(); bool(loss > 9)") + "    print(loss.item())\n"
+    never = "torch.distributed.init_process_group('nccl')\n"
+    words = (
+        "--explain-differences",
+        "--target",
+        "soc=910A",
+        "--output",
+        "html=out.html",
+        "--output",
+        "markdown=out.md",
+    )
+    code, found, _ = tried(tmp_path, program + never, capsys, *words)
+    step, weights = found["step"], (4 * 8 + 8 + 8 * 2 + 2) * 4
+    assert code == 0 and step["steps"] == 3 and step["runs"]["npu"] > 30
+    assert {(one["cause"], one["count"]) for one in step["waits"]} == {("bool", 3), ("item", 3)}
+    memory = step["memory"]
+    assert (memory["classes"]["parameters"], memory["classes"]["gradients"], memory["fits"]) == (
+        weights,
+        weights,
+        "yes",
+    )
+    assert memory["capacity"] == 32 << 30 and memory["peak"] == sum(memory["classes"].values())
+    source = tmp_path / "train.py"
+    status = {one["line"]: one["status"] for one in step["static"]}
+    assert status[line_of(source, "print(loss")] == "confirmed" and status[line_of(source, "nccl")] == "missed"
+    assert [(one["kind"], one["line"]) for one in step["differences"]] == [("live_only", line_of(source, "bool("))]
+    assert step["picture"]["stretches"] and step["picture"]["operators"] * 2 < sum(step["counts"].values()) < 200
+    page = (tmp_path / "out.html").read_text()
+    assert 'class="strip"' in page and 'class="mem-parameters"' in page and "live_only" not in page
+    assert "Where source check and run differ" in (tmp_path / "out.md").read_text()
+
+
+def test_a_release_without_records_is_named_in_the_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found, said = tried(tmp_path, _LOOP, capsys, "--target", "torch=1.11")
+    assert code == 0 and found["target"]["torch"] == "1.11 (specified), judged by the kernels of 2.1"
+    assert any("1.11" in note and "2.1" in note for note in found["step"]["notes"]) and "2.1" in said

@@ -196,6 +196,7 @@ def test_an_operator_of_several_ranks_is_one(tmp_path: Path) -> None:
         (tmp_path / str(rank)).mkdir()
         (tmp_path / str(rank) / RECORDING).write_bytes(written(graph(*ops)))
         parts.append(Part(str(tmp_path / str(rank)), Ended("steps", 3, rank=rank, world=2)))
-    whole, ended, differing = merged(parts)
-    assert [(node.op, node.count) for node in whole.bodies[0].nodes] == [("aten.add.Tensor", 5), ("aten.mul.Tensor", 1)]
-    assert ended.how == "steps" and [numbers for numbers, _ in differing] == [(0,), (1,)]
+    found = merged(parts)
+    nodes = found.graph.bodies[0].nodes
+    assert [(node.op, node.count) for node in nodes] == [("aten.add.Tensor", 5), ("aten.mul.Tensor", 1)]
+    assert found.ended.how == "steps" and [numbers for numbers, _ in found.differing] == [(0,), (1,)]

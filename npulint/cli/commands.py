@@ -53,6 +53,7 @@ TRY = (
     Option("module", "flag", "run", config=False, short="m"),
     Option("steps", "number", "run", metavar="N", config=False),
     Option("time_limit", "number", "run", metavar="SECONDS", config=False),
+    Option("explain_differences", "flag", "run", config=False),
     Option("memory_limit", "number", "run", metavar="GB", config=False),
     Option("nproc", "number", "run", metavar="N", config=False),
     Option("devices", "number", "run", metavar="N", config=False),

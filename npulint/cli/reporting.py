@@ -133,6 +133,7 @@ class Views(msgspec.Struct, frozen=True):
             applied=self.applied,
             comparing=self.comparing,
             sources=_sources(format_name, self.host),
+            all_operators=settings.verbose,
         )
 
     def screen(self, format_name: str) -> ReportView:

@@ -5,36 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from functools import partial
 
 import msgspec
 
-from npulint.catalogue.load import load_catalogue
 from npulint.cli.host import Host
-from npulint.cli.rank_findings import with_ranks
-from npulint.cli.reporting import report
-from npulint.cli.try_notes import try_notes
+from npulint.cli.try_report import reported
 from npulint.config import load
-from npulint.discover.paths import local
 from npulint.errors import NpulintError
-from npulint.facts.graph import Graph
-from npulint.fakes.orders import Ended, Order
-from npulint.fakes.trial import Outcome, Trial, run_trial
-from npulint.findings import Finding, RunResult
-from npulint.live.judge import declared_torch, judged
-from npulint.live.result import LiveResult
-from npulint.live.tables import aligned, operator_table, sync_table
+from npulint.fakes.orders import Order
+from npulint.fakes.trial import Trial, run_trial
+from npulint.live.judge import declared_torch
 from npulint.option_parsing import InvalidOption, number
-from npulint.postprocess.merge_graph_findings import merge_graph_findings, of_graph
-from npulint.report.terminal import escape_control_chars
-from npulint.settings import PEOPLE_FORMATS, Settings
-from npulint.texts import count, say
+from npulint.settings import Settings
+from npulint.texts import say
 
 _STEPS, _SECONDS = 3, 300
 _SHARE = 0.75  # of the memory of the machine
-_MOST = 40  # rows of the table of static findings
-CANNOT = 2
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
@@ -50,7 +36,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
     host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
     outcome = run_trial(trial)
-    return _reported(outcome, settings, host, near, program)
+    return reported(outcome, settings, host, near, program, bool(options.get("explain_differences")))
 
 
 def _near(program: str, module: bool, lang: str) -> str:
@@ -106,92 +92,3 @@ def _python(options: dict[str, list[str] | bool]) -> str:
     if not isinstance(given, list):
         return sys.executable
     return shutil.which(given[-1]) or os.path.abspath(given[-1])
-
-
-def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, program: str) -> int:
-    """Print the report and the tables of a trial; returns the exit code."""
-    lang, ended = settings.language(), outcome.ended
-    if "torch" not in settings.target:
-        settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
-    if not any(node.frames for node in outcome.graph.bodies[0].nodes):
-        for line in (f"{_how(ended, lang)}.", *try_notes(ended, lang)):
-            host.warn(line)
-        host.warn(say(lang, "error", text=say(lang, "try.nothing")))
-        return CANNOT
-    live = judged(
-        outcome.graph, name=f"npulint try {program}", lang=lang, root="", steps=ended.steps, settings=settings
-    )
-    static = host.watched(host.run, msgspec.structs.replace(settings, paths=(_folder(live, near),)), lang)
-    if settings.torch_port == "transfer":  # the run redirects CUDA, which the code does not say
-        left = [one for one in static.findings if one.topic != "device_cuda"]
-        static = msgspec.structs.replace(static, findings=left)
-    result = joined(live, static, settings)
-    name = f"npulint try {program}"
-    result = msgspec.structs.replace(
-        result, findings=with_ranks(result.findings, outcome.ranks, partial(_findings, name, settings), lang)
-    )
-    code = report(result, settings, host)
-    if settings.format in PEOPLE_FORMATS:
-        blocks = [*operator_table(live.operators, lang, settings.verbose), *sync_table(live.syncs, live.steps, lang)]
-        blocks += [say(lang, "live.note", text=note) for note in live.notes]
-        blocks += static_table(static.findings, result.findings, ended, lang)
-        blocks += try_notes(ended, lang)
-        host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
-    else:
-        for line in (*live.notes, *try_notes(ended, lang), f"{_how(ended, lang)}."):
-            host.warn(line)
-    unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
-    return code or (CANNOT if unfinished else 0)
-
-
-def _findings(name: str, settings: Settings, graph: Graph) -> Sequence[Finding]:
-    """The findings of a graph."""
-    return judged(graph, name=name, lang=settings.language(), root="", settings=settings).findings
-
-
-def _folder(live: LiveResult, near: str) -> str:
-    """What the source check reads: the folder of the program."""
-    return near if os.path.isdir(near) else os.path.dirname(near) or "."
-
-
-def joined(live: LiveResult, static: RunResult, settings: Settings) -> RunResult:
-    """The findings of the run; where the source check reports the same, its finding, confirmed."""
-    result = live.report
-    catalogue = load_catalogue(settings.checks, whole=False)
-    known = {id(one) for one in static.findings}
-    merged, _ = merge_graph_findings([*static.findings, *result.findings], (), catalogue, settings.language())
-    kept = [one for one in merged if of_graph(one) or id(one) not in known]
-    return msgspec.structs.replace(result, findings=sorted(kept, key=lambda one: (one.path, one.span, one.code)))
-
-
-def static_table(static: Sequence[Finding], found: Iterable[Finding], ended: Ended, lang: str) -> list[str]:
-    """The errors of the source check in files that ran: confirmed, not reached, or run without failing."""
-    confirmed = {(one.path, one.span.line, one.code) for one in found}
-    lines = {os.path.realpath(path): frozenset(numbers) for path, numbers in ended.lines.items()}
-    rows = []
-    for one in static:
-        reached = lines.get(os.path.realpath(local(one.path)))
-        if one.severity != "error" or one.category != "functional" or reached is None:
-            continue
-        if (one.path, one.span.line, one.code) in confirmed:
-            word = "confirmed"
-        else:
-            span = range(one.span.line, max(one.span.line, one.span.end_line) + 1)
-            word = "missed" if reached.isdisjoint(span) or _stopped(one, ended) else "passed"
-        place = f"{escape_control_chars(one.path)}:{one.span.line}"
-        rows.append((f"{one.name} ({one.code})", place, say(lang, f"try.static.{word}")))
-    heads = (say(lang, "try.column.check"), say(lang, "live.column.place"), say(lang, "try.column.run"))
-    return ["\n".join([say(lang, "try.static"), *aligned(heads, list(dict.fromkeys(rows))[:_MOST])])] if rows else []
-
-
-def _stopped(one: Finding, ended: Ended) -> bool:
-    """Whether the program stopped at the line of a finding: then whether the rest fails is unknown."""
-    path, _, line = ended.place.rpartition(":")
-    return bool(path) and os.path.realpath(local(one.path)) == os.path.realpath(path) and line == str(one.span.line)
-
-
-def _how(ended: Ended, lang: str) -> str:
-    key = "other" if ended.how == "error" and not ended.known else ended.how
-    key = "unjudged" if ended.unjudged else key
-    text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
-    return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)

@@ -11,8 +11,8 @@ from npulint.cli.host import Host
 from npulint.cli.rules import list_format
 from npulint.config import load
 from npulint.errors import NpulintError
-from npulint.live.tables import aligned
 from npulint.read.requirement import conda_requirement
+from npulint.report.step.text import aligned
 from npulint.texts import count, say
 
 _SHOWN = 12  # rows

@@ -12,17 +12,28 @@ from npulint.facts.graph import Body, Graph, Node
 from npulint.fakes.desync import Desync, desync
 from npulint.fakes.orders import Ended
 from npulint.fakes.ranks import Part
+from npulint.live.course import FORMAT as COURSE
+from npulint.live.course import Course, read
 from npulint.read.graph.torch.recorded import read_recorded
 
 _BEST = "error exit time stuck lost steps backward batches end others".split()
 _Key = tuple[object, ...]
 
 
-def merged(parts: Sequence[Part]) -> tuple[Graph, Ended, list[tuple[tuple[int, ...], Graph]]]:
-    """The graph of all processes, how the program ended, and the graphs of the ranks if they differ, with their
-    ranks."""
-    read = [(part, read_recorded(part.recording)) for part in parts if os.path.isfile(part.recording)]
-    working = [(part, graph) for part, graph in read if graph.bodies[0].nodes] or read[:1]
+class Merged(msgspec.Struct, frozen=True):
+    """What all processes recorded: the graph, how the program ended, the course of a step of the first rank, and the
+    graphs of the ranks if they differ, with their ranks."""
+
+    graph: Graph
+    ended: Ended
+    course: Course
+    differing: list[tuple[tuple[int, ...], Graph]]
+
+
+def merged(parts: Sequence[Part]) -> Merged:
+    """The recordings of all processes as one."""
+    recorded = [(part, read_recorded(part.recording)) for part in parts if os.path.isfile(part.recording)]
+    working = [(part, graph) for part, graph in recorded if graph.bodies[0].nodes] or recorded[:1]
     graph = _joined([graph for _, graph in working])
     ended = _ended(parts, [part for part, _ in working])
     found = desync(parts)
@@ -32,7 +43,22 @@ def merged(parts: Sequence[Part]) -> tuple[Graph, Ended, list[tuple[tuple[int, .
         place = f"{path.path}:{path.line}" if path else ""
         how = ended.how if ended.how in ("time", "stuck") else "stuck"
         ended = msgspec.structs.replace(ended, how=how, place=place, known=True)
-    return graph, ended, _differing(working)
+    course = _course(working[0][0], working[0][1] if len(working) > 1 else None)
+    return Merged(graph, ended, course, _differing(working))
+
+
+def _course(part: Part, graph: Graph | None) -> Course:
+    """The course that a process recorded; its numbers are those of the joined nodes if its `graph` was joined."""
+    try:
+        with open(os.path.join(part.folder, COURSE), "rb") as file:
+            found = read(file.read())
+    except OSError:
+        return Course()
+    if graph is None:
+        return found
+    keys = [_key(node) for node in graph.bodies[0].nodes]
+    places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    return msgspec.structs.replace(found, sequence=tuple(places[keys[number]] for number in found.sequence))
 
 
 def _joined(graphs: Sequence[Graph]) -> Graph:

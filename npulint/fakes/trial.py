@@ -19,6 +19,7 @@ from npulint.fakes.launch import environment
 from npulint.fakes.merging import merged
 from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
+from npulint.live.course import Course
 from npulint.texts import say
 
 _GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
@@ -48,11 +49,12 @@ class Trial(msgspec.Struct, frozen=True):
 
 class Outcome(msgspec.Struct, frozen=True):
     """What a trial showed: the recorded graph and how the program ended, with paths of the user's files. `ranks` are
-    the graphs of the ranks where they differ."""
+    the graphs of the ranks where they differ; `course` is that of the last step."""
 
     graph: Graph
     ended: Ended
     ranks: tuple[tuple[tuple[int, ...], Graph], ...] = ()
+    course: Course = Course()
 
 
 def run_trial(trial: Trial) -> Outcome:
@@ -128,11 +130,12 @@ def _outcome(record: str, scratch: Scratch, code: int, trial: Trial) -> Outcome:
     if not found:
         reason = "try.killed" if code < 0 else "try.not-started"
         raise NpulintError(say(trial.lang, reason, code=code if code >= 0 else signal.Signals(-code).name))
-    graph, ended, differing = merged(ranks.parts(record))
+    together = merged(ranks.parts(record))
+    ended = together.ended
     lines = {scratch.back(path): numbers for path, numbers in ended.lines.items()}
     ended = msgspec.structs.replace(ended, lines=lines, place=scratch.back(ended.place))
-    each = tuple((numbers, _back(one, scratch)) for numbers, one in differing)
-    return Outcome(_back(graph, scratch), ended, each)
+    each = tuple((numbers, _back(one, scratch)) for numbers, one in together.differing)
+    return Outcome(_back(together.graph, scratch), ended, each, together.course)
 
 
 def _back(graph: Graph, scratch: Scratch) -> Graph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -22,7 +22,10 @@ from npulint.evaluate.graphs import summarise_graph
 from npulint.facts.graph import Graph
 from npulint.facts.model import FileFacts
 from npulint.findings import Finding, Related, RunResult
-from npulint.live.operators import operators, syncs
+from npulint.live import summary
+from npulint.live.advice import with_remedies
+from npulint.live.course import NOT_FOLLOWED, Course
+from npulint.live.operators import operators, syncs, torch_operators
 from npulint.live.project import LiveProject, anchor, frame_paths, project_around
 from npulint.live.result import LiveResult
 from npulint.postprocess.engine import ENGINE_RULES
@@ -32,6 +35,7 @@ from npulint.postprocess.select import selected, unknown
 from npulint.result_cache import configured_op_list
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
+from npulint.step_summary import StepSummary
 from npulint.texts import say
 
 _projects: dict[tuple[object, ...], Assembled] = {}  # the last few; tests of one project share it
@@ -50,28 +54,40 @@ def judged(
     steps: int = 1,
     notes: Sequence[str] = (),
     settings: Settings | None = None,
+    course: Course = NOT_FOLLOWED,
 ) -> LiveResult:
     """The result of checking a recorded `graph`. `name` describes what was recorded. `target` are declared versions and
     SoC, overriding the configuration; `root` is the project folder (default: found from the code that ran). `steps` is
     the number of recorded steps. `notes` say what the recorder could not see, in the language of the result. `settings`
-    replace the options and the configuration. Raises `ConfigError` for invalid options or configuration."""
+    replace the options and the configuration; `course` is that of the last step. Raises `ConfigError` for invalid
+    options or configuration."""
     paths = frame_paths(graph.bodies)
     near = anchor(paths)
     settings = settings or live_settings(root or near, target, lang, select, ignore)
     project = project_around(paths, near, root, settings)
-    program = _program(name, project.placed(graph), project, settings)
+    placed = project.placed(graph)
+    program = _program(name, placed, project, settings)
     lines = FileLines(project.cells)
-    again = partial(_settled, program, project, settings, lines)
-    return LiveResult(
-        name=name,
-        graph=graph,
-        operators=operators(program),
-        syncs=syncs(program),
-        steps=max(1, steps),
-        lang=settings.language(),
-        notes=(*notes, *_release_notes(graph, settings)),
-        answer=again,
-        lines=lines,
+    notes = (*notes, *_release_notes(graph, settings))
+    step = partial(_step, program, placed, course, settings, StepSummary(name, max(1, steps), notes=notes))
+    again = partial(_settled, program, project, settings, lines, step)
+    return LiveResult(name=name, graph=graph, lang=settings.language(), answer=again, lines=lines)
+
+
+def _step(
+    program: Program, graph: Graph, course: Course, settings: Settings, about: StepSummary, lang: str
+) -> StepSummary:
+    """The summary of the recorded step, with texts in `lang`."""
+    found = torch_operators(program)
+    about = msgspec.structs.replace(about, operators=tuple(operators(program)))
+    if found is None:
+        return about
+    return msgspec.structs.replace(
+        about,
+        waits=tuple(syncs(program, lang)),
+        shapes=tuple(summary.changed_shapes(found)),
+        memory=summary.memory(course, settings.target.get("soc", "")),
+        picture=summary.picture(found, graph, course),
     )
 
 
@@ -134,7 +150,14 @@ def _assembled(project: LiveProject, settings: Settings) -> Assembled:
     return known
 
 
-def _settled(program: Program, project: LiveProject, settings: Settings, lines: FileLines, lang: str) -> RunResult:
+def _settled(
+    program: Program,
+    project: LiveProject,
+    settings: Settings,
+    lines: FileLines,
+    step: Callable[[str], StepSummary],
+    lang: str,
+) -> RunResult:
     """The postprocessed result of the graph checks, with texts in `lang`."""
     settings = msgspec.structs.replace(settings, lang=lang)
     catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)
@@ -148,8 +171,20 @@ def _settled(program: Program, project: LiveProject, settings: Settings, lines: 
     only = msgspec.structs.replace(settings, select=chosen, extend_select=(), ignore=(), unfixable=())
     graphs = [summarise_graph(program)]
     findings = _with_places(verdict.findings, program, say(lang, "live.also"))
+    about = step(lang)
+    findings = with_remedies(findings, about, lang)
     result = finalize(RawResults(findings, files=files, graphs=graphs), RunContext(only, catalogue, lines))
-    return msgspec.structs.replace(result, baseline=None)
+    target = _told_release(result.target, program, settings, lang)
+    return msgspec.structs.replace(result, baseline=None, step=about, target=target)
+
+
+def _told_release(target: dict[str, str], program: Program, settings: Settings, lang: str) -> dict[str, str]:
+    """The target with the release of PyTorch whose table was used, if that is another one."""
+    release = settings.target.get("torch", "")
+    if program.fact.framework != "torch" or is_recorded(release) or "torch" not in target:
+        return target
+    used = ".".join(map(str, nearest(release)))
+    return {**target, "torch": say(lang, "recording.judged", text=target["torch"], used=used)}
 
 
 def _with_places(findings: Sequence[Finding], program: Program, message: str) -> list[Finding]:

@@ -7,62 +7,58 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from npulint.assemble.graph.tensorflow.where import PlacedOperator
-from npulint.assemble.graph.torch.operators import TorchOperator
-from npulint.assemble.graph.torch.syncs import GraphSync
+from npulint.assemble.graph.torch.operators import Operators, operators_of
+from npulint.assemble.graph.torch.syncs import library_lines
+from npulint.assemble.graph.torch.syncs import syncs as waiting
 from npulint.assemble.programs import Program
+from npulint.data.library_waits import library_wait
+from npulint.facts.graph import Node
 from npulint.facts.model import Fact
+from npulint.step_summary import StepOperator, StepWait
 
-FINE = frozenset("npu npu_out decomposes generic device".split())
-"""Verdicts of operators that run on the NPU."""
 ORDER = "error cpu cpu_out host older mixed aicpu custom unknown decomposes generic npu_out npu device".split()
 """Verdicts, most severe first. Of PyTorch: those of `npulint.data.aten`. Of TensorFlow: host and device, older (only a
 newer CANN may take it), mixed (on the host in mixed computing), aicpu (on the NPU's own CPU)."""
 
 
-class Operator(msgspec.Struct, frozen=True):
-    """One operator at one line of user code. `phase` is forward, backward, optimizer or empty; `count` is the number of
-    nodes or calls; `via` is the name that fallback warnings show; `path` is empty if no project code made it."""
-
-    name: str
-    verdict: str
-    phase: str = ""
-    count: int = 1
-    path: str = ""
-    line: int = 0
-    via: str = ""
-
-    @property
-    def fine(self) -> bool:
-        """Whether it runs on the NPU."""
-        return self.verdict in FINE
+def torch_operators(program: Program) -> Operators | None:
+    """The judged operators of a graph of PyTorch; None for other graphs, or without any operator."""
+    return operators_of(program.index.of_kind("torch_op"))
 
 
-class Sync(msgspec.Struct, frozen=True):
-    """A place where the host waits for the device: operator, number of times, line, and the functions of libraries
-    that wait, if it is in one."""
-
-    name: str
-    count: int = 1
-    path: str = ""
-    line: int = 0
-    inside: str = ""
-
-
-def operators(program: Program) -> list[Operator]:
+def operators(program: Program) -> list[StepOperator]:
     """The operators of a graph, most severe verdicts first."""
-    facts = [fact for kind in ("torch_op", "graph_op") for fact in program.index.of_kind(kind)]
-    rows = [row for fact in facts for row in _rows(fact, program)]
+    found = torch_operators(program)
+    rows = (
+        _torch_rows(found)
+        if found is not None
+        else (row for fact in program.index.of_kind("graph_op") for row in _row(fact, program))
+    )
     return sorted(_added(rows), key=lambda one: (_rank(one.verdict), one.name, one.path, one.line, one.phase))
 
 
-def syncs(program: Program) -> list[Sync]:
+def syncs(program: Program, lang: str) -> list[StepWait]:
     """The places where a recorded step makes the host wait, most frequent first."""
-    facts = [fact for fact in program.index.of_kind("graph_sync") if isinstance(fact, GraphSync)]
-    rows = [Sync(fact.name, fact.count, *_place(fact, program), fact.inside) for fact in facts]
-    return sorted(rows, key=lambda one: (-one.count, one.name, one.path, one.line))
+    found = torch_operators(program)
+    if found is None:
+        return []
+    rows: dict[StepWait, int] = {}
+    for node, name in waiting(found.view):
+        row = _wait(node, name, _shown(found, node), lang)
+        rows[row] = rows.get(row, 0) + node.count
+    counted = [msgspec.structs.replace(row, count=number) for row, number in rows.items()]
+    return sorted(counted, key=lambda one: (-one.count, one.name, one.path, one.line, one.inside))
 
 
-def counted(rows: Sequence[Operator]) -> dict[str, int]:
+def _wait(node: Node, name: str, place: tuple[str, int], lang: str) -> StepWait:
+    lines = library_lines(node)
+    cause = str(node.attrs.get("cause", "")) or ("mask" if name == "index" else name)
+    known = library_wait(lines, cause)
+    why, remedy = ("", "") if known is None else (known.why(lang), known.remedy(lang))
+    return StepWait(name, 0, *place, inside=lines[0] if lines else "", cause=cause, why=why, remedy=remedy)
+
+
+def counted(rows: Sequence[StepOperator]) -> dict[str, int]:
     """The number of operators by verdict, most severe first."""
     found: dict[str, int] = {}
     for one in sorted(rows, key=lambda one: _rank(one.verdict)):
@@ -70,27 +66,35 @@ def counted(rows: Sequence[Operator]) -> dict[str, int]:
     return found
 
 
-def _rows(fact: Fact, program: Program) -> Iterator[Operator]:
-    """The row of a fact about an operator."""
-    path, line = _place(fact, program)
-    if isinstance(fact, TorchOperator):
-        yield Operator(fact.op, fact.verdict, fact.phase, fact.count, path, line, fact.via)
-    elif isinstance(fact, PlacedOperator):
-        yield Operator(fact.name, fact.place, count=fact.count, path=path, line=line)
+def _torch_rows(found: Operators) -> Iterator[StepOperator]:
+    for one in found.judged:
+        node, lines = one.node, library_lines(one.node)
+        row = StepOperator(
+            node.op, one.word, node.phase or "forward", node.count, *_shown(found, node), one.verdict.via
+        )
+        yield row if row.fine or not lines else msgspec.structs.replace(row, inside=lines[0])
 
 
-def _added(rows: Iterable[Operator]) -> list[Operator]:
+def _row(fact: Fact, program: Program) -> Iterator[StepOperator]:
+    """The row of a fact about an operator of TensorFlow."""
+    if isinstance(fact, PlacedOperator):
+        path, line = ("", 0) if fact.path == program.entry else (fact.path, fact.span.line)
+        yield StepOperator(fact.name, fact.place, count=fact.count, path=path, line=line)
+
+
+def _added(rows: Iterable[StepOperator]) -> list[StepOperator]:
     """The rows with equal ones merged and counted."""
-    found: dict[tuple[str, ...], Operator] = {}
+    found: dict[StepOperator, int] = {}
     for one in rows:
-        key = (one.name, one.verdict, one.phase, one.path, str(one.line), one.via)
-        have = found.get(key)
-        found[key] = one if have is None else msgspec.structs.replace(have, count=have.count + one.count)
-    return list(found.values())
+        key = msgspec.structs.replace(one, count=0)
+        found[key] = found.get(key, 0) + one.count
+    return [msgspec.structs.replace(one, count=number) for one, number in found.items()]
 
 
-def _place(fact: Fact, program: Program) -> tuple[str, int]:
-    return ("", 0) if fact.path == program.entry else (fact.path, fact.span.line)
+def _shown(found: Operators, node: Node) -> tuple[str, int]:
+    """The place of a node; empty if no project code made it."""
+    path, span = found.view.place(node)
+    return ("", 0) if path == found.view.path else (path, span.line)
 
 
 def _rank(verdict: str) -> int:

@@ -10,10 +10,11 @@ import msgspec
 
 from npulint.facts.graph import Graph
 from npulint.findings import Finding, GraphSummary, RunResult
-from npulint.live.operators import Operator, Sync, counted
+from npulint.live.operators import counted
 from npulint.report.view import ReportView, render
-from npulint.settings import RANK
+from npulint.settings import FORMATS, RANK
 from npulint.source_lines import LineProvider
+from npulint.step_summary import StepOperator, StepSummary, StepWait
 from npulint.texts import say
 
 
@@ -26,29 +27,14 @@ class NotReadyError(AssertionError):
 
 
 class LiveResult:
-    """The result of a live check. `findings` are at lines of user code. `operators` are all recorded operators, most
-    severe verdicts first; `syncs` the places where the host waits for the device, in `steps` recorded steps. `notes`
-    say what was not seen. `graph` is the recorded graph, `lines` returns the source of a path."""
+    """The result of a live check. `findings` are at lines of user code; `step` describes the recorded step. `graph` is
+    the recorded graph, `lines` returns the source of a path."""
 
     def __init__(
-        self,
-        *,
-        name: str,
-        graph: Graph,
-        operators: list[Operator],
-        syncs: list[Sync],
-        steps: int,
-        lang: str,
-        notes: Sequence[str],
-        answer: Callable[[str], RunResult],
-        lines: LineProvider,
+        self, *, name: str, graph: Graph, lang: str, answer: Callable[[str], RunResult], lines: LineProvider
     ) -> None:
         self.name = name
         self.graph = graph
-        self.operators = operators
-        self.syncs = syncs
-        self.steps = steps
-        self.notes = tuple(notes)
         self._lang = lang
         self._answer = answer
         self.lines = lines
@@ -63,6 +49,33 @@ class LiveResult:
     def report(self) -> RunResult:
         """The result as that of an ordinary run."""
         return self._results[self._lang]
+
+    @property
+    def step(self) -> StepSummary:
+        """The recorded step: operators, waits, shapes that changed, memory."""
+        found = self._results[self._lang].step
+        assert found is not None
+        return found
+
+    @property
+    def operators(self) -> list[StepOperator]:
+        """All recorded operators, most severe verdicts first."""
+        return list(self.step.operators)
+
+    @property
+    def syncs(self) -> list[StepWait]:
+        """The places where the host waits for the device, in all recorded steps."""
+        return list(self.step.waits)
+
+    @property
+    def steps(self) -> int:
+        """The number of recorded steps."""
+        return self.step.steps
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was not seen."""
+        return self.step.notes
 
     @property
     def summary(self) -> GraphSummary:
@@ -105,7 +118,7 @@ class LiveResult:
     def complaint(self, findings: Sequence[Finding]) -> str:
         """The report of these findings only, below a heading."""
         result = self._results[self._lang]
-        selected = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={})
+        selected = msgspec.structs.replace(result, findings=list(findings), graphs=[], notices=[], target={}, step=None)
         view = ReportView(lang=self._lang, shown_from="note", lines=self.lines)
         body = render("text", selected, view).rstrip("\n")
         return f"{say(self._lang, 'live.failed', name=self.name, n=len(findings))}\n\n{body}"
@@ -113,15 +126,17 @@ class LiveResult:
     def text(self, lang: str = "", all_operators: bool = False) -> str:
         """The report for people, in `lang` (``en``, ``zh``) or the language of the result: findings, the graph, and a
         table of the operators that leave the NPU, or of all."""
-        from npulint.live.tables import operator_table, sync_table
-
         lang = lang or self._lang
-        result = self._result(lang)
-        view = ReportView(lang=lang, shown_from="note", lines=self.lines, verbose=True)
-        blocks = [render("text", result, view).rstrip("\n")]
-        blocks += operator_table(self.operators, lang, all_operators) + sync_table(self.syncs, self.steps, lang)
-        blocks += [say(lang, "live.note", text=note) for note in self.notes]
-        return "\n\n".join(block for block in blocks if block) + "\n"
+        view = ReportView(lang=lang, shown_from="note", lines=self.lines, verbose=True, all_operators=all_operators)
+        return render("text", self._result(lang), view).rstrip("\n") + "\n"
+
+    def render(self, format_name: str, lang: str = "") -> str:
+        """The report in a format of ``npulint check``: ``html``, ``markdown``, ``sarif`` … Raises `ValueError` for an
+        unknown format."""
+        if format_name not in FORMATS:
+            raise ValueError(f"format_name: {format_name!r} is not one of {', '.join(FORMATS)}")
+        lang = lang or self._lang
+        return render(format_name, self._result(lang), ReportView(lang=lang, shown_from="note", lines=self.lines))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON report of an ordinary run as plain values, with `operators`, `counts`, `syncs`, `steps` and

@@ -29,6 +29,13 @@ def is_installed(path: str) -> bool:
     return any(part in path for part in _INSTALLED)
 
 
+def package_path(path: str) -> str:
+    """The path of an installed file from its package: ``transformers/trainer.py``."""
+    for part in _INSTALLED:
+        path = path.rpartition(part)[2]
+    return path.replace(os.sep, "/")
+
+
 def own_frames(frames: Iterable[NodeFrame]) -> tuple[NodeFrame, ...]:
     """The user frames, outermost to innermost. Frames outside of the call of a live check count only if there are no
     others, and then only the caller."""

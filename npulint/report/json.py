@@ -38,6 +38,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         **seen_record(result),
         **graphs_record(result),
         **runs_record(result),
+        **step_records(result),
         **fix_records(view),
         **compared_record(result),
     }
@@ -122,6 +123,15 @@ def graphs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
 def runs_record(result: RunResult) -> dict[str, list[dict[str, Any]]]:
     """The training runs; empty if no artifact was read."""
     return {"runs": [msgspec.to_builtins(run) for run in result.runs]} if result.runs else {}
+
+
+def step_records(result: RunResult, picture: bool = True) -> dict[str, Any]:
+    """The recorded step; empty without one."""
+    if result.step is None:
+        return {}
+    from npulint.report.step.record import step_record
+
+    return {"step": step_record(result.step, picture)}
 
 
 def compared_record(result: RunResult, *, rows: bool = True) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 Every line is one object whose first key, `kind`, is its type. First come the findings (``finding``, otherwise with the
 keys of the JSON report), then the programs (``program``), the frameworks that files import if no training program was
-recognised (``framework``), the graphs (``graph``), training runs (``run``), files that were not read (``unread``),
+recognised (``framework``), the graphs (``graph``), training runs (``run``), a
+recorded step (``step``), files that were not read (``unread``),
 applied (``fixed``) and refused fixes (``refused``), programs (``comparison``) and items (``compared``) of a comparison,
 and last, exactly once, the ``summary`` with version, tool, target and counts: without it the report is incomplete.
 Lines end in one line feed; no text contains one.
@@ -27,6 +28,7 @@ from npulint.report.json import (
     program_record,
     runs_record,
     seen_record,
+    step_records,
     summary_record,
     unread_records,
 )
@@ -47,6 +49,7 @@ def parts(result: RunResult, view: ReportView) -> Iterator[str]:
         _of_kind("framework", seen_record(result).get("frameworks_seen", ())),
         _of_kind("graph", graphs_record(result).get("graphs", ())),
         _of_kind("run", runs_record(result).get("runs", ())),
+        _of_kind("step", step_records(result).values()),
         _of_kind("unread", unread_records(result)),
         (row for kind, records in fix_records(view).items() for row in _of_kind(kind, records)),
         _compared(result),

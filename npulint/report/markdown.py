@@ -37,7 +37,8 @@ def render(result: RunResult, view: ReportView) -> str:
     room -= size(compared)
     programs = "" if view.comparing else _programs(result, view.lang, room * 2 // 5)
     runs = "" if view.comparing else _runs(result, view.lang, room // 10)
-    parts = [runs, programs, _graphs(result, view.lang, room // 10), _advice(findings, view.lang, room // 5)]
+    graphs = "\n\n".join(filter(None, (_graphs(result, view.lang, room // 10), _step(result, view, room // 4))))
+    parts = [runs, programs, graphs, _advice(findings, view.lang, room // 5)]
     room -= sum(map(size, parts))
     blocks += [compared, *parts, _findings(findings, view.lang, room)]
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -80,6 +81,19 @@ def _program(program: ProgramSummary, lang: str) -> str:
     ]
     head = f"## {say(lang, 'readiness', entry=code(program.entry))}"
     return "\n\n".join([head, prose(tally(program, lang)), *Writer(lang, LIMIT).table(heads, rows)])
+
+
+def _step(result: RunResult, view: ReportView, room: int) -> str:
+    if result.step is None:
+        return ""
+    from npulint.report.step.tables import tables  # only live checks have one
+
+    writer = Writer(view.lang, room, view.sources)
+    parts = []
+    for one in tables(result.step, view.lang, view.all_operators):
+        parts += [writer.section(one) if one.rows else f"## {one.title}", *([prose(one.note)] if one.note else [])]
+    parts += [prose(say(view.lang, "live.note", text=note)) for note in result.step.notes]
+    return "\n\n".join([*parts, *([prose(result.step.ended)] if result.step.ended else [])])
 
 
 def _graphs(result: RunResult, lang: str, room: int) -> str:

@@ -40,6 +40,10 @@ def render(result: RunResult, view: ReportView) -> str:
         blocks += _compared(result, view)
     blocks.append(writer.first(result, findings) if view.change or view.comparing else notes(result, view))
     blocks.append([*closing(result, view, f"{_MARK} "), *writer.hint(findings)])
+    if result.step is not None:
+        from npulint.report.step.text import blocks as step_blocks  # only live checks have one
+
+        blocks += step_blocks(result.step, view)
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 

@@ -48,7 +48,8 @@ class ReportView(msgspec.Struct, frozen=True):
     size in bytes, 0 for that of the format. `change` says that the run checks a change, not a project. `fixes` shows
     the edits of each finding; `unsafe` says that --fix includes unsafe fixes. `applied` are the fixes applied before
     this result, None without --fix; `dry` says that they were not written. `comparing` says that the run only compares
-    two projects. `sources` is the URL of the working directory in the repository, if known."""
+    two projects. `sources` is the URL of the working directory in the repository, if known. `all_operators` lists
+    those of a recorded step that run on the NPU as well."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -71,6 +72,7 @@ class ReportView(msgspec.Struct, frozen=True):
     dry: bool = False
     comparing: bool = False
     sources: str = ""
+    all_operators: bool = False
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:

@@ -29,6 +29,7 @@ FAMILIES: tuple[str, ...] = (
     "server",
     "settings",
     "short",
+    "step",
     "try",
     "versions",
     "word",

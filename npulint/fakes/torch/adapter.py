@@ -66,6 +66,7 @@ def _open() -> None:
     release = os.environ.get(RELEASE) or str(torch.__version__).partition("+")[0]
     device.activate(True)
     device.numbers.count = max(_number(DEVICES), _number("LOCAL_WORLD_SIZE"))
+    device.follow(recorder.ledger)
     running = Kernels(recorder)
     _running.append((Registration(running, release), running))
     inner: Any = torch._C

@@ -25,6 +25,8 @@ from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
 from npulint.fakes.torch.synthetic.on_import import when_imported
 from npulint.fakes.torch.synthetic.said import made_up
+from npulint.live.course import FORMAT as COURSE
+from npulint.live.course import written as encoded
 from npulint.live.torch import device
 from npulint.live.torch.sites import outermost
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
@@ -90,6 +92,7 @@ class Trial:
         workers.watch_started(self)
         os.register_at_fork(after_in_child=self._forked)
         self.watch()
+        self._recorder.ledger.follow()
         self._recorder.paused = 0
         self._lines.start()
 
@@ -119,7 +122,10 @@ class Trial:
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
+        before = self.steps
         self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
+        if self.steps > before:
+            self._recorder.stepped()
         if self.steps > self.order.steps:
             self.finish("steps")
         if self.steps == self.order.steps and not self._last:  # what a loop does after its step belongs to it
@@ -130,12 +136,16 @@ class Trial:
     def passed_back(self) -> None:
         """A backward pass has run: without an optimizer it is a step."""
         self.backwards += 1
+        if not self.optimizers:
+            self._recorder.stepped()
         if self.backwards >= self.order.steps * (_IDLE if self.optimizers else 1):
             self.finish("backward")
 
     def fetched(self) -> None:
         """A batch was loaded: where nothing is trained it is a step."""
         self.batches += 1
+        if not (self.optimizers or self.backwards) and self.batches > 1:
+            self._recorder.stepped()
         if self.steps >= self.order.steps:
             self.finish("steps")
         trains = self.optimizers or self.backwards
@@ -161,11 +171,12 @@ class Trial:
         self._written = True
         self._recorder.paused = 1
         self._lines.stop()
-        graph = self._recorder.graph()
+        self._recorder.ledger.classify()
+        graph, course = self._recorder.graph(), self._recorder.course()
         if stop is not None and not unjudged:
             graph = with_stop(graph, stop)
-        with open(self.standing.path(RECORDING), "wb") as file:
-            file.write(written(graph))
+        self._keep(RECORDING, written(graph))
+        self._keep(COURSE, encoded(course))
         known = stop is not None and not unjudged and (stop.reason is not None or bool(stop.operator))
         report = Ended(
             ended,
@@ -181,10 +192,12 @@ class Trial:
             unjudged,
             made_up(),
         )
-        content = msgspec.json.encode(report)
-        with open(self.standing.path(f"{ENDED}.part"), "wb") as file:
-            file.write(content)
+        self._keep(f"{ENDED}.part", msgspec.json.encode(report))
         os.rename(self.standing.path(f"{ENDED}.part"), self.standing.path(ENDED))
+
+    def _keep(self, name: str, content: bytes) -> None:
+        with open(self.standing.path(name), "wb") as file:
+            file.write(content)
 
 
 def count(trial: Trial) -> None:

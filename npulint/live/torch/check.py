@@ -76,6 +76,7 @@ def check_torch(
         select=select,
         ignore=ignore,
         notes=recorded.notes,
+        course=recorded.course,
     )
 
 

@@ -27,6 +27,7 @@ _Tensor: Any = torch.Tensor
 _device: Any = None
 _make: Any = None
 _storage_at: Any = None
+_ledger: Any = None
 _set: Any = torch.ops.aten.set_.source_Storage_storage_offset
 _native: Any = _C.DispatchKeySet(_Key.CPU)
 """Kernels of the CPU that only handle sizes and storages do so for any device."""
@@ -140,6 +141,12 @@ def activate(active: bool) -> None:
             del _Tensor.pin_memory  # uncovers the inherited method
 
 
+def follow(ledger: Any) -> None:
+    """Report new storages of the device to a ledger (`npulint.live.torch.memory`), None: to none."""
+    global _ledger
+    _ledger = ledger
+
+
 def _unpinned(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
     """The tensor itself: CPU memory needs no pinning."""
     return tensor
@@ -159,6 +166,8 @@ def _give_storage() -> None:
         numbered = getattr(torch.device(device), "index", None) is not None
         made = _storage_at(memory.data_ptr(), torch.device(device) if numbered else numbers.here, size)
         made.held = memory
+        if _ledger is not None:
+            _ledger.holds(made)
         return made
 
     storages.__new__ = new
@@ -199,6 +208,8 @@ def to_device(held: torch.Tensor) -> torch.Tensor:
     memory: Any = base.untyped_storage()
     storage = _storage_at(memory.data_ptr(), numbers.here, memory.nbytes())
     storage.held = base
+    if _ledger is not None:
+        _ledger.holds(storage)
     made = _make(base.dtype)
     _set.redispatch(_native, made, storage, base.storage_offset(), base.shape, base.stride())
     return _marked(made, conjugated, negated) if conjugated or negated else made

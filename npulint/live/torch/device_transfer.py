@@ -43,6 +43,12 @@ class MovedObjects:
         while self._swapped:
             _C._swap_tensor_impl(*self._swapped.pop())
 
+    def note_parameters(self, note: Callable[[torch.Tensor], object]) -> None:
+        """Call a function with each parameter that was moved."""
+        for tensor, _ in self._swapped:
+            if isinstance(tensor, torch.nn.Parameter):
+                note(tensor)
+
     def module(self, module: torch.nn.Module) -> None:
         """Move a module with all submodules. Raises `LiveError` for modules on several devices or on none yet."""
         for part in module.modules():

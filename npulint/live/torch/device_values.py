@@ -20,10 +20,11 @@ _FETCHING = ("cpu", "numpy", "tolist")
 class DeviceValues:
     """Context manager, not twice at a time, that marks what is moved to a device (``x.to(device)``, ``x.cuda()``), and
     takes the mark from what is fetched (``x.cpu()``). Parameters are on the device, and so is what is computed from
-    such values."""
+    such values. `refuse` is called where a value that is surely on the device is passed to numpy."""
 
-    def __init__(self) -> None:
-        self._marked: Any = WeakIdKeyDictionary()
+    def __init__(self, refuse: Callable[[], object] = lambda: None) -> None:
+        self._marked: Any = WeakIdKeyDictionary()  # whether surely: it is computed from parameters, and nowhere moved
+        self._refuse = refuse
         self._depth = 0
 
     def __enter__(self) -> DeviceValues:
@@ -43,9 +44,14 @@ class DeviceValues:
 
     def computed(self, out: Any, args: Iterable[Any]) -> None:
         """Note an operator with its results."""
-        if any(map(self.holds, tensors_in(args))):
+        values = [one for one in tensors_in(args) if self.holds(one)]
+        if values:
+            surely = any(map(self._surely, values))
             for one in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
-                self._marked[one] = True
+                self._marked[one] = surely
+
+    def _surely(self, tensor: torch.Tensor) -> bool:
+        return isinstance(tensor, torch.nn.Parameter) or self._marked.get(tensor, False) is True
 
     def holds(self, tensor: torch.Tensor) -> bool:
         """Whether a tensor would be on the device."""
@@ -66,9 +72,11 @@ class DeviceValues:
     def _moved(self, name: str, tensor: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         devices = (*args, kwargs.get("device"))
         if name == "cuda" or any(isinstance(one, (str, torch.device)) for one in devices):
-            self._marked[out] = True
+            self._marked[out] = False  # on a CPU ``to`` may move to the device or back
 
     def _fetched(self, name: str, tensor: Any, out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if name == "numpy" and self.holds(tensor) and self._surely(tensor) and not kwargs.get("force"):
+            self._refuse()
         for one in (tensor, out):
             if isinstance(one, torch.Tensor):
                 self._marked.pop(one, None)

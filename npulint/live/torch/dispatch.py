@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 from torch.nn.utils import rnn
+from torch.optim import optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from npulint.live.torch.device_values import DeviceValues
-from npulint.live.torch.kernels import falls_apart, is_composite, kernel_set
+from npulint.live.torch.kernels import falls_apart, is_composite, kernel_set, tensors_in
 from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
 
 _C: Any = torch._C
@@ -48,6 +49,7 @@ _ELSEWHERE = {
 
 _READING = "aten._local_scalar_dense.default"
 _PACKING = (rnn.__file__, torch.nn.modules.rnn.__file__)  # these read lengths, which are always on the host
+_COUNTING = optimizer.__file__  # reads counters of steps, which are on the host as long as they are there
 _NOWHERE = ("profiler.", "prim.", "aten.lift", "aten.detach", "aten._assert_")
 
 
@@ -119,9 +121,13 @@ class Watching(_Mode):
         if func not in self._kept and falls_apart(func):  # not decomposed without gradients
             with self:
                 return func.decompose(*args, **kwargs)
+        ledger = self.recorder.ledger
+        ledger.keeps = torch.is_grad_enabled() and any(one.requires_grad for one in tensors_in(args))
         out = func(*args, **kwargs)
         if self._values is not None:
             self._values.computed(out, args)
+        if ledger.followed and not self.recorder.paused:
+            self._noted(out)
         name = self._names.get(func)
         if name is None:
             name = self._names[func] = _elsewhere(func)
@@ -129,10 +135,19 @@ class Watching(_Mode):
             self._report(name, out, args, kwargs)
         return out
 
+    def _noted(self, out: Any) -> None:
+        """Note the memory of results that would be on a device."""
+        values = self._values
+        for one in tensors_in(out if isinstance(out, (list, tuple)) else (out,)):
+            if not one.is_cpu or (not self.accelerated and (values is None or values.holds(one))):
+                self.recorder.ledger.results(one)
+
     def _of_host(self, value: torch.Tensor, caller: str) -> bool:
         """Whether a value that is read would be on the host in training on a device, too."""
         values = self._values
-        return caller in _PACKING or (values is not None and value.is_cpu is True and not values.holds(value))
+        if caller in _PACKING or (caller == _COUNTING and value.is_cpu is True):
+            return True
+        return values is not None and value.is_cpu is True and not values.holds(value)
 
     def _report(self, name: str, out: Any, args: Any, kwargs: Any) -> None:
         node = _node() if self._wholes else None

@@ -104,6 +104,7 @@ class Kernels:
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
+        self._ledger = recorder.ledger
         self.failed = ""
         self.reason = ""
 
@@ -130,6 +131,7 @@ class Kernels:
                 out = plan.native(device._native, *args, **kwargs)
                 self.recorder.add(plan.name, out)
                 return out
+            self._ledger.keeps = torch.is_grad_enabled() and any(one.requires_grad for one in tensors_in(args))
             strict = not plan.mixing
             lowered = [one if type(one) in _PLAIN else _lowered(one, strict) for one in args]
             for place in plan.scalars:
@@ -142,6 +144,8 @@ class Kernels:
             return self._written(plan, args, kwargs, lowered, named)
         except FakeNpuError as error:
             self.failed, self.reason = plan.name, error.reason
+            if error.reason == "sparse":
+                self.recorder.add(plan.name, ())
             raise FakeNpuError(error.reason, plan.name) from None
         except NotImplementedError:
             self.failed = plan.name

@@ -11,6 +11,7 @@ import torch
 import torch.utils.backend_registration
 
 from npulint.facts.graph import Graph
+from npulint.live.course import Course
 from npulint.live.torch import device
 from npulint.live.torch.composite import Registration
 from npulint.live.torch.device_transfer import MovedObjects
@@ -35,6 +36,7 @@ class RecordedStep(msgspec.Struct, frozen=True):
     graph: Graph
     method: str
     notes: tuple[str, ...] = ()
+    course: Course = Course()
 
     def noting(self, note: str) -> RecordedStep:
         """A copy with a note before the others."""
@@ -76,7 +78,8 @@ def _again(step: TrainingStep, release: str, lang: str, inspect: Inspect | None,
     except Exception:  # the user's own errors propagate
         if failed.stop.reason is None:
             raise
-        return RecordedStep(with_stop(failed.graph, failed.stop), FAKE_NPU, (say(lang, "recording.until", at=note),))
+        until = say(lang, "recording.until", at=note)
+        return RecordedStep(with_stop(failed.graph, failed.stop), FAKE_NPU, (until,), failed.course)
     return msgspec.structs.replace(again.noting(note), graph=with_stop(failed.added(again.graph), failed.stop))
 
 
@@ -94,6 +97,11 @@ class _Failed(Exception):
     def graph(self) -> Graph:
         """What was recorded before."""
         return self._kernels.recorder.graph()
+
+    @property
+    def course(self) -> Course:
+        """The order of what was recorded before."""
+        return self._kernels.recorder.course()
 
     def message(self, lang: str) -> str:
         """The reason for the user."""
@@ -124,13 +132,17 @@ def _on_fake_npu(step: TrainingStep, release: str, lang: str, inspect: Inspect |
     with unchanged():
         moved = MovedObjects(_to_fake_npu)
         device.activate(True)
+        device.follow(recorder.ledger)
         registered = None
         try:
             registered = Registration(kernels, release)
             try:
-                inputs, targets = move(step, moved)
-                recorder.paused = 0
-                out = run_step(step, inputs, targets, device.NAME)
+                with recorder.ledger.following():
+                    inputs, targets = move(step, moved)
+                    moved.note_parameters(recorder.ledger.is_parameter)
+                    recorder.paused = 0
+                    out = run_step(step, inputs, targets, device.NAME)
+                    recorder.ledger.classify()
             except LiveError:
                 raise
             except Exception as error:
@@ -141,11 +153,12 @@ def _on_fake_npu(step: TrainingStep, release: str, lang: str, inspect: Inspect |
                 inspect(out)
             del out, inputs, targets
         finally:
+            device.follow(None)
             device.activate(False)
             moved.back()
             if registered is not None:
                 registered.end()
-    return RecordedStep(recorder.graph(), FAKE_NPU)
+    return RecordedStep(recorder.graph(), FAKE_NPU, course=recorder.course())
 
 
 def _on_ordinary_tensors(step: TrainingStep, release: str, lang: str, inspect: Inspect | None) -> RecordedStep:
@@ -156,14 +169,17 @@ def _on_ordinary_tensors(step: TrainingStep, release: str, lang: str, inspect: I
         try:
             inputs, targets = move(step, moved)
             kind = _kind(step, inputs)
-            with watching:
+            with watching, recorder.ledger.following():
+                moved.note_parameters(recorder.ledger.is_parameter)
                 out = run_step(step, inputs, targets, kind)
+                recorder.ledger.classify()
             if inspect is not None:
                 inspect(out)
             del out
         finally:
             moved.back()
-    return RecordedStep(recorder.graph(watching.accelerated), DISPATCH, (say(lang, "recording.dispatch"),))
+    graph, course = recorder.graph(watching.accelerated), recorder.course(watching.accelerated)
+    return RecordedStep(graph, DISPATCH, (say(lang, "recording.dispatch"),), course)
 
 
 def _place(stop: Stop) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from npulint.facts.graph import NodeFrame
-from npulint.live.sources import NPULINT, is_installed, is_own
+from npulint.live.sources import NPULINT, is_installed, is_own, package_path
 
 FORWARD, BACKWARD, OPTIMIZER = "forward", "backward", "optimizer"
 NOT_RECORDED = -1
@@ -21,16 +21,25 @@ _STEPPING = tuple(
     _TORCH + part for part in (f"optim{os.sep}", f"amp{os.sep}grad_scaler", f"cuda{os.sep}amp{os.sep}grad")
 )
 _ENGINE = tuple(os.path.join(_TORCH, "autograd", name) for name in ("graph.py", "__init__.py"))
+_SHOWN = (
+    *_STEPPING,
+    *(_TORCH + os.path.join(*part.split("/")) for part in ("distributions/", "nn/utils/", "distributed/")),
+)
+"""Parts of PyTorch that compute by themselves, as libraries do: their lines are shown."""
+_PRINTING = os.path.join(_TORCH, "_tensor_str.py")
+_TENSOR = os.path.join(_TORCH, "_tensor.py")
+_READING = frozenset(("__format__", "__contains__"))
 _LOADING = os.path.join(_TORCH, "utils", "data", "")
-_COUNTING = os.path.join(_TORCH, "optim", "optimizer.py")  # its step counters stay on the CPU
 _ENTRIES = frozenset(("_engine_run_backward", "backward", "grad"))
-_OTHER, _OWN, _OPTIMIZING, _RUNNING, _OUTER, _SILENCED = range(6)
+_OTHER, _OWN, _OPTIMIZING, _RUNNING, _OUTER, _SILENCED, _LIBRARY = range(7)
 _DEEPEST = 12  # innermost frames kept per place
+_LIBRARY_DEEPEST = 6  # frames of libraries kept per place
 _NEAR = 64  # how far back the forward operator is searched
 _node: Any = torch._C._current_autograd_node
 _sequence: Any = getattr(torch.autograd, "_get_sequence_nr", None) or (lambda: 0)
 
-Key = tuple[Any, ...]
+Key = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""Code and instruction of each user frame, and of each library frame, innermost first."""
 
 _kinds: dict[CodeType, int] = {}
 _outer: set[CodeType] = set()
@@ -49,20 +58,6 @@ def unrecorded(function: Any) -> Any:
     return function
 
 
-def library_frame(depth: int = 2) -> str:
-    """The innermost function of an installed library between the current operator and the user's code, as
-    ``trainer.py:12 in step``; of PyTorch only those of optimizers and gradient scalers. Empty without one."""
-    frame: FrameType | None = sys._getframe(depth)
-    while frame is not None and not is_own(frame.f_code.co_filename):
-        code = frame.f_code
-        path = code.co_filename
-        if path.startswith(_STEPPING) or (is_installed(path) and not path.startswith((_TORCH, NPULINT))):
-            name = getattr(code, "co_qualname", code.co_name).partition(".<")[0]  # not in Python 3.10
-            return f"{os.path.basename(path)}:{frame.f_lineno} in {name}"
-        frame = frame.f_back
-    return ""
-
-
 class Sites:
     """The numbered places of a recording. Gradients get the place of their forward operator."""
 
@@ -74,7 +69,7 @@ class Sites:
     def here(self, depth: int = 2) -> tuple[int, str]:
         """The place and phase of the current operator; the search begins `depth` frames out."""
         node = _node()
-        found, ending, stepping = _walk(sys._getframe(depth), node is not None)
+        found, library, ending, stepping = _walk(sys._getframe(depth), node is not None)
         phase = BACKWARD if node is not None else OPTIMIZER if stepping else FORWARD
         if ending == _SILENCED:
             self._makers.setdefault(_sequence() - 1, NOT_RECORDED)
@@ -83,15 +78,25 @@ class Sites:
             made = self._maker(node)
             if made is not None:
                 return made, phase
-        site = self._number(tuple(found[: 2 * _DEEPEST]))
+        site = self._number((tuple(found[: 2 * _DEEPEST]), tuple(library)))
         self._makers.setdefault(_sequence() - 1, site)
         return site, phase
 
     def frames(self, site: int) -> tuple[NodeFrame, ...]:
         """The user frames of a place, innermost last."""
-        key = self._keys[site]
-        pairs = [(key[place], key[place + 1]) for place in range(0, len(key), 2)]
-        return tuple(NodeFrame(code.co_filename, _line(code, last), code.co_name) for code, last in reversed(pairs))
+        pairs = _pairs(self._keys[site][0])
+        return tuple(NodeFrame(code.co_filename, line_at(code, last), code.co_name) for code, last in reversed(pairs))
+
+    def library(self, site: int) -> tuple[str, ...]:
+        """The lines of libraries between the user's code and the operator, innermost first, as
+        ``transformers/trainer.py:12 in Trainer.train``; of PyTorch only those that compute by themselves."""
+        pairs = _pairs(self._keys[site][1])
+        return tuple(_shown(code, last) for code, last in pairs if code.co_filename not in (_PRINTING, _TENSOR))
+
+    def readers(self, site: int) -> list[tuple[CodeType, int]]:
+        """The instructions that led to the operator, innermost first: those of libraries, then of the user's code."""
+        own, library = self._keys[site]
+        return [*_pairs(library), *_pairs(own)]
 
     def _maker(self, node: Any) -> int | None:
         """The place of the operator whose gradient this node computes: an operator creates its node before it runs."""
@@ -109,11 +114,12 @@ class Sites:
         return number
 
 
-def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], int, bool]:
-    """The user frames from the innermost outwards, as (code, instruction); whether they are the operator's own
-    (``_OWN``), those of the code that runs the backward pass (``_RUNNING``), or npulint's (``_SILENCED``); and whether
-    an optimizer is running."""
+def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], list[Any], int, bool]:
+    """The user frames from the innermost outwards, as (code, instruction); those of libraries inside of them; whether
+    they are the operator's own (``_OWN``), those of the code that runs the backward pass (``_RUNNING``), or npulint's
+    (``_SILENCED``); and whether an optimizer is running."""
     found: list[Any] = []
+    library: list[Any] = []
     kinds = _kinds
     alone = running = stepping = False
     while frame is not None:
@@ -126,17 +132,20 @@ def _walk(frame: FrameType | None, backward: bool) -> tuple[list[Any], int, bool
             found.append(frame.f_lasti)
             if alone:
                 break
-        elif kind == _OPTIMIZING:
-            stepping = True
+        elif kind in (_LIBRARY, _OPTIMIZING):
+            stepping = stepping or kind == _OPTIMIZING
+            if not found and len(library) < 2 * _LIBRARY_DEEPEST:
+                library.append(code)
+                library.append(frame.f_lasti)
         elif kind == _SILENCED:
-            return found, _SILENCED, stepping
+            return found, library, _SILENCED, stepping
         elif kind == _OUTER or (kind == _RUNNING and backward):
             if found and (kind == _OUTER or not running):
                 break
             running = running or kind == _RUNNING
             alone = alone or kind == _OUTER
         frame = frame.f_back
-    return found, _RUNNING if running or not found else _OWN, stepping
+    return found, library, _RUNNING if running or not found else _OWN, stepping
 
 
 def _kind(code: CodeType) -> int:
@@ -146,13 +155,28 @@ def _kind(code: CodeType) -> int:
     if path.startswith(_TORCH):
         if path in _ENGINE and code.co_name in _ENTRIES:
             return _RUNNING
-        if path.startswith(_LOADING) or (path == _COUNTING and code.co_name == "_get_value"):
+        if path.startswith(_LOADING):
             return _SILENCED
-        return _OPTIMIZING if path.startswith(_STEPPING) else _OTHER
-    return _OWN if is_own(path) else _OTHER
+        if path.startswith(_STEPPING):
+            return _OPTIMIZING
+        reads = path == _PRINTING or (path == _TENSOR and code.co_name in _READING)
+        return _LIBRARY if reads or path.startswith(_SHOWN) else _OTHER
+    if is_own(path):
+        return _OWN
+    return _LIBRARY if is_installed(path) and not path.startswith(NPULINT) else _OTHER
 
 
-def _line(code: CodeType, last: int) -> int:
+def _pairs(key: tuple[Any, ...]) -> list[tuple[CodeType, int]]:
+    return [(key[place], key[place + 1]) for place in range(0, len(key), 2)]
+
+
+def _shown(code: CodeType, last: int) -> str:
+    path = package_path(code.co_filename)
+    name = getattr(code, "co_qualname", code.co_name).partition(".<")[0]  # not in Python 3.10
+    return f"{path}:{line_at(code, last)} in {name}"
+
+
+def line_at(code: CodeType, last: int) -> int:
     """The line of an instruction: the last one that begins at or before it."""
     line = code.co_firstlineno
     for start, end, number in code.co_lines():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from traceback import walk_tb
 
 import msgspec
@@ -31,18 +32,26 @@ _SAID: tuple[tuple[Reason, str], ...] = (
     ("host_send", r"No backend type associated with device type cpu"),
     ("fork", r"Cannot re-initialize NPU in forked subprocess"),
     ("float64", r"tensors of float64 have no collective communication"),
+    (
+        "scaler",
+        r"No inf checks were recorded|unscale_\(\) (?:has already been called|is being called after step)|"
+        r"step\(\) has already been called since the last update|Attempting to unscale FP16 gradients|"
+        r"Attempted \w+ but _scale is None",
+    ),
 )
+_LACKING = re.compile(r"Could not run 'aten::([\w.]+)' with arguments from the 'Sparse\w*' backend")
 
 
 class Stop(msgspec.Struct, frozen=True):
     """An error that a program stopped with. `reason` is empty if it says nothing about the NPU; `operator` is the
     operator that raised it, if any; `text` the exception as Python prints it, in one line; `frames` are the lines of
-    the user's code, innermost last."""
+    the user's code, innermost last. `sparse`: the operator has no kernel for the sparse tensors of the device."""
 
     reason: Reason | None
     operator: str
     text: str
     frames: tuple[NodeFrame, ...]
+    sparse: bool = False
 
     @property
     def place(self) -> str:
@@ -55,7 +64,11 @@ def stop_of(error: BaseException, operator: str = "") -> Stop:
     reason = reason_of(error)
     text = _MIXED if reason == "mixed" else _printed(error)
     named = operator if isinstance(error, (FakeNpuError, NotImplementedError)) else ""
-    return Stop(reason, named, text, _frames(error))
+    lacking = _LACKING.match(str(error)) if isinstance(error, NotImplementedError) else None
+    if lacking is not None:
+        text = f"NotImplementedError: {lacking[0]}"
+        named = f"aten.{lacking[1]}" + ("" if "." in lacking[1] else ".default")
+    return Stop(reason, named, text, _frames(error), sparse=lacking is not None)
 
 
 def _printed(error: BaseException) -> str:
@@ -73,13 +86,27 @@ def reason_of(error: BaseException) -> Reason | None:
 
 
 def with_stop(graph: Graph, stop: Stop) -> Graph:
-    """The graph with a node for the stop, if it has a known reason."""
-    if stop.reason is None:
+    """The graph with a node for the stop, if it has a known reason, or for the operator that has no kernel."""
+    if stop.reason is not None:
+        attrs = {"reason": stop.reason, "operator": stop.operator, "error": stop.text}
+        node = Node("stop", STOP, attrs=attrs, frames=stop.frames)
+    elif stop.sparse:
+        node = Node("stop", stop.operator, attrs={"layouts": ["sparse_coo"]}, frames=stop.frames, phase="backward")
+    else:
         return graph
-    attrs = {"reason": stop.reason, "operator": stop.operator, "error": stop.text}
-    node = Node("stop", STOP, attrs=attrs, frames=stop.frames)
     body = graph.bodies[0]
     return msgspec.structs.replace(graph, bodies=[msgspec.structs.replace(body, nodes=[*body.nodes, node])])
+
+
+def refused(reason: Reason, text: str) -> Stop:
+    """A stop at the current line of the user's code that an NPU would raise, and this device does not."""
+    frame, found = sys._getframe(1), list[NodeFrame]()
+    while frame is not None:
+        code = frame.f_code
+        if is_own(code.co_filename):
+            found.append(NodeFrame(code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back  # type: ignore[assignment]
+    return Stop(reason, "", text, tuple(reversed(found)))
 
 
 def _frames(error: BaseException) -> tuple[NodeFrame, ...]:

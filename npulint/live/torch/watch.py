@@ -14,7 +14,10 @@ from npulint.live.torch.dispatch import Watching
 from npulint.live.torch.errors import LiveError
 from npulint.live.torch.recorder import Recorder
 from npulint.live.torch.session import begin, eager, end
+from npulint.live.torch.stopped import Stop, refused, stop_of, with_stop
 from npulint.texts import say
+
+_NUMPY = "TypeError: can't convert npu:0 device type tensor to numpy"
 
 
 class watch_torch:
@@ -39,7 +42,8 @@ class watch_torch:
         self._release = release_for(caller(), root, target)
         self._target = {**(target or {}), "torch": self._release}
         self._recorder = Recorder()
-        self._watching = Watching(self._recorder, self._release, DeviceValues())
+        self._watching = Watching(self._recorder, self._release, DeviceValues(self._numpy))
+        self._stops: dict[str, Stop] = {}
         self._watching.limit = steps
         self._made: dict[int, int] = {}
         self._open = ExitStack()
@@ -58,9 +62,14 @@ class watch_torch:
             raise LiveError("unfinished", self._lang)
         if self._result is None:
             graph = self._recorder.graph(self._watching.accelerated)
+            course = self._recorder.course(self._watching.accelerated)
+            for stop in self._stops.values():
+                graph = with_stop(graph, stop)
             notes = () if self._watching.accelerated else (say(self._lang, "recording.watched"),)
             options: Any = self._options
-            self._result = judged(graph, target=self._target, steps=max(1, self.steps), notes=notes, **options)
+            self._result = judged(
+                graph, target=self._target, steps=max(1, self.steps), notes=notes, course=course, **options
+            )
         return self._result
 
     def __enter__(self) -> watch_torch:
@@ -75,17 +84,28 @@ class watch_torch:
                 handle = hook(self._stepped)
                 stack.callback(handle.remove)
             stack.enter_context(self._watching)
+            stack.enter_context(self._recorder.ledger.following())
             self._open = stack.pop_all()
         return self
 
     def __exit__(self, *raised: Any) -> None:
         self._over = True
         self._open.__exit__(*raised)
+        if isinstance(raised[1], Exception):
+            stop = stop_of(raised[1])
+            self._stops[stop.place] = stop
+
+    def _numpy(self) -> None:
+        """A tensor that would be on the device was passed to numpy."""
+        if not self._recorder.paused and not self._watching.over:
+            stop = refused("numpy", _NUMPY)
+            self._stops.setdefault(stop.place, stop)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         made = self._made[id(optimizer)] = self._made.get(id(optimizer), 0) + 1
-        if not self._watching.over:
-            self._watching.steps = max(self._watching.steps, made)
+        if not self._watching.over and made > self._watching.steps:
+            self._watching.steps = made
+            self._recorder.stepped()
 
 
 def _counting() -> Any:

@@ -67,7 +67,7 @@ def inline(page: Page, one: model.Inline) -> str:
             shown = f"<code>{escape_html(text)}</code>" if text else ""
             return f'<a href="{attribute(url)}">{shown}</a>' if url.startswith("#") else shown
         case model.Note(text):
-            return f'<span class="muted">{escape_html(text)}</span>' if text else ""
+            return f'<span class="muted">{inline_markdown(text)}</span>' if text else ""
         case model.Label(text, style):
             return f'<span class="{attribute(style)}">{escape_html(text)}</span>'
         case model.Status(word, text):

@@ -28,7 +28,7 @@ def render(result: RunResult, view: ReportView) -> str:
     comparing = result.comparison if view.comparing else None
     answer = verdict(page) if comparing is None else compared_verdict(page, comparing)
     optional = dict(_optional(page))
-    order = ("compared first overview" if comparing else "first overview runs programs graphs compared").split()
+    order = ("compared first overview" if comparing else "first overview step runs programs graphs compared").split()
     order += "findings fixed silenced unread run".split()
     parts = optional | {
         "first": first(page),
@@ -44,7 +44,8 @@ def render(result: RunResult, view: ReportView) -> str:
     lang, title = page.lang, say(page.lang, "compare.title.report" if comparing else "html.title")
     links = "".join(f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name in shown)
     main = "\n".join(shown.values())
-    style, script = asset("page.css") + (asset("runs.css") if result.runs else ""), asset("page.js")
+    more = [*(["runs.css"] if result.runs or result.step else []), *(["step.css"] if result.step else [])]
+    style, script = "".join(map(asset, ("page.css", *more))), asset("page.js")
     return f"""<!DOCTYPE html>
 <html lang="{_LANGUAGES[lang]}">
 <head>
@@ -79,6 +80,10 @@ def render(result: RunResult, view: ReportView) -> str:
 
 def _optional(page: Page) -> Iterator[tuple[str, str]]:
     """The optional sections with their names."""
+    if page.result.step is not None:
+        from npulint.report.html.step import step
+
+        yield "step", step(page, page.result.step)
     if page.result.runs:
         from npulint.report.html.runs import runs
 

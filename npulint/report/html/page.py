@@ -88,6 +88,8 @@ def _paths(result: RunResult, applied: FixResult | None) -> set[str]:
         found |= {item.evidence.path for item in program.checklist if item.evidence is not None}
         found |= {failure.path for item in program.checklist for failure in item.failures}
     found |= {graph.path for graph in result.graphs} | {one.path for run in result.runs for one in run.files}
+    if result.step is not None:
+        found |= {one.path for one in result.step.operators}
     if result.comparison is not None:
         from npulint.report.compared.rows import paths
 

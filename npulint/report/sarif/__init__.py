@@ -17,7 +17,7 @@ from npulint import __version__
 from npulint.facts.model import Problem
 from npulint.findings import Finding, RunResult, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
-from npulint.report.json import compared_record, encodable, fix_records, graphs_record, summary_record
+from npulint.report.json import compared_record, encodable, fix_records, graphs_record, step_records, summary_record
 from npulint.report.sarif.locations import ROOT, artifact, region
 from npulint.report.sarif.results import Writer
 from npulint.report.sarif.rules import rules
@@ -60,6 +60,7 @@ def _run(result: RunResult, view: ReportView) -> dict[str, Any]:
             "summary": summary_record(result, shown, view),
             "target": result.target,
             **graphs_record(result),
+            **step_records(result, picture=False),
             **fix_records(view),
             **compared_record(result, rows=False),
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ from npulint.data.aten import FALLS, Verdict, VerdictWord, instead, nearest, ver
 from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
 _FOREIGN = lazy_compile(
@@ -252,6 +253,11 @@ class Operators:
             word = {"npu_out": "npu", "generic": "decomposes", "cpu_out": "cpu"}.get(one.word, one.word)
             found["cpu" if one.computed else word] += 1
         return found
+
+
+def operators_of(facts: Iterable[Fact]) -> Operators | None:
+    """The operators of a graph, from its facts; None without any."""
+    return next((one._operators for one in facts if isinstance(one, TorchOperator)), None)
 
 
 def _meant(node: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.graph.graph_fact import GraphFact, Place
-from npulint.assemble.graph.torch.syncs import makes_shape, syncs, unbacked
+from npulint.assemble.graph.torch.syncs import inside, library_lines, makes_shape, syncs, unbacked
 from npulint.assemble.graph.torch.view import TorchGraphView, base_of, node_set
 from npulint.data.aten import instead
 from npulint.facts.attributes import attribute
@@ -30,6 +30,13 @@ class OpenDimension(GraphFact, eq=False, dict=True):
     """The symbols of some sizes."""
     spread: int = 0
     """How many later operators have such a size."""
+    inside: str = ""
+    """The lines of installed libraries that call it, if the step was recorded and the user's code does not itself."""
+
+    @attribute
+    def library(self) -> bool:
+        """Whether a library calls it, and not the user's code."""
+        return bool(self.inside)
 
     @attribute
     def instead(self) -> str:
@@ -46,14 +53,14 @@ def _from_values(view: TorchGraphView) -> list[OpenDimension]:
     """The operators whose result size depends on values: the first node with the size, or, if the form records no
     sizes, operators known to return such sizes."""
     spread = _spread(view)
-    groups: dict[tuple[str, Place], tuple[list[Node], list[str]]] = {}
+    groups: dict[tuple[str, Place, bool], tuple[list[Node], list[str]]] = {}
     surely = {id(node): name for node, name in syncs(view) if makes_shape(name)}
     seen: set[str] = set()
     for node in view.all():
         fresh = sorted(_sizes(node) - seen)
         seen.update(fresh)
         if fresh or id(node) in surely:
-            nodes, dims = groups.setdefault((base_of(node.op), view.place(node)), ([], []))
+            nodes, dims = groups.setdefault((base_of(node.op), view.place(node), bool(library_lines(node))), ([], []))
             nodes.append(node)
             dims += fresh
     return [
@@ -63,8 +70,9 @@ def _from_values(view: TorchGraphView) -> list[OpenDimension]:
             "values",
             ", ".join(dims[:_LISTED]),
             max((spread[one] for one in dims), default=1) - 1,
+            inside(nodes),
         )
-        for (name, place), (nodes, dims) in groups.items()
+        for (name, place, _), (nodes, dims) in groups.items()
     ]
 
 

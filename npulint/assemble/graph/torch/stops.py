@@ -10,7 +10,9 @@ from npulint.facts.attributes import attribute
 from npulint.facts.graph import Node
 from npulint.facts.kinds import fact_kind
 
-Reason = Literal["mixed", "numpy", "cuda", "nccl", "npu_name", "float64", "desync", "same_device", "host_send", "fork"]
+Reason = Literal[
+    "mixed", "numpy", "cuda", "nccl", "npu_name", "float64", "scaler", "desync", "same_device", "host_send", "fork"
+]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Why a step stops on an NPU; see `GraphStop`."""
 
@@ -25,9 +27,9 @@ class GraphStop(GraphFact, eq=False, dict=True):
     """A recorded step stopped here with an error that an NPU server raises as well. The name is the reason: an operator
     received tensors of the host and of the NPU (mixed), numpy a tensor of the NPU (numpy); CUDA was used (cuda), or its
     communication library (nccl); torch_npu has no such name (npu_name); the device does not compute this in double
-    precision (float64). With several ranks: not all of them call this collective (desync), two are on the same NPU
-    (same_device), a collective of the NPU received a tensor of the host (host_send). A process that was forked from one
-    that uses the NPU uses it as well (fork)."""
+    precision (float64); the gradient scaler was used in the wrong order (scaler). With several ranks: not all of them
+    call this collective (desync), two are on the same NPU (same_device), a collective of the NPU received a tensor of
+    the host (host_send). A process that was forked from one that uses the NPU uses it as well (fork)."""
 
     name: Reason
     operator: str

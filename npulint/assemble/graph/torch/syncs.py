@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from npulint.assemble.graph.graph_fact import GraphFact, Place
 from npulint.assemble.graph.torch.view import TorchGraphView, base_of, node_set, overload_of
 from npulint.data.aten import known as is_operator
@@ -44,7 +46,14 @@ class GraphSync(GraphFact, eq=False, dict=True):
     fallen: bool
     """Whether an operator at the same place runs on the CPU."""
     inside: str = ""
-    """The functions of installed libraries that wait, if the step was recorded and the user's code does not itself."""
+    """The lines of installed libraries that wait, if the step was recorded and the user's code does not itself."""
+    causes: str = ""
+    """What reads the value, if the step was recorded: item, bool, float, print, found_inf (of a gradient scaler) …"""
+
+    @attribute
+    def library(self) -> bool:
+        """Whether a library waits, and not the user's code."""
+        return bool(self.inside)
 
     @attribute
     def shape(self) -> bool:
@@ -53,24 +62,41 @@ class GraphSync(GraphFact, eq=False, dict=True):
 
 
 def facts(view: TorchGraphView, fallen: frozenset[Place]) -> list[GraphSync]:
-    """One fact ``graph_sync`` per kind of synchronisation, phase and place. `fallen` are the places of operators that
-    run on the CPU: these synchronise as well, so they are marked."""
-    groups: dict[tuple[str, Place, str], list[Node]] = {}
+    """One fact ``graph_sync`` per kind of synchronisation, phase and place, and one more if libraries wait there too.
+    `fallen` are the places of operators that run on the CPU: these synchronise as well, so they are marked, except in
+    libraries, whose lines differ."""
+    groups: dict[tuple[str, Place, str, bool], list[Node]] = {}
     for node, name in syncs(view):
-        groups.setdefault((name, view.place(node), node.phase), []).append(node)
+        groups.setdefault((name, view.place(node), node.phase, bool(library_lines(node))), []).append(node)
     return [
-        GraphSync(node_set(nodes, place), name, nodes[0].op, place in fallen, _inside(nodes))
-        for (name, place, _), nodes in groups.items()
+        GraphSync(
+            node_set(nodes, place), name, nodes[0].op, place in fallen and not called, inside(nodes), _causes(nodes)
+        )
+        for (name, place, _, called), nodes in groups.items()
     ]
 
 
-def _inside(nodes: list[Node]) -> str:
-    """The functions of libraries, most frequent first."""
+def library_lines(node: Node) -> tuple[str, ...]:
+    """The lines of libraries between the user's code and a recorded operator, innermost first."""
+    return tuple(map(str, node.attrs.get("library", ())))
+
+
+def inside(nodes: list[Node]) -> str:
+    """The innermost lines of libraries that call these nodes, most frequent first, for a sentence."""
+    return ", ".join(f"`{one}`" for one in _most((" ".join(library_lines(node)[:1]), node.count) for node in nodes))
+
+
+def _causes(nodes: list[Node]) -> str:
+    return ", ".join(_most((str(node.attrs.get("cause", "")), node.count) for node in nodes))
+
+
+def _most(counted: Iterable[tuple[str, int]]) -> list[str]:
+    """The most frequent texts."""
     counts: dict[str, int] = {}
-    for node in nodes:
-        counts[str(node.attrs.get("inside", ""))] = counts.get(str(node.attrs.get("inside", "")), 0) + node.count
+    for text, number in counted:
+        counts[text] = counts.get(text, 0) + number
     counts.pop("", None)
-    return ", ".join(sorted(counts, key=lambda one: -counts[one])[:_LISTED])
+    return sorted(counts, key=lambda one: -counts[one])[:_LISTED]
 
 
 def syncs(view: TorchGraphView) -> list[tuple[Node, str]]:

@@ -1,0 +1,48 @@
+"""Advice about waits in libraries: what their table says, instead of the check's general fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npulint.findings import Finding, Fix
+from npulint.step_summary import StepOperator, StepSummary, StepWait
+from npulint.texts import say
+
+_CHECK = "library-waits-for-the-npu"
+_LISTED = 3
+
+
+def with_remedies(findings: Sequence[Finding], step: StepSummary, lang: str) -> list[Finding]:
+    """The findings, those about waits in libraries with what is known about these libraries, those about operators in
+    libraries with the line there."""
+    return [
+        _advised(one, step.waits, lang) if one.name == _CHECK else _located(one, step.operators, lang)
+        for one in findings
+    ]
+
+
+def _located(one: Finding, operators: Iterable[StepOperator], lang: str) -> Finding:
+    """The finding with the lines of libraries in its message, if only libraries call its operator there."""
+    there = [
+        row
+        for row in operators
+        if (row.path, row.line) == (one.path, one.span.line) and f"{row.name}.".startswith(f"{one.subject}.")
+    ]
+    lines = list(dict.fromkeys(row.inside for row in there))
+    if not one.subject or not lines or "" in lines:
+        return one
+    listed = say(lang, "list.and").join(f"`{line}`" for line in lines[:_LISTED])
+    return msgspec.structs.replace(one, message=one.message + say(lang, "live.called-in", list=listed))
+
+
+def _advised(one: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
+    there = [wait for wait in waits if wait.inside and (wait.path, wait.line) == (one.path, one.span.line)]
+    known = list(dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == one.subject))
+    if not known:
+        return one
+    sign = say(lang, "live.sentences")
+    why = sign.join(dict.fromkeys(text for text, _ in known[:_LISTED]))
+    fix = sign.join(dict.fromkeys(text for _, text in known[:_LISTED]))
+    return msgspec.structs.replace(one, why=sign.join((why, one.why)), fix=Fix(fix))

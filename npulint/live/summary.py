@@ -1,0 +1,120 @@
+"""The summary of a recorded step for reports, from the evaluated graph and the course of its last step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint.assemble.graph.torch.operators import JudgedOperator, Operators
+from npulint.assemble.graph.torch.syncs import library_lines
+from npulint.assemble.graph.torch.syncs import syncs as waiting
+from npulint.data.chip_memory import chip_memory
+from npulint.facts.graph import Graph
+from npulint.lazy_regex import lazy_compile
+from npulint.live.course import Course
+from npulint.step_summary import (
+    CLASSES,
+    PLACES,
+    StepMemory,
+    StepPicture,
+    StepShape,
+    StepStretch,
+)
+
+_ASSUMED = "910B"  # the chip of most servers, if nothing specifies one
+_TIGHT = 0.85  # of the memory: the rest is for workspaces, communication buffers and fragments
+_STRETCHES = 400
+_WAITS = 200  # per stretch
+
+_COPIES = lazy_compile(r"aten\.(?:_to_copy|copy_|as_strided|view|_unsafe_view|t|transpose|expand|detach|alias)\b")
+
+_Key = tuple[str, int, str, str]
+
+
+def memory(course: Course, soc: str) -> StepMemory | None:
+    """The memory of a recorded run on the chip `soc` (empty: not specified); None if it was not followed."""
+    if len(course.peak) != len(CLASSES) or not any(course.peak):
+        return None
+    parameters, gradients, optimizer, activations, other = course.peak
+    found = StepMemory(
+        sum(course.peak),
+        parameters,
+        gradients,
+        optimizer,
+        activations,
+        other,
+        kept=course.kept,
+        chip=soc or _ASSUMED,
+        assumed=not soc,
+    )
+    chip = chip_memory(found.chip)
+    if chip is None:
+        return found
+    room = chip.capacity
+    fits = "no" if found.peak > room else "tight" if found.peak > _TIGHT * room else "yes"
+    return msgspec.structs.replace(found, capacity=room, fits=fits, source=chip.source)
+
+
+def changed_shapes(found: Operators) -> list[StepShape]:
+    """The operators whose shapes changed between steps, the first of each line, in the order of execution."""
+    rows: dict[tuple[str, int], StepShape] = {}
+    for one in found.judged:
+        later = one.node.attrs.get("later", ())
+        if not later:
+            continue
+        path, line = _shown(found, one)
+        inside = " ".join(library_lines(one.node)[:1])
+        shapes = tuple(tuple(map(int, shape)) for shape in later)
+        known = rows.get((path, line), StepShape(one.node.op, shapes, path, line, inside, others=-1))
+        if _COPIES.match(known.name):
+            known = msgspec.structs.replace(known, name=one.node.op, shapes=shapes, inside=inside)
+        rows[path, line] = msgspec.structs.replace(known, others=known.others + 1)
+    return list(rows.values())
+
+
+def picture(found: Operators, graph: Graph, course: Course) -> StepPicture | None:
+    """The last step as stretches of operators; None if its order was not recorded."""
+    judged = {id(one.node): one for one in found.judged}
+    nodes = graph.bodies[0].nodes
+    ran = [judged.get(id(nodes[number])) if 0 <= number < len(nodes) else None for number in course.sequence]
+    if not any(ran):
+        return None
+    waits = {id(node) for node, _ in waiting(found.view)}
+    stretches: list[StepStretch] = []
+    for detail in (2, 1, 0):  # lines, functions, files
+        stretches = list(_stretches(found, ran, waits, detail))
+        if len(stretches) <= _STRETCHES:
+            break
+    return StepPicture(len(ran), tuple(stretches[:_STRETCHES]), course.memory)
+
+
+def _stretches(
+    found: Operators, ran: Sequence[JudgedOperator | None], waits: set[int], detail: int
+) -> Iterator[StepStretch]:
+    begin, held, runs, marks = 0, None, dict[str, int](), list[int]()
+    for number, one in enumerate(ran):
+        if one is None:
+            continue
+        key = _key(found, one, detail)
+        if key != held:
+            if held is not None:
+                yield StepStretch(*held, begin, number, runs, tuple(marks[:_WAITS]))
+            begin, held, runs, marks = number, key, {}, []
+        word = "cpu" if one.computed else PLACES.get(one.word, one.word)
+        runs[word] = runs.get(word, 0) + 1
+        if id(one.node) in waits:
+            marks.append(number)
+    if held is not None:
+        yield StepStretch(*held, begin, len(ran), runs, tuple(marks[:_WAITS]))
+
+
+def _key(found: Operators, one: JudgedOperator, detail: int) -> _Key:
+    path, line = _shown(found, one)
+    function = one.node.frames[-1].function if one.node.frames and detail else ""
+    return path, line if detail == 2 else 0, function, one.node.phase or "forward"
+
+
+def _shown(found: Operators, one: JudgedOperator) -> tuple[str, int]:
+    path, span = one.place
+    return ("", 0) if path == found.view.path else (path, span.line)

@@ -1,0 +1,60 @@
+"""A recorded step: a picture of its operators and of its memory, and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from npulint.report.document.html import markup
+from npulint.report.document.model import Cell, PlaceCell, Table
+from npulint.report.html.markup import escape_html, section
+from npulint.report.html.page import Page
+from npulint.report.html.stepped import memory_curve, order
+from npulint.report.step.tables import tables
+from npulint.step_summary import StepSummary
+from npulint.texts import say
+
+_Lines = dict[tuple[str, int], PlaceCell]
+
+
+def step(page: Page, found: StepSummary) -> str:
+    """The section about the recorded step."""
+    lang, lines = page.lang, findings_by_line(page)
+    drawn = []
+    if found.picture is not None:
+        drawn = [order(page, found.picture, lines)]
+        if found.picture.memory:
+            drawn.append(memory_curve(found.picture, lang))
+    panels = "".join(f'<div class="panel">{one}</div>' for one in drawn)
+    parts = [
+        f'<div class="panels stepped">{panels}</div>' if panels else "",
+        *(f'<div class="panel tabled">{_table(page, one, lines)}</div>' for one in tables(found, lang)),
+        *(f"<p>{escape_html(say(lang, 'live.note', text=note))}</p>" for note in found.notes),
+        f"<p>{escape_html(found.ended)}</p>" if found.ended else "",
+    ]
+    return section("step", say(lang, "step.title"), "\n".join(filter(None, parts)))
+
+
+def findings_by_line(page: Page) -> _Lines:
+    """The places of displayed findings by line, so that other places there can be linked to them."""
+    found: _Lines = {}
+    for _, one in page.numbered():
+        found.setdefault((one.path, one.span.line), PlaceCell(one.path, one.span, code=one.code))
+    return found
+
+
+def _table(page: Page, table: Table, lines: _Lines) -> str:
+    rows = [[_linked(cell, lines) for cell in row] for row in table.rows]
+    if not rows:
+        note = f' <span class="muted">{escape_html(table.note)}</span>' if table.note else ""
+        return f"<p>{escape_html(table.title)}{note}</p>"
+    return markup(page, msgspec.structs.replace(table, rows=rows))
+
+
+def _linked(cell: Cell, lines: _Lines) -> Cell:
+    if isinstance(cell, PlaceCell):
+        return lines.get((cell.path, cell.span.line), cell)
+    if isinstance(cell, Sequence) and not isinstance(cell, str):
+        return [lines.get((one.path, one.span.line), one) if isinstance(one, PlaceCell) else one for one in cell]
+    return cell

@@ -1,0 +1,1 @@
+"""Reports of a recorded step: tables, the JSON record, and words."""
