@@ -34,7 +34,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
     """Print the reports of a trial and return the exit code: 2 if nothing was seen. `near` is the path whose project
     is checked. `explained`: with the differences between run and source check."""
     lang, ended = settings.language(), outcome.ended
-    how = f"{_how(ended, lang)}."
+    how = _sentences((_how(ended, lang),), lang)
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
@@ -82,9 +82,7 @@ def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings
     lines = {os.path.realpath(path): frozenset(numbers) for path, numbers in ended.lines.items()}
     run = Run(live.step, lines, ended.place if ended.how == "error" else "", result.findings)
     step = joined_step(run, static, kept, catalogue, explained, lang)
-    step = msgspec.structs.replace(
-        step, ended=("" if lang == "zh" else " ").join((*try_notes(ended, lang), f"{_how(ended, lang)}."))
-    )
+    step = msgspec.structs.replace(step, ended=_sentences((*try_notes(ended, lang), _how(ended, lang)), lang))
     ordered = sorted(kept, key=lambda one: (one.path, one.span, one.code))
     return msgspec.structs.replace(result, findings=ordered, step=step)
 
@@ -94,3 +92,7 @@ def _how(ended: Ended, lang: str) -> str:
     key = "unjudged" if ended.unjudged else key
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
     return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)
+
+
+def _sentences(texts: Sequence[str], lang: str) -> str:
+    return "".join(f"{text}。" for text in texts) if lang == "zh" else " ".join(f"{text}." for text in texts)
