@@ -31,24 +31,25 @@ _STEPS, _SECONDS = 3, 300
 _SHARE = 0.75  # of the memory of the machine
 _MOST = 40  # rows of the table of static findings
 CANNOT = 2
+"""The exit code if nothing was seen."""
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
     """Run the program, report, and return the exit code: 2 if nothing was seen. Raises `ConfigError`, or `NpulintError`
     for a program that cannot be started."""
     program, *arguments = words
-    near = _near(program, bool(options.get("module")), lang)
+    near = near_path(program, bool(options.get("module")), lang)
     settings = load([near], options, host.environ)
     settings = _targeted(settings, near)
-    order = _order(program, arguments, options, settings)
-    trial = Trial(order, _python(options), os.getcwd(), settings.target.get("torch", ""), settings.language())
+    order = order_of(program, arguments, options, settings)
+    trial = Trial(order, interpreter(options), os.getcwd(), settings.target.get("torch", ""), settings.language())
     values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
     host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
     outcome = run_trial(trial)
     return _reported(outcome, settings, host, near, program)
 
 
-def _near(program: str, module: bool, lang: str) -> str:
+def near_path(program: str, module: bool, lang: str) -> str:
     """The path whose project and configuration apply."""
     if module:
         return "."
@@ -63,7 +64,8 @@ def _targeted(settings: Settings, near: str) -> Settings:
     return msgspec.structs.replace(settings, target={**settings.target, "torch": declared}) if declared else settings
 
 
-def _order(program: str, arguments: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
+def order_of(program: str, arguments: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
+    """What to run, and its limits."""
     lang = settings.language()
     return Order(
         program,
@@ -94,7 +96,8 @@ def _memory() -> int:
         return 0
 
 
-def _python(options: dict[str, list[str] | bool]) -> str:
+def interpreter(options: dict[str, list[str] | bool]) -> str:
+    """The interpreter to run the program with."""
     given = options.get("python")
     if not isinstance(given, list):
         return sys.executable
@@ -107,7 +110,7 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
-        host.warn(f"{_how(ended, lang)}.")
+        host.warn(f"{how_ended(ended, lang)}.")
         host.warn(say(lang, "error", text=say(lang, "try.nothing")))
         return CANNOT
     live = judged(
@@ -123,9 +126,9 @@ def _reported(outcome: Outcome, settings: Settings, host: Host, near: str, progr
         blocks = [*operator_table(live.operators, lang, settings.verbose), *sync_table(live.syncs, live.steps, lang)]
         blocks += [say(lang, "live.note", text=note) for note in live.notes]
         blocks += static_table(static.findings, result.findings, ended, lang)
-        host.write("\n\n".join(["", *blocks, f"{_how(ended, lang)}."]).removeprefix("\n") + "\n")
+        host.write("\n\n".join(["", *blocks, f"{how_ended(ended, lang)}."]).removeprefix("\n") + "\n")
     else:
-        for line in (*live.notes, f"{_how(ended, lang)}."):
+        for line in (*live.notes, f"{how_ended(ended, lang)}."):
             host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
     return code or (CANNOT if unfinished else 0)
@@ -172,7 +175,8 @@ def _stopped(one: Finding, ended: Ended) -> bool:
     return bool(path) and os.path.realpath(local(one.path)) == os.path.realpath(path) and line == str(one.span.line)
 
 
-def _how(ended: Ended, lang: str) -> str:
+def how_ended(ended: Ended, lang: str) -> str:
+    """How the program ended, in a sentence without its full stop."""
     key = "other" if ended.how == "error" and not ended.known else ended.how
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
     return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)

@@ -20,8 +20,8 @@ from npulint.fakes.scratch import Scratch
 from npulint.read.graph.torch.recorded import read_recorded
 from npulint.texts import say
 
-_GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
-_GRACE = 20  # seconds beyond the limit until a process that does not end is killed
+GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
+GRACE = 20  # seconds beyond the limit until a process that does not end is killed
 _VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -63,14 +63,14 @@ def run_trial(trial: Trial) -> Outcome:
         for folder in (record, os.path.join(base, "tmp")):
             os.makedirs(folder)
         with open(os.path.join(record, ORDER), "wb") as file:
-            file.write(msgspec.json.encode(_moved(trial.order, scratch)))
+            file.write(msgspec.json.encode(moved_order(trial.order, scratch)))
         code = _process(trial, base, scratch.copy, record)
         return _outcome(record, scratch, code, trial)
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
 
-def _moved(order: Order, scratch: Scratch) -> Order:
+def moved_order(order: Order, scratch: Scratch) -> Order:
     """The order with the script in the copy."""
     if order.module:
         return order
@@ -82,15 +82,15 @@ def _moved(order: Order, scratch: Scratch) -> Order:
 def _process(trial: Trial, base: str, work: str, record: str) -> int:
     """Run the process until it ends; returns its exit code."""
     command = [trial.python, "-m", "npulint.fakes.torch.trial", record]
-    with _limited(command, work, _variables(trial, base)) as process:
+    with limited(command, work, _variables(trial, base)) as process:
         try:
-            return process.wait(trial.order.seconds + _GRACE)
+            return process.wait(trial.order.seconds + GRACE)
         except subprocess.TimeoutExpired:
             return -signal.SIGKILL
 
 
 @contextmanager
-def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a session of its own, which is ended with all that it started."""
     try:
         process = subprocess.Popen(
@@ -110,7 +110,7 @@ def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iter
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
     found = {**_JOB, **environment("torch"), **_VARIABLES}
-    found["PYTHONPATH"] = os.pathsep.join((_GUARDS, found["PYTHONPATH"]))
+    found["PYTHONPATH"] = os.pathsep.join((GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
     return {**found, RELEASE: trial.release} if trial.release else found

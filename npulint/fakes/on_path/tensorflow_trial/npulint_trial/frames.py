@@ -1,0 +1,65 @@
+"""The lines of the user's code in stacks of calls."""
+
+import os
+import sysconfig
+import traceback
+
+FAKES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+"""The folder of everything that npulint puts on the path of a program."""
+
+_PYTHON = tuple(
+    {os.path.join(path, "") for path in map(sysconfig.get_path, ("stdlib", "platstdlib", "scripts")) if path}
+    | {os.path.join(os.path.realpath(path), "") for path in map(sysconfig.get_path, ("stdlib", "platstdlib")) if path}
+)
+_INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_known = {}
+
+
+def is_own(path):
+    """Whether a file is the user's code: neither of Python, nor installed, nor of npulint."""
+    if path not in _known:
+        other = path.startswith(("<", FAKES, *_PYTHON)) or any(part in path for part in _INSTALLED)
+        _known[path] = not other and "__autograph_generated_file" not in path
+    return _known[path]
+
+
+def own_frames(stack):
+    """The user's frames of a stack of (path, line, function), outermost first, as absolute paths."""
+    return [[os.path.abspath(path), line, function] for path, line, function in stack if is_own(path)]
+
+
+def of_traceback(error):
+    """All frames of an exception, outermost first."""
+    found = []
+    inner = error.__traceback__
+    while inner is not None:
+        code = inner.tb_frame.f_code
+        found.append((code.co_filename, inner.tb_lineno, code.co_name))
+        inner = inner.tb_next
+    return found
+
+
+def caller():
+    """The user's frames of the running code, outermost first."""
+    found = []
+    for frame, line in traceback.walk_stack(None):
+        code = frame.f_code
+        if is_own(code.co_filename):
+            found.append([os.path.abspath(code.co_filename), line, code.co_name])
+    return found[::-1]
+
+
+def of_operation(operation):
+    """The stack that created an operation. TensorFlow 1.15 has tuples, 2 objects; operations made in C++ have none."""
+    try:
+        entries = operation.traceback or ()
+    except (AttributeError, KeyError, IndexError):
+        return []
+    found = []
+    for entry in entries:
+        if isinstance(entry, tuple):
+            path, line, function = entry[:3]
+        else:
+            path, line, function = entry.filename, entry.lineno, entry.name
+        found.append((str(path), int(line or 0), str(function)))
+    return found

@@ -1,0 +1,26 @@
+"""What differs on an NPU server from any other machine: it has no GPU, and what needs one is not installed."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+
+_MISSING = frozenset("horovod nvidia pycuda pynvml cupy byteps tensorrt nvtabular".split())
+
+
+class _Missing(importlib.abc.MetaPathFinder):
+    """Refuses libraries for GPUs that may be installed here."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        """Raise as Python does for a module that is not installed; the guards have no such modules."""
+        if fullname.partition(".")[0] in _MISSING:
+            raise ModuleNotFoundError("No module named %r" % fullname, name=fullname)
+        return None
+
+
+def prepare(tensorflow):
+    """Make this process one of an NPU server."""
+    sys.meta_path.insert(0, _Missing())
+    for owner in (tensorflow.test, getattr(getattr(tensorflow.compat, "v1", None), "test", None)):
+        for name in ("is_built_with_cuda", "is_built_with_gpu_support", "is_built_with_rocm"):
+            if owner is not None and hasattr(owner, name):
+                setattr(owner, name, lambda: False)
