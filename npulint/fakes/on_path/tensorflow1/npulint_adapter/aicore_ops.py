@@ -3,7 +3,7 @@
 import math
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 
 from npulint_adapter import ops
 

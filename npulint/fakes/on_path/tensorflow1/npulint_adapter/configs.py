@@ -20,7 +20,7 @@ def _uses(owner):
     for name, option in options.RUN_CONFIG.items():
         before, _, last = name.rpartition(".")
         use = option["uses"]["run_config"]
-        if before == owner and not use.get("until"):
+        if before == owner and (options.ABSENT or not use.get("until")):
             found[last] = use
     return dict(sorted(found.items(), key=lambda one: (one[1].get("position", -1) < 0, one[1].get("position", -1))))
 
