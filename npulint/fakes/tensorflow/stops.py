@@ -59,19 +59,22 @@ def stops_graph(report: Report, version: str, static: Sequence[Finding], places:
     """A graph of the places where the program stopped or went on otherwise than it is written; None without any.
     `static` are the findings of the source check and `places` the files of their paths: a refused option is reported
     where it is set, which may be far from the session that refuses it."""
-    nodes = [_remark(one) for one in report.remarks]
+    nodes = [_remark(one, static, places) for one in report.remarks]
     failure = report.error
     reason = None if failure is None else reason_of(failure)
     if failure is not None and reason is not None:
         frames = frames_of(failure, reason)
         if reason == "option":
-            frames = (*frames, *_set_at(failure, static, places))
+            frames = (*frames, *_set_at(failure.text, static, places))
         nodes.append(_node(reason, printed(failure), frames))
     return Graph("live_tensorflow", [Body("", nodes)], version) if nodes else None
 
 
-def _remark(one: Remark) -> Node:
-    return _node(one.reason, one.text, [NodeFrame(*frame) for frame in one.frames])
+def _remark(one: Remark, static: Sequence[Finding], places: dict[str, str]) -> Node:
+    frames = [NodeFrame(*frame) for frame in one.frames]
+    if one.reason == "option_ignored":
+        frames += _set_at(one.text, static, places)
+    return _node(one.reason, one.text, frames)
 
 
 def _node(reason: str, text: str, frames: Iterable[NodeFrame]) -> Node:
@@ -79,9 +82,9 @@ def _node(reason: str, text: str, frames: Iterable[NodeFrame]) -> Node:
     return Node("stop", STOP, attrs=attrs, frames=tuple(frames))
 
 
-def _set_at(failure: Failure, static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
+def _set_at(text: str, static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
     """Where the refused option is set, if the source check reports one option of that name."""
-    words = set(_WORD.findall(failure.text))
+    words = set(_WORD.findall(text))
     found = {
         (one.path, one.span.line)
         for one in static

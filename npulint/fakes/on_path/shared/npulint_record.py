@@ -24,12 +24,20 @@ def found(kind):
     return list(_found.get(kind, ()))
 
 
-def remark(reason, text=""):
-    """Note that the program goes on here, but not as it is written: on the same line once."""
-    stack = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_stack(None)]
-    entry = {"reason": reason, "text": text, "frames": stack[::-1]}
+def stack():
+    """The running code as (path, line, function), outermost first."""
+    found = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_stack(None)]
+    return found[::-1]
+
+
+def remark(reason, text="", stack=None):
+    """Note that the program goes on here, or at `stack`, but not as it is written: on the same line once."""
+    entry = {"reason": reason, "text": text, "frames": stack or _here()}
     if entry not in found("remarks"):
         add("remarks", entry)
+
+
+_here = stack
 
 
 def count(kind, name):

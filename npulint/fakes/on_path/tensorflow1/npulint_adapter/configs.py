@@ -1,11 +1,10 @@
 """The configuration classes of the adapter for Estimators."""
 
-from enum import Enum
-
 import npulint_record as record
 from tensorflow.python.estimator import run_config as run_config_lib
 
 from npulint_adapter import options
+from npulint_adapter.scopes import NpuExecutePlacement  # noqa: F401  a name of the module
 from npulint_adapter.sessions import decorator_tf_session  # noqa: F401  a name of the module
 
 _OF_TENSORFLOW = (
@@ -87,15 +86,6 @@ class ExperimentalConfig(_Config):
 
 class DynamicInputConfig(_Config):
     pass
-
-
-class NpuExecutePlacement(Enum):
-    ALL = "all"
-    CUBE = "cube"
-    VECTOR = "vector"
-    TAISHAN = "taishan"
-    DVPP = "dvpp"
-    HOST = "host"
 
 
 class NPURunConfig(run_config_lib.RunConfig):

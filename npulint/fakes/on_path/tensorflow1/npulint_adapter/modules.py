@@ -70,6 +70,14 @@ class Adapter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 name = name.rpartition(".")[0]
                 self._packages.add(name)
 
+    def names(self):
+        """The modules that it has."""
+        return frozenset(self._modules)
+
+    def packages(self):
+        """Those that have others below them."""
+        return frozenset(self._packages)
+
     def fill(self, namespace, module):
         """Put the names of a module into its namespace."""
         for listed in self._spelled(module):

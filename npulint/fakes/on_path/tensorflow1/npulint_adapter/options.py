@@ -4,6 +4,8 @@ import json
 import os
 import re
 
+import npulint_record as record
+
 _DATA = os.path.join(os.path.dirname(__file__), *[os.pardir] * 4, "data")
 _FIELDS = {"s": "a text (.s)", "i": "an integer (.i)", "b": "a truth value (.b)"}
 
@@ -38,22 +40,31 @@ GONE = ("removed", "dead")
 
 
 def session_values(entry):
-    """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a key that the adapter does not know, a
-    member of the wrong type and a value that it refuses."""
+    """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a value that the adapter refuses, and for
+    what it ignores: a key that it does not know, and a member of another type."""
     found = {}
     for key, value in entry.parameter_map.items():
         option = SESSION_KEYS.get(key)
         if option is None or option["status"] == "removed":
-            raise ValueError(f"NpuOptimizer: the adapter knows no option {key!r}")
+            _ignored(f"NpuOptimizer: the adapter knows no option {key!r}")
+            continue
         field = value.WhichOneof("value")
         wanted = option.get("field", "")
         if wanted and field != wanted:
-            raise ValueError(f"NpuOptimizer: {key} is {_FIELDS[wanted]}, not .{field}")
+            _ignored(f"NpuOptimizer: {key} is {_FIELDS[wanted]}, not .{field}")
+            continue
         plain = getattr(value, field)
         plain = plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
         check(key, plain, option["uses"]["session_key"])
         found[key] = plain
     return found
+
+
+def _ignored(text):
+    """The adapter goes on without such an option; so does a trial."""
+    if "NPULINT_TRIAL_FOLDER" not in os.environ:
+        raise ValueError(text)
+    record.remark("option_ignored", text)
 
 
 def check(name, value, use):

@@ -7,6 +7,7 @@ import runpy
 import sys
 import traceback
 
+from npulint_trial.frames import FAKES
 from npulint_trial.program import Program
 
 
@@ -41,11 +42,12 @@ def _prepare(program):
         traceback.print_exc()
         program.finish("missing")
     program.version = str(tensorflow.__version__)
-    fakes = "tensorflow1" if program.version.startswith("1.") else "tensorflow2"
-    where = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), fakes)
-    sys.path.insert(1, where)
-    os.environ["PYTHONPATH"] = os.pathsep.join((where, os.environ.get("PYTHONPATH", "")))
-    importlib.import_module("npulint_trial.server").prepare(tensorflow)
+    older = program.version.startswith("1.")
+    names = ["tensorflow1"] if older else ["tensorflow2", "tensorflow1"]  # the second one uses the first
+    paths = [os.path.join(FAKES, name) for name in names]
+    sys.path[1:1] = paths
+    os.environ["PYTHONPATH"] = os.pathsep.join((*paths, os.environ.get("PYTHONPATH", "")))
+    importlib.import_module("npulint_trial.server").prepare(tensorflow, older)
     importlib.import_module("npulint_trial.saving").redirect(tensorflow)
     importlib.import_module("npulint_trial.sessions").Sessions(program)
     importlib.import_module("npulint_trial.functions").Functions(program)

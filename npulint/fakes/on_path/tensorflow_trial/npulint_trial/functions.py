@@ -4,6 +4,7 @@ import importlib
 import threading
 import time
 
+import npulint_record
 from tensorflow.python.eager import backprop, context
 
 from npulint_trial import frames, graphs
@@ -18,6 +19,7 @@ _FUNCTIONS = (
     "tensorflow.python.eager.polymorphic_function.polymorphic_function",
     "tensorflow.python.eager.def_function",
 )
+_INITIAL = "initialize_variables"  # what TensorFlow runs within the first call of a function
 _UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
 
 
@@ -27,6 +29,7 @@ class Functions:
     def __init__(self, program):
         self._program = program
         self._inside = threading.local()
+        self._running = []  # functions, of all threads: operations in Python run in others
         self._concrete = {}
         self._wrap_functions()
         self._wrap_concrete()
@@ -51,32 +54,32 @@ class Functions:
     def _wrap_concrete(self):
         owner = _first(_CONCRETE, "ConcreteFunction")
         original = owner._call_flat
-        watch, inside = self._watched, self._inside
+        watch, running = self._watched, self._running
 
         def call(self, *args, **kwargs):
-            if getattr(inside, "running", False) or not context.executing_eagerly():
+            if running or not context.executing_eagerly() or _INITIAL in self.graph.name:
                 return original(self, *args, **kwargs)
-            inside.running = True
+            running.append(self)
             try:
                 return watch(self, args, lambda: original(self, *args, **kwargs))
             finally:
-                inside.running = False
+                running.pop()
 
         owner._call_flat = call
 
     def _wrap_gradients(self):
         original = backprop.GradientTape.gradient
-        program, inside = self._program, self._inside
+        program, running = self._program, self._running
 
         def gradient(self, *args, **kwargs):
             program.differentiates = True
-            if not context.executing_eagerly() or getattr(inside, "running", False):
+            if running or not context.executing_eagerly():
                 return original(self, *args, **kwargs)
             own = frames.caller()
             place = own[-1][:2] if own else None
-            run = program.before(
-                ("tape", tuple(place or ())), lambda: Run("eager", "GradientTape.gradient", True, False, place)
-            )
+            key = ("tape", *(place or ()))
+            run = program.before(key, lambda: Run("eager", "GradientTape.gradient", True, False, place))
+            npulint_record.remark("eager")
             started = time.time()
             try:
                 return original(self, *args, **kwargs)
@@ -109,6 +112,8 @@ class Functions:
         run = _FunctionRun("function", _named(owner, concrete), _trains(concrete), _npu(), own[-1][:2] if own else None)
         run.latest = latest
         run.graph = self._program.keep(lambda folder, name: _write(folder, name, latest[0]))
+        if run.trains and not run.npu:
+            npulint_record.remark("adapter_unused")
         return run
 
 

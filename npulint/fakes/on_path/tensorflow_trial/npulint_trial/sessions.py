@@ -2,6 +2,7 @@
 
 import time
 
+import npulint_record
 from tensorflow.python.client import session
 from tensorflow.python.ops import gradients_util
 
@@ -22,9 +23,21 @@ class Sessions:
         self._program = program
         self._graphs = {}
         self._fetched = {}
+        self._created = {}
+        self._wrap_creation()
         self._wrap_runs()
         self._wrap_callables()
         _after(gradients_util, "_GradientsHelper", lambda: setattr(program, "differentiates", True))
+
+    def _wrap_creation(self):
+        original = session.BaseSession.__init__
+        created = self._created
+
+        def create(self, *args, **kwargs):
+            created[id(self)] = npulint_record.stack()
+            original(self, *args, **kwargs)
+
+        session.BaseSession.__init__ = create
 
     def _wrap_runs(self):
         original = session.BaseSession._do_run
@@ -81,6 +94,8 @@ class Sessions:
         run = Run("session", _titled(names), trains(graph, reached), npu, own[-1][:2] if own else None)
         run.graph = self._graphs[id(graph)][1]
         run.fetches = names[:64]
+        if run.trains and not npu:
+            npulint_record.remark("adapter_unused", stack=self._created.get(id(running)))
         return run
 
 
