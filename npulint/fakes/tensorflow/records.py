@@ -104,7 +104,8 @@ def read_graphs(folder: str, report: Report, scratch: Scratch) -> dict[str, Grap
         path = os.path.join(folder, name)
         if os.path.isfile(f"{path}.json") and os.path.isfile(f"{path}.pb"):
             try:
-                found[name] = _graph(path, report.version, scratch)
+                feeds = [run.feeds for run in report.runs if run.graph == name and run.kind == "session"]
+                found[name] = _fed(_graph(path, report.version, scratch), feeds)
             except (GraphError, msgspec.DecodeError) as error:
                 report.missed.append(str(error))
     return found
@@ -119,6 +120,28 @@ def _graph(path: str, version: str, scratch: Scratch) -> Graph:
     if written.fetched:
         bodies = [_fetched(body, written.fetched) if not body.name else body for body in bodies]
     return Graph("live_tensorflow", bodies, version)
+
+
+def _fed(graph: Graph, feeds: Sequence[Mapping[str, list[list[int]]]]) -> Graph:
+    """The graph with the sizes that placeholders were always fed with, except of the first dimension: the last batch
+    may be smaller."""
+    shapes: dict[str, set[tuple[int, ...]]] = {}
+    for one in feeds:
+        for name, given in one.items():
+            shapes.setdefault(_producer(name), set()).update(tuple(shape[1:]) for shape in given)
+    always = {name: next(iter(given)) for name, given in shapes.items() if len(given) == 1}
+    main = [_sized(node, always[node.name]) if node.name in always else node for node in graph.bodies[0].nodes]
+    bodies = [msgspec.structs.replace(graph.bodies[0], nodes=main), *graph.bodies[1:]]
+    return msgspec.structs.replace(graph, bodies=bodies)
+
+
+def _sized(node: Node, sizes: tuple[int, ...]) -> Node:
+    """The node with these sizes after the first one where its shape leaves them open."""
+    shape = node.attrs.get("shape")
+    if not isinstance(shape, list) or len(shape) != len(sizes) + 1:
+        return node
+    known = [shape[0], *(fed if size == -1 else size for size, fed in zip(shape[1:], sizes, strict=True))]
+    return msgspec.structs.replace(node, attrs={**node.attrs, "shape": known})
 
 
 def _traced(body: Body, numbers: Mapping[str, int], stacks: Sequence[tuple[NodeFrame, ...]]) -> Body:

@@ -16,6 +16,7 @@ from npulint.facts.graph import Graph
 from npulint.fakes.launch import RECORD, read_record
 from npulint.fakes.orders import Order
 from npulint.fakes.scratch import Scratch
+from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Report, read_graphs, read_report
 from npulint.fakes.trial import GRACE, GUARDS, limited, moved_order
 from npulint.texts import say
@@ -93,10 +94,20 @@ def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]
         "NPULINT_TRIAL_FOLDER": base,
         "TMPDIR": os.path.join(base, "tmp"),
         "NPULINT_FAKE_LOOP": str(trial.order.steps),
-        "NPULINT_FAKE_ADAPTER": trial.adapter,
-        "NPULINT_FAKE_CANN": trial.cann,
+        "NPULINT_FAKE_ABSENT": _absent(trial, record),
         RECORD: os.path.join(record, _OPTIONS),
     }
+
+
+def _absent(trial: TensorFlowTrial, record: str) -> str:
+    """The file that says what the declared release does not have; empty if none is declared."""
+    found = absent_from(trial.adapter, trial.cann)
+    if found is None:
+        return ""
+    path = os.path.join(record, "absent.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(found, file)
+    return path
 
 
 def _outcome(record: str, scratch: Scratch, code: int, trial: TensorFlowTrial) -> TensorFlowOutcome:

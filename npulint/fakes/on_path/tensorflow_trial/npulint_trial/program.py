@@ -16,7 +16,8 @@ _GRAPHS = 12  # that are written
 
 
 class Run:
-    """What was run again and again: a set of fetches, or a function. `trains`: it updates variables with gradients."""
+    """What was run again and again: a set of fetches, or a function. `trains`: it updates variables with gradients;
+    `group` is the same for runs that update the same variables, which a loop may have fetch more or less."""
 
     def __init__(self, kind, name, trains, npu, place):
         self.kind = kind
@@ -24,6 +25,7 @@ class Run:
         self.trains = trains
         self.npu = npu
         self.place = place
+        self.group = self
         self.count = 0
         self.seconds = 0.0
         self.traces = 0
@@ -39,7 +41,9 @@ class Run:
 
     def plain(self):
         """The run as JSON can hold it."""
-        return dict(vars(self), seconds=round(self.seconds, 6))
+        found = dict(vars(self), seconds=round(self.seconds, 6))
+        del found["group"]
+        return found
 
 
 class Program:
@@ -61,7 +65,15 @@ class Program:
     @property
     def steps(self):
         """Steps of what was trained most often."""
-        return max((one.count for one in self.runs.values() if one.trains), default=0)
+        return max(self._made().values(), default=0)
+
+    def _made(self):
+        """The training steps of each group."""
+        found = {}
+        for one in list(self.runs.values()):
+            if one.trains:
+                found[one.group] = found.get(one.group, 0) + one.count
+        return found
 
     def start(self, seconds):
         """Follow the lines of the program, and end it after this many seconds."""
@@ -78,7 +90,7 @@ class Program:
         run = self.runs[key]
         if self.steps >= self._steps:
             self._further += 1
-            if (run.trains and run.count >= self._steps) or self._further > _FURTHER:
+            if (run.trains and self._made().get(run.group, 0) >= self._steps) or self._further > _FURTHER:
                 self.finish("steps")
         if not run.trains and run.count >= self._steps * (_IDLE if self.differentiates else 1):
             self.finish("runs")

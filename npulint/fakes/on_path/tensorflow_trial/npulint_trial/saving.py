@@ -15,12 +15,11 @@ _WRITING = (
 ).split()
 _DELETING = "DeleteFile DeleteRecursively".split()
 _OF_TWO = "CopyFile RenameFile".split()
-_NATIVE = (
-    "tensorflow.python.pywrap_tensorflow",
-    "tensorflow.python.lib.io._pywrap_file_io",
-    "tensorflow.python._pywrap_file_io",
-    "tensorflow.python.client._pywrap_events_writer",
-    "tensorflow.python._pywrap_events_writer",
+_NATIVE = (  # a module of TensorFlow, and its name of the module in C that writes
+    ("tensorflow.python.lib.io.file_io", "pywrap_tensorflow"),
+    ("tensorflow.python.lib.io.file_io", "_pywrap_file_io"),
+    ("tensorflow.python.summary.writer.event_file_writer", "pywrap_tensorflow"),
+    ("tensorflow.python.summary.writer.event_file_writer", "_pywrap_events_writer"),
 )
 _SAVERS = (  # module, class, and methods whose first argument is a path
     ("tensorflow.python.training.saver", "Saver", ("save", "restore"), 2),
@@ -32,8 +31,8 @@ _SAVERS = (  # module, class, and methods whose first argument is a path
 
 def redirect(tensorflow):
     """Have TensorFlow write into the scratch folder only."""
-    for name in _NATIVE:
-        module = _loaded(name)
+    native = {id(one): one for one in (getattr(_loaded(user), name, None) for user, name in _NATIVE)}
+    for module in native.values():
         for names, work in ((_READING, _read), (_WRITING, _write), (_DELETING, _delete), (_OF_TWO, _two)):
             for one in names if module is not None else ():
                 if hasattr(module, one):

@@ -91,7 +91,9 @@ class Sessions:
         npu = bool(getattr(running, "_recorded", {}).get("npu"))
         reached = closure(graph, names)
         own = frames.caller()
-        run = Run("session", _titled(names), trains(graph, reached), npu, own[-1][:2] if own else None)
+        updated = updates(graph, reached)
+        run = Run("session", _titled(names), bool(updated), npu, own[-1][:2] if own else None)
+        run.group = (id(graph), updated)
         run.graph = self._graphs[id(graph)][1]
         run.fetches = names[:64]
         if run.trains and not npu:
@@ -137,15 +139,18 @@ def closure(graph, names):
     return found
 
 
-def trains(graph, operations):
-    """Whether operations update variables with gradients."""
-    if any(one.type.startswith(_UPDATES) for one in operations):
-        return True
-    if any(one.type in _CALLS for one in operations) and _inner_updates(graph):
-        return True
+def updates(graph, operations):
+    """The operations among these that update variables with gradients: none where nothing is trained."""
+    found = {one.name for one in operations if one.type.startswith(_UPDATES)}
+    if not found and any(one.type in _CALLS for one in operations) and _inner_updates(graph):
+        found = {one.name for one in operations if one.type in _CALLS}
     gradients = {one.name for one in operations if _of_gradients(one.name)}
-    stores = [one for one in operations if one.type.startswith(_STORES)] if gradients else []
-    return any(not gradients.isdisjoint(two.name for two in closure(graph, [one.name])) for one in stores)
+    if not found and gradients:
+        stores = [one for one in operations if one.type.startswith(_STORES)]
+        found = {
+            one.name for one in stores if not gradients.isdisjoint(two.name for two in closure(graph, [one.name]))
+        }
+    return frozenset(found)
 
 
 def _inner_updates(graph):
