@@ -131,20 +131,17 @@ _FAULTS_1 = {  # program, and the check that reports the line with the mark
     ),
     "field of an option": (_BRIDGE + _GRAPH + _CONFIG.replace('.s = b"allow_mix_precision"', ".b = True  # here")
                            + _LOOP, "NPU1107"),
-    "name of the adapter": (_BRIDGE + "npu_tf_optimiser = tools = NPUDistributedOptimiser  # here\n" + _GRAPH, ""),
-    "module of the adapter": ("import npu_bridge.estimator.npu.npu_lstm  # here\n" + _GRAPH, "NPU11A1"),
+    "name of the adapter": ("from npu_bridge.npu_init import NPUDistributedOptimiser  # here\n" + _GRAPH, "NPU11A1"),
+    "module of the adapter": ("import npu_bridge.estimator.npu.npu_lstm  # here\n" + _GRAPH, "NPU41S1"),
     "device of a GPU": (
         "config = tf.ConfigProto()\nwith tf.device('/gpu:0'):\n    v = tf.get_variable('v', [2])  # here\n"
         + _GRAPH + _LOOP, "NPU41S3"),
     "Horovod": ("import importlib\nhvd = importlib.import_module('horovod.tensorflow')  # here\n" + _GRAPH, "NPU41S4"),
     "session left on the host": (
-        _GRAPH + "config = None\n" + _LOOP.replace("as sess:", "as sess:  # here"), "NPU1101"),
+        _GRAPH + "config = None\n" + _LOOP.replace("as sess:", "as sess:  # here"), "NPU41S5"),
     "configuration of an estimator": (
-        _BRIDGE + _MODEL_FN + "\nNPUEstimator(model_fn, config=tf.estimator.RunConfig())  # here\n", "NPU1156"),
+        _BRIDGE + _MODEL_FN + "\nNPUEstimator(model_fn, config=tf.estimator.RunConfig())  # here\n", "NPU41S2"),
     "rank before the device is open": (_BRIDGE + "print(get_rank_id())  # here\n" + _GRAPH, "NPU41S2"),
-    "operation in Python": (
-        _BRIDGE + _GRAPH.replace("loss = tf.reduce_mean(", "x = tf.py_func(np.tanh, [x], tf.float32)  # here\n"
-        "x.set_shape([8, 4])\nloss = tf.reduce_mean(") + _CONFIG + _LOOP.replace("{x:", "{'x:0':"), "NPU4302"),
 }  # fmt: skip
 _FAULTS_2 = {
     "value of an option": (
@@ -153,7 +150,7 @@ _FAULTS_2 = {
         _DEVICE + "npu.global_options().precison_mode = 'x'  # here\n" + _OPEN + _KERAS_DATA + _STEP, "NPU1106"),
     "option after opening": (
         _DEVICE + _OPEN + "npu.global_options().deterministic = 1  # here\n" + _KERAS_DATA + _STEP, "NPU1184"),
-    "unknown name": (_DEVICE + _OPEN + "npu.close_all()  # here\n" + _KERAS_DATA + _STEP, "NPU11A1"),
+    "unknown name": (_DEVICE + _OPEN + "npu.close_all()  # here\n" + _KERAS_DATA + _STEP, "NPU41S1"),
     "not opened": (_KERAS_DATA + _STEP.replace('print("LOSS", float(step(rows, rows[:, :1])))',
                                                "float(step(rows, rows[:, :1]))  # here"), "NPU41S5"),
     "adapter of TensorFlow 1": (_BRIDGE.strip() + "  # here\n" + _KERAS_DATA + _STEP, "NPU41S1"),
@@ -243,3 +240,116 @@ def test_a_fault_of_tensorflow_2_is_an_error_at_its_line(
 ) -> None:
     installed("tensorflow")
     _fails(tmp_path, *_FAULTS_2[name], sys.executable, capfd)
+
+
+@pytest.mark.slow
+def test_host_operators_are_told_with_what_ran(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    python = tensorflow1()
+    inside = """
+h = tf.nn.relu(tf.matmul(x, w))
+y = tf.py_func(lambda v: v, [h], tf.float32)  # here
+loss = tf.reduce_mean(tf.square(tf.reshape(y, [8, 1]) * h - 1.0))
+"""
+    graph = _GRAPH.replace("[8, 4]", "[None, 4]").replace("loss = tf.reduce_mean(", f"{inside}\n#")
+    (tmp_path / "train.py").write_text(_HEAD + _BRIDGE + graph + _CONFIG + _LOOP)
+    assert main(["try", "--isolated", "--python", python, "train.py"]) == 0
+    told = capfd.readouterr().out
+    line = line_of(tmp_path / "train.py", "# here")
+    assert f"train.py:{line}" in told and "python-function-cuts-training-graph" in told
+    row = next(one for one in told.split("\n") if "GradientDescent" in one)
+    assert row.split()[-3:-1] == ["yes", "3"]
+
+
+@pytest.mark.slow
+def test_an_option_of_a_newer_release_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    installed("tensorflow")
+    program = _DEVICE + "npu.global_options().oo_level = 'O3'  # here\n" + _OPEN + _KERAS_DATA + _STEP
+    code, found, said = _tried(tmp_path, program, sys.executable, capfd, "--target", "cann=6.0.1")
+    errors = {(one["code"], one["line"]) for one in found["findings"] if one["severity"] == "error"}
+    assert (code, {line for _, line in errors}) == (1, {line_of(tmp_path / "train.py", "# here")}), said
+    assert "has no option oo_level" in said
+
+
+@pytest.mark.slow
+def test_nothing_is_written_elsewhere(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    python, outside, inner = tensorflow1(), tmp_path / "outside", tmp_path / "work"
+    outside.mkdir()
+    inner.mkdir()
+    (outside / "kept").write_text("kept")
+    program = f"""
+import os, socket, subprocess, sys
+there = {str(outside)!r}
+def refused(work, *errors):
+    try:
+        work()
+    except errors:
+        return
+    raise AssertionError(work)
+refused(lambda: open(there + "/new", "w"), PermissionError)
+refused(lambda: os.remove(there + "/kept"), PermissionError)
+refused(lambda: os.makedirs(there + "/folder"), PermissionError)
+refused(lambda: os.rename(there + "/kept", there + "/other"), PermissionError)
+refused(lambda: os.system("true"), PermissionError)
+refused(lambda: subprocess.Popen(["ls"]), PermissionError)
+refused(lambda: socket.create_connection(("192.0.2.1", 80), 1), OSError)
+os.makedirs(there, exist_ok=True)
+tf.gfile.MakeDirs(there + "/made")
+tf.gfile.DeleteRecursively(there)
+with tf.gfile.GFile(there + "/made/text", "w") as file:
+    file.write("text")
+assert tf.gfile.GFile(there + "/made/text").read() == "text" and tf.gfile.Exists(there + "/kept")
+{_BRIDGE}{_GRAPH}{_CONFIG}
+with tf.Session(config=config) as sess:
+    sess.run(tf.global_variables_initializer())
+    tf.summary.FileWriter(there + "/events", sess.graph).close()
+    saver = tf.train.Saver()
+    saver.save(sess, there + "/model/ckpt", global_step=1)
+    saver.restore(sess, tf.train.latest_checkpoint(there + "/model"))
+    saver.restore(sess, there + "/model/ckpt-1")
+    for step in range(3):
+        sess.run(train, {{x: np.ones((8, 4))}})
+"""
+    monkey = pytest.MonkeyPatch()
+    monkey.chdir(inner)
+    code, _, said = _tried(inner, program, python, capfd)
+    monkey.undo()
+    assert code == 0, said[-3000:]
+    assert [path.name for path in outside.iterdir()] == ["kept"]
+    assert [path.name for path in inner.iterdir()] == ["train.py"]
+
+
+@pytest.mark.slow
+def test_an_interpreter_without_tensorflow_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train.py").write_text(_HEAD)
+    (tmp_path / "empty").write_text("#!/bin/sh\nexec " + sys.executable + ' -S -I -c "import sys; sys.exit(3)"\n')
+    (tmp_path / "empty").chmod(0o755)
+    assert main(["try", "--framework", "tensorflow", "--python", "./empty", "train.py"]) == 2
+    assert "could not be run (exit code 3)" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (Failure("ValueError", "bad value", adapter="/fakes/npulint_adapter/options.py"), "option"),
+        (Failure("ValueError", "bad value", adapter="/fakes/npulint_adapter/estimators.py"), "adapter_call"),
+        (Failure("NotImplementedError", "does not simulate x", adapter="/fakes/modules.py"), None),
+        (Failure("ImportError", "cannot import name 'x' from 'npu_bridge.npu_init' (unknown)"), "adapter_name"),
+        (Failure("AttributeError", "module 'npu_device.ops' has no attribute 'x'"), "adapter_name"),
+        (Failure("AttributeError", "module 'numpy' has no attribute 'float'"), None),
+        (Failure("ModuleNotFoundError", "No module named 'horovod'", module="horovod"), "library"),
+        (Failure("ModuleNotFoundError", "No module named 'cv2'", module="cv2"), None),
+        (Failure("InvalidArgumentError", "Cannot assign a device for operation a: ... /device:GPU:0"), "gpu_device"),
+        (Failure("InvalidArgumentError", "Cannot assign a device for operation a: ... /device:TPU:0"), None),
+        (Failure("InvalidArgumentError", "Nan in summary histogram"), None),
+    ],
+)
+def test_only_errors_of_a_server_count(failure: Failure, reason: str | None) -> None:
+    assert reason_of(failure) == reason
+
+
+def test_a_declared_release_lacks_what_came_later_or_is_gone() -> None:
+    assert absent_from("", "") is None
+    older, newer = absent_from("", "6.0.1"), absent_from("", "9.0")
+    assert older is not None and newer is not None
+    assert "oo_level" in older["options"]["npu_options"] and "oo_level" not in newer["options"]["npu_options"]
+    assert "never_nested_function" in newer["symbols"]["npu_device"]

@@ -44,7 +44,7 @@ class Sessions:
         watched = self._watched
 
         def run(self, handle, target_list, fetch_list, feed_dict, options, run_metadata):
-            feeds = {one.name: list(getattr(value, "shape", ())) for one, value in (feed_dict or {}).items()}
+            feeds = {_name(one): list(getattr(value, "shape", ())) for one, value in (feed_dict or {}).items()}
             names = [one.name for one in (*target_list, *fetch_list)]
             return watched(
                 self, names, feeds,
@@ -113,6 +113,11 @@ class _Callable:
 
     def __getattr__(self, name):
         return getattr(self._made, name)
+
+
+def _name(fed):
+    """The name of a tensor that is fed, which newer releases wrap."""
+    return getattr(fed, "deref", lambda: fed)().name
 
 
 def _writer(graph, fetched):
