@@ -58,6 +58,7 @@ def _reported(outcome: TensorFlowOutcome, settings: Settings, host: Host, near: 
     folder = near if os.path.isdir(near) else os.path.dirname(near) or "."
     static = host.watched(host.run, msgspec.structs.replace(settings, paths=(folder,)), lang)
     places = {one.path: os.path.abspath(local(one.path)) for one in static.findings}
+    places = {path: place for path, place in places.items() if place in outcome.report.lines}
     live = judged_outcome(outcome, f"npulint try {program}", settings, static.findings, places)
     if not outcome.graphs and not ended.known and not live.findings:
         host.warn(f"{how_ended(ended, lang)}.")

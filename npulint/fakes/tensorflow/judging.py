@@ -77,11 +77,7 @@ def _united(parts: Sequence[LiveResult], name: str, outcome: TensorFlowOutcome, 
 
 def _notes(report: Report, lang: str) -> list[str]:
     """What the run did not show."""
-    notes = [say(lang, "try.tf.missed", text=text) for text in dict.fromkeys(report.missed)]
-    trained = [run for run in report.runs if run.trains]
-    if trained and not any(run.npu for run in trained):
-        notes.append(say(lang, "try.tf.on-host"))
-    return notes
+    return [say(lang, "try.tf.missed", text=text) for text in dict.fromkeys(report.missed)]
 
 
 def run_rows(report: Report, own: Mapping[str, str]) -> list[tuple[Run, str]]:

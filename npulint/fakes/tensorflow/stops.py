@@ -25,6 +25,7 @@ _OPTIONS = ("options.py", "configs.py", "npu_options.py")  # modules of the fake
 _OPTION_CHECKS = frozenset(
     "NPU1106 NPU1107 NPU1108 NPU1109 NPU1114 NPU1151 NPU1152 NPU1153 NPU1154 NPU1155".split()
 )
+_HOST_CHECKS = frozenset("NPU1101 NPU1105 NPU1110 NPU1135".split())
 _LIBRARIES = frozenset("horovod nvidia pycuda pynvml cupy byteps tensorrt nvtabular".split())
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
 
@@ -74,6 +75,8 @@ def _remark(one: Remark, static: Sequence[Finding], places: dict[str, str]) -> N
     frames = [NodeFrame(*frame) for frame in one.frames]
     if one.reason == "option_ignored":
         frames += _set_at(one.text, static, places)
+    elif one.reason == "adapter_unused":
+        frames += _only([finding for finding in static if finding.code in _HOST_CHECKS], places)
     return _node(one.reason, one.text, frames)
 
 
@@ -90,6 +93,16 @@ def _set_at(text: str, static: Sequence[Finding], places: dict[str, str]) -> lis
         for one in static
         if one.code in _OPTION_CHECKS and one.path in places and words & set(_named(one))
     }
+    return _at(found, places)
+
+
+def _only(static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
+    """The place of a finding of the source check, if it is the only one in code that ran."""
+    found = {(one.path, one.span.line) for one in static if one.path in places}
+    return _at(found, places)
+
+
+def _at(found: set[tuple[str, int]], places: dict[str, str]) -> list[NodeFrame]:
     return [NodeFrame(places[path], line) for path, line in found] if len(found) == 1 else []
 
 

@@ -43,11 +43,22 @@ def _replace(owner, name, before):
         before(args, named)
         return original(*args, **named)
 
-    setattr(owner, name, called)
+    setattr(owner, name, called if isinstance(owner, type) else _NoMethod(called))
+
+
+class _NoMethod:
+    """A function of a module, as an object: a function that a class holds would become a method."""
+
+    def __init__(self, called):
+        self._called = called
+        functools.update_wrapper(self, called)
+
+    def __call__(self, *args, **named):
+        return self._called(*args, **named)
 
 
 class _Open:
-    """``open``; no function, because one that a class holds would become a method."""
+    """``open``, as such an object."""
 
     def __init__(self, original, check):
         self._original = original
