@@ -15,6 +15,8 @@ from npulint.read.graph.errors import GraphError
 from npulint.read.graph.tensorflow.binary import read_binary
 
 _FRAMES = list[tuple[str, int, str]]
+_RANDOM = ("RandomUniform", "StatelessRandomUniform", "StatelessRandomUniformV2")
+_MASK = "DropOutGenMask"  # the operator of the adapter's dropout
 
 
 class Run(msgspec.Struct):
@@ -70,10 +72,12 @@ class Report(msgspec.Struct):
 
 
 class _Written(msgspec.Struct):
-    """The lines that created the operations of a graph: by body and operation the place in `stacks`."""
+    """The lines that created the operations of a graph: by body and operation the place in `stacks`. `simulated` are
+    places of those that a function of the fake adapter created."""
 
     stacks: list[_FRAMES]
     bodies: dict[str, dict[str, int]]
+    simulated: list[int] = []
     fetched: list[str] = []
 
 
@@ -117,6 +121,7 @@ def _graph(path: str, version: str, scratch: Scratch) -> Graph:
     read = read_binary("graph_def", f"{path}.pb")
     stacks = [tuple(NodeFrame(scratch.back(one), line, name) for one, line, name in part) for part in written.stacks]
     bodies = [_traced(body, written.bodies.get(body.name, {}), stacks) for body in read.bodies]
+    bodies = [_simulated(body, written) for body in bodies]
     if written.fetched:
         bodies = [_fetched(body, written.fetched) if not body.name else body for body in bodies]
     return Graph("live_tensorflow", bodies, version)
@@ -151,6 +156,18 @@ def _traced(body: Body, numbers: Mapping[str, int], stacks: Sequence[tuple[NodeF
     known: dict[str, Any] = {node.name: made.get(node.name, ()) for node in body.nodes}
     frames: Frames = known | gradient_frames(known, inputs)
     nodes = [msgspec.structs.replace(node, frames=frames.get(node.name, ())) for node in body.nodes]
+    return msgspec.structs.replace(body, nodes=nodes)
+
+
+def _simulated(body: Body, written: _Written) -> Body:
+    """The body with the operator of the device that the fake adapter computes with random numbers."""
+    numbers, places = written.bodies.get(body.name, {}), frozenset(written.simulated)
+    nodes = [
+        msgspec.structs.replace(node, op=_MASK)
+        if node.op in _RANDOM and numbers.get(node.name, -1) in places
+        else node
+        for node in body.nodes
+    ]
     return msgspec.structs.replace(body, nodes=nodes)
 
 

@@ -46,7 +46,10 @@ def reason_of(failure: Failure) -> Reason | None:
 
 def printed(failure: Failure) -> str:
     """The exception as Python prints it, in one line."""
-    first = failure.text.strip().split("\n", 1)[0].rstrip(".")
+    lines = failure.text.strip().split("\n")
+    first = lines[-1 if lines[0].startswith("in user code:") else 0].strip().rstrip(".")
+    if first.startswith(f"{failure.type}: "):
+        return first[:_LONGEST]
     return f"{failure.type}: {first}"[:_LONGEST] if first else failure.type
 
 

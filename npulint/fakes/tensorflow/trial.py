@@ -92,11 +92,26 @@ def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]
         **found,
         "PYTHONPATH": os.pathsep.join(paths),
         "NPULINT_TRIAL_FOLDER": base,
-        "TMPDIR": os.path.join(base, "tmp"),
+        **dict.fromkeys(("TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), os.path.join(base, "tmp")),
+        "KERAS_HOME": _keras_home(base),
         "NPULINT_FAKE_LOOP": str(trial.order.steps),
         "NPULINT_FAKE_ABSENT": _absent(trial, record),
         RECORD: os.path.join(record, _OPTIONS),
     }
+
+
+def _keras_home(base: str) -> str:
+    """A folder for the data sets and models of Keras, with links to those that the user has."""
+    own = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    home = os.path.join(base, "keras")
+    for part in ("datasets", "models"):
+        os.makedirs(os.path.join(home, part))
+        if os.path.isdir(os.path.join(own, part)):
+            for name in os.listdir(os.path.join(own, part)):
+                os.symlink(os.path.join(own, part, name), os.path.join(home, part, name))
+    if os.path.isfile(os.path.join(own, "keras.json")):
+        os.symlink(os.path.join(own, "keras.json"), os.path.join(home, "keras.json"))
+    return home
 
 
 def _absent(trial: TensorFlowTrial, record: str) -> str:

@@ -6,6 +6,8 @@ import traceback
 
 FAKES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 """The folder of everything that npulint puts on the path of a program."""
+ADAPTERS = tuple(os.path.join(FAKES, name, "") for name in ("tensorflow1", "tensorflow2"))
+"""The folders of the fake adapters."""
 
 _PYTHON = tuple(
     {os.path.join(path, "") for path in map(sysconfig.get_path, ("stdlib", "platstdlib", "scripts")) if path}
@@ -26,6 +28,14 @@ def is_own(path):
 def own_frames(stack):
     """The user's frames of a stack of (path, line, function), outermost first, as absolute paths."""
     return [[os.path.abspath(path), line, function] for path, line, function in stack if is_own(path)]
+
+
+def in_adapter(stack):
+    """Whether the innermost user's frame of a stack called a function of the fake adapter."""
+    found = False
+    for path, _, _ in stack:
+        found = (found and not is_own(path)) or path.startswith(ADAPTERS)
+    return found
 
 
 def of_traceback(error):

@@ -3,7 +3,7 @@
 import json
 import os
 
-from npulint_trial.frames import of_operation, own_frames
+from npulint_trial.frames import in_adapter, of_operation, own_frames
 
 _LARGEST = 256  # bytes of a constant that is written with its value
 
@@ -19,15 +19,16 @@ def write(folder, name, graph, definition=None, notes=None):
     with open(os.path.join(folder, name + ".pb"), "wb") as out:
         out.write(definition.SerializeToString())
     with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as out:
-        json.dump(dict(notes or {}, stacks=stacks, bodies=found["bodies"]), out)
+        json.dump(dict(notes or {}, stacks=stacks, simulated=found["frames"].simulated, bodies=found["bodies"]), out)
     return {(path, line) for stack in stacks for path, line, _ in stack}
 
 
 class _Frames:
-    """The stacks of operations, each once."""
+    """The stacks of operations, each once; `simulated` are the places of those within a function of the fakes."""
 
     def __init__(self):
         self.stacks = []
+        self.simulated = []
         self._places = {}
 
     def number(self, operation):
@@ -36,6 +37,8 @@ class _Frames:
         if stack not in self._places:
             self._places[stack] = len(self.stacks)
             self.stacks.append(own_frames(stack))
+            if in_adapter(stack):
+                self.simulated.append(self._places[stack])
         return self._places[stack]
 
 

@@ -14,7 +14,6 @@ _FURTHER = 8  # runs after the last step, of what else belongs to its round
 _SHAPES = 4  # of an input that are kept
 _GRAPHS = 12  # that are written
 
-_ADAPTERS = tuple(os.path.join(frames.FAKES, name, "") for name in ("tensorflow1", "tensorflow2"))
 
 
 class Run:
@@ -154,7 +153,7 @@ def _described(error):
         "type": type(error).__name__,
         "text": str(error)[:2000],
         "frames": frames.own_frames(stack),
-        "adapter": stack[-1][0] if stack and stack[-1][0].startswith(_ADAPTERS) else "",
+        "adapter": stack[-1][0] if stack and stack[-1][0].startswith(frames.ADAPTERS) else "",
         "module": getattr(error, "name", None) if isinstance(error, ImportError) else None,
     }
     operation = getattr(error, "op", None)

@@ -2,6 +2,7 @@
 writes outside of the scratch folder go into a folder of the scratch folder, and are read from there."""
 
 import importlib
+import inspect
 import os
 import sys
 
@@ -41,9 +42,22 @@ def redirect(tensorflow):
         found = getattr(_loaded(name), owner, None)
         for method in methods if found is not None else ():
             _replace_method(found, method, place)
+    _redirect_downloads()
     summaries = _loaded("tensorflow.python.ops.gen_summary_ops")
     if summaries is not None:
         _replace_second(summaries, "create_summary_file_writer")
+
+
+def _redirect_downloads():
+    """Keras keeps data sets in a folder that it creates: here one of the scratch folder, with links to the user's.
+    Newer releases take it from a variable."""
+    home = os.environ.get("KERAS_HOME")
+    for name in ("tensorflow.python.keras.utils.data_utils", "keras.utils.data_utils"):
+        found = getattr(sys.modules.get(name), "get_file", None)
+        if home and found is not None and inspect.isfunction(found) and found.__defaults__:
+            names = list(inspect.signature(found).parameters)
+            if names and names[-1] == "cache_dir":
+                found.__defaults__ = (*found.__defaults__[:-1], home)
 
 
 def _loaded(name):
