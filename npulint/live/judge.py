@@ -119,7 +119,7 @@ def framework_of(path: str, settings: Settings) -> str:
     entry = project.names.get(path, "")
     programs = [one for one in _assembled(project, settings).programs if entry in one.paths]
     own = [one for one in programs if one.entry == entry]
-    return next((one.fact.framework for one in own or programs if one.fact.framework != "unknown"), "")
+    return next((one.fact.framework for one in own or programs if one.fact.framework != "none"), "")
 
 
 def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:

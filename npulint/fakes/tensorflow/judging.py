@@ -81,8 +81,8 @@ def _notes(report: Report, lang: str) -> list[str]:
 
 
 def run_rows(report: Report, own: Mapping[str, str]) -> list[tuple[Run, str]]:
-    """The runs to list with their places, most frequent first: those that train, then what the user's code ran more than
-    once. `own` are the names to show for files."""
+    """The runs to list with their places, most frequent first: those that train, then what the user's code ran more
+    than once. `own` are the names to show for files."""
     rows = [run for run in report.runs if run.trains or (run.place is not None and run.count > 1)]
     rows.sort(key=lambda run: (not run.trains, -run.count))
     return [(run, _shown(run.place, own)) for run in rows]

@@ -163,9 +163,7 @@ def _simulated(body: Body, written: _Written) -> Body:
     """The body with the operator of the device that the fake adapter computes with random numbers."""
     numbers, places = written.bodies.get(body.name, {}), frozenset(written.simulated)
     nodes = [
-        msgspec.structs.replace(node, op=_MASK)
-        if node.op in _RANDOM and numbers.get(node.name, -1) in places
-        else node
+        msgspec.structs.replace(node, op=_MASK) if node.op in _RANDOM and numbers.get(node.name, -1) in places else node
         for node in body.nodes
     ]
     return msgspec.structs.replace(body, nodes=nodes)

@@ -22,9 +22,7 @@ _SAID: tuple[tuple[Reason, str], ...] = (
     ("gpu_device", r"(?:GPU|gpu):\d+ unknown device"),
 )
 _OPTIONS = ("options.py", "configs.py", "npu_options.py")  # modules of the fakes that refuse options
-_OPTION_CHECKS = frozenset(
-    "NPU1106 NPU1107 NPU1108 NPU1109 NPU1114 NPU1151 NPU1152 NPU1153 NPU1154 NPU1155".split()
-)
+_OPTION_CHECKS = frozenset("NPU1106 NPU1107 NPU1108 NPU1109 NPU1114 NPU1151 NPU1152 NPU1153 NPU1154 NPU1155".split())
 _HOST_CHECKS = frozenset("NPU1101 NPU1105 NPU1110 NPU1135".split())
 _LIBRARIES = frozenset("horovod nvidia pycuda pynvml cupy byteps tensorrt nvtabular".split())
 _WORD = re.compile(r"[A-Za-z_]\w{3,}")
@@ -47,7 +45,7 @@ def reason_of(failure: Failure) -> Reason | None:
 def printed(failure: Failure) -> str:
     """The exception as Python prints it, in one line."""
     lines = failure.text.strip().split("\n")
-    first = lines[-1 if lines[0].startswith("in user code:") else 0].strip().rstrip(".")
+    first = lines[-1 if lines[0].startswith(("in user code:", "in converted code:")) else 0].strip().rstrip(".")
     if first.startswith(f"{failure.type}: "):
         return first[:_LONGEST]
     return f"{failure.type}: {first}"[:_LONGEST] if first else failure.type

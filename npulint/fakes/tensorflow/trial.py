@@ -18,7 +18,7 @@ from npulint.fakes.orders import Order
 from npulint.fakes.scratch import Scratch
 from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Report, read_graphs, read_report
-from npulint.fakes.trial import GRACE, GUARDS, limited, moved_order
+from npulint.fakes.trial import GUARDS, limited, moved_order
 from npulint.texts import say
 
 _ON_PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "on_path")
@@ -34,6 +34,7 @@ _VARIABLES = {
     "WANDB_MODE": "disabled",
 }
 _OPTIONS = "options.jsonl"
+_GRACE = 90  # seconds beyond the limit to write large graphs, until the process is killed
 
 
 class TensorFlowTrial(msgspec.Struct, frozen=True):
@@ -79,7 +80,7 @@ def _process(trial: TensorFlowTrial, base: str, work: str, record: str) -> int:
     command = [trial.python, "-m", "npulint_trial", record]
     with limited(command, work, _variables(trial, base, record)) as process:
         try:
-            return process.wait(trial.order.seconds + GRACE)
+            return process.wait(trial.order.seconds + _GRACE)
         except subprocess.TimeoutExpired:
             return -signal.SIGKILL
 

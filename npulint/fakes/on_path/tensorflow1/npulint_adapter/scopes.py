@@ -10,6 +10,7 @@ from tensorflow.python.util import compat
 
 from npulint_adapter import util
 
+
 class NpuExecutePlacement(Enum):
     ALL = "all"
     CUBE = "cube"

@@ -46,8 +46,8 @@ class _Device(Adapter):
 
     def __init__(self):
         super().__init__("npu_device", "npulint_device.", _DONE_BY, _spelled)
-        self._modules |= {_API} | {name for name in bridge.names()}
-        self._packages |= {name for name in bridge.packages()}
+        self._modules |= {_API} | set(bridge.names())
+        self._packages |= set(bridge.packages())
 
     def fill(self, namespace, module):
         """Put the names of a module into its namespace."""

@@ -60,16 +60,17 @@ def caller():
 
 
 def of_operation(operation):
-    """The stack that created an operation. TensorFlow 1.15 has tuples, 2 objects; operations made in C++ have none."""
+    """The stack that created an operation; operations made in C++ have none. The private member of TensorFlow 1.15 is
+    without the texts of the lines, which take long to read."""
     try:
-        entries = operation.traceback or ()
+        entries = getattr(operation, "_traceback", None) or operation.traceback or ()
     except (AttributeError, KeyError, IndexError):
         return []
     found = []
     for entry in entries:
-        if isinstance(entry, tuple):
-            path, line, function = entry[:3]
-        else:
+        if hasattr(entry, "filename"):
             path, line, function = entry.filename, entry.lineno, entry.name
+        else:
+            path, line, function = entry[:3]
         found.append((str(path), int(line or 0), str(function)))
     return found

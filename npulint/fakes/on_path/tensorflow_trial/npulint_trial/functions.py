@@ -99,7 +99,7 @@ class Functions:
         run.latest[0] = concrete
         for place, value in enumerate(args[0] if args else ()):
             if hasattr(value, "shape") and str(getattr(value, "dtype", "")).find("resource") < 0:
-                run.fed("argument %d" % place, _shape(value))
+                run.fed(f"argument {place}", _shape(value))
         started = time.time()
         try:
             return work()
@@ -137,7 +137,7 @@ def _first(modules, name):
             found = None
         if found is not None:
             return found
-    raise ImportError("no %s in TensorFlow" % name)
+    raise ImportError(f"no {name} in TensorFlow")
 
 
 def _npu():

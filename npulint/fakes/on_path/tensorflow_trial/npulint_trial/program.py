@@ -15,7 +15,6 @@ _SHAPES = 4  # of an input that are kept
 _GRAPHS = 12  # that are written
 
 
-
 class Run:
     """What was run again and again: a set of fetches, or a function. `trains`: it updates variables with gradients;
     `group` is the same for runs that update the same variables, which a loop may have fetch more or less."""
@@ -106,7 +105,7 @@ class Program:
         """Have a graph written at the end: ``write(folder, name)`` does it and returns the lines that made it."""
         if len(self._kept) < _GRAPHS:
             self._kept.append(write)
-        return "graph%d" % (len(self._kept) - 1)
+        return f"graph{len(self._kept) - 1}"
 
     def finish(self, how, error=None):
         """Write what was seen, and end the process without running any more of the program."""
@@ -119,10 +118,10 @@ class Program:
             missed = []
             for place, write in enumerate(self._kept):
                 try:
-                    for path, line in write(self._folder, "graph%d" % place):
+                    for path, line in write(self._folder, f"graph{place}"):
                         self._lines.add(path, line)
                 except Exception as failed:
-                    missed.append("%s: %s" % (type(failed).__name__, str(failed).split("\n")[0]))
+                    missed.append(f"{type(failed).__name__}: {failed}".split("\n")[0])
             runs = [one.plain() for one in self.runs.values()]
             remarks = _flush_record()
             ended.update(steps=self.steps, runs=runs, missed=missed, remarks=remarks, lines=self._lines.lines())

@@ -11,9 +11,7 @@ _READING = (
     "FileExists ReadFileToString GetChildren GetMatchingFiles IsDirectory Stat CreateBufferedInputStream "
     "BufferedInputStream"
 ).split()
-_WRITING = (
-    "WriteStringToFile CreateDir RecursivelyCreateDir CreateWritableFile WritableFile EventsWriter"
-).split()
+_WRITING = ("WriteStringToFile CreateDir RecursivelyCreateDir CreateWritableFile WritableFile EventsWriter").split()
 _DELETING = "DeleteFile DeleteRecursively".split()
 _OF_TWO = "CopyFile RenameFile".split()
 _NATIVE = (  # a module of TensorFlow, and its name of the module in C that writes
@@ -42,18 +40,18 @@ def redirect(tensorflow):
         found = getattr(_loaded(name), owner, None)
         for method in methods if found is not None else ():
             _replace_method(found, method, place)
-    _redirect_downloads()
+    _redirect_downloads(hasattr(tensorflow.compat.v1, "estimator"))  # not the Keras of TensorFlow 2.16 and newer
     summaries = _loaded("tensorflow.python.ops.gen_summary_ops")
     if summaries is not None:
         _replace_second(summaries, "create_summary_file_writer")
 
 
-def _redirect_downloads():
+def _redirect_downloads(older):
     """Keras keeps data sets in a folder that it creates: here one of the scratch folder, with links to the user's.
     Newer releases take it from a variable."""
     home = os.environ.get("KERAS_HOME")
     for name in ("tensorflow.python.keras.utils.data_utils", "keras.utils.data_utils"):
-        found = getattr(sys.modules.get(name), "get_file", None)
+        found = getattr(_loaded(name), "get_file", None) if older else None
         if home and found is not None and inspect.isfunction(found) and found.__defaults__:
             names = list(inspect.signature(found).parameters)
             if names and names[-1] == "cache_dir":

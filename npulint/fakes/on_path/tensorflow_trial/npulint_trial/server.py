@@ -16,7 +16,7 @@ class _Missing(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         """Raise as Python does for a module that is not installed; the guards have no such modules."""
         if fullname.partition(".")[0] in self._names:
-            raise ModuleNotFoundError("No module named %r" % fullname, name=fullname)
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         return None
 
 

@@ -152,9 +152,7 @@ def updates(graph, operations):
     gradients = {one.name for one in operations if _of_gradients(one.name)}
     if not found and gradients:
         stores = [one for one in operations if one.type.startswith(_STORES)]
-        found = {
-            one.name for one in stores if not gradients.isdisjoint(two.name for two in closure(graph, [one.name]))
-        }
+        found = {one.name for one in stores if not gradients.isdisjoint(two.name for two in closure(graph, [one.name]))}
     return frozenset(found)
 
 
