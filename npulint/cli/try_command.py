@@ -1,4 +1,5 @@
-"""``npulint try``: runs a program for a few steps as if on an NPU server. The only command that runs the user's code."""
+"""``npulint try``: runs a program for a few steps under the fakes of its framework. The only command that runs the
+user's code."""
 
 from __future__ import annotations
 
