@@ -40,7 +40,7 @@ class GraphStop(GraphFact, eq=False, dict=True):
     (cuda), or its communication library (nccl); torch_npu has no such name (npu_name); the device does not compute this
     in double precision (float64). Of TensorFlow: the adapter refuses an option (option), has no such name
     (adapter_name), or refuses a call (adapter_call); an operation is placed on a GPU (gpu_device); a library for GPUs
-    is imported (library). Places of TensorFlow where it goes on, but not as written: the adapter ignores an option
+    is imported (library). Of TensorFlow, where the run continues, but not as written: the adapter ignores an option
     (option_ignored), or one that is set when the device is open (option_late), does not take a training step to the NPU
     (adapter_unused), or gradients are computed without a function (eager)."""
 
