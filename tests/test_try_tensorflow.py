@@ -129,8 +129,6 @@ _FAULTS_1 = {  # program, and the check that reports the line with the mark
         _BRIDGE + _GRAPH + _CONFIG.replace('b"allow_mix_precision"', 'b"allow_mix_precison"  # here') + _LOOP,
         "NPU1109",
     ),
-    "field of an option": (_BRIDGE + _GRAPH + _CONFIG.replace('.s = b"allow_mix_precision"', ".b = True  # here")
-                           + _LOOP, "NPU1107"),
     "name of the adapter": ("from npu_bridge.npu_init import NPUDistributedOptimiser  # here\n" + _GRAPH, "NPU11A1"),
     "module of the adapter": ("import npu_bridge.estimator.npu.npu_lstm  # here\n" + _GRAPH, "NPU41S1"),
     "device of a GPU": (
@@ -141,7 +139,7 @@ _FAULTS_1 = {  # program, and the check that reports the line with the mark
         _GRAPH + "config = None\n" + _LOOP.replace("as sess:", "as sess:  # here"), "NPU41S5"),
     "configuration of an estimator": (
         _BRIDGE + _MODEL_FN + "\nNPUEstimator(model_fn, config=tf.estimator.RunConfig())  # here\n", "NPU41S2"),
-    "rank before the device is open": (_BRIDGE + "print(get_rank_id())  # here\n" + _GRAPH, "NPU41S2"),
+    "rank before the device is open": (_BRIDGE + "print(get_rank_id())  # here\n" + _GRAPH, "NPU1126"),
 }  # fmt: skip
 _FAULTS_2 = {
     "value of an option": (
@@ -151,8 +149,8 @@ _FAULTS_2 = {
     "option after opening": (
         _DEVICE + _OPEN + "npu.global_options().deterministic = 1  # here\n" + _KERAS_DATA + _STEP, "NPU1184"),
     "unknown name": (_DEVICE + _OPEN + "npu.close_all()  # here\n" + _KERAS_DATA + _STEP, "NPU41S1"),
-    "not opened": (_KERAS_DATA + _STEP.replace('print("LOSS", float(step(rows, rows[:, :1])))',
-                                               "float(step(rows, rows[:, :1]))  # here"), "NPU41S5"),
+    "not opened": (
+        _KERAS_DATA + _STEP.replace("model.trainable_variables))", "model.trainable_variables))  # here"), "NPU1135"),
     "adapter of TensorFlow 1": (_BRIDGE.strip() + "  # here\n" + _KERAS_DATA + _STEP, "NPU41S1"),
 }  # fmt: skip
 
