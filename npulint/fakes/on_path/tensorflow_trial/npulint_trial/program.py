@@ -88,6 +88,8 @@ class Program:
         if key not in self.runs:
             self.runs[key] = make()
         run = self.runs[key]
+        if run.place is None and not run.trains:
+            return run  # a thread of TensorFlow that fills queues
         if self.steps >= self._steps:
             self._further += 1
             if (run.trains and self._made().get(run.group, 0) >= self._steps) or self._further > _FURTHER:

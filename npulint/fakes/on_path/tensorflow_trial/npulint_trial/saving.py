@@ -20,11 +20,14 @@ _NATIVE = (  # a module of TensorFlow, and its name of the module in C that writ
     ("tensorflow.python.summary.writer.event_file_writer", "pywrap_tensorflow"),
     ("tensorflow.python.summary.writer.event_file_writer", "_pywrap_events_writer"),
 )
-_SAVERS = (  # module, class, and methods whose first argument is a path
-    ("tensorflow.python.training.saver", "Saver", ("save", "restore"), 2),
-    ("tensorflow.python.training.tracking.util", "TrackableSaver", ("save", "restore"), 1),
-    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver", ("save", "restore"), 1),
-    ("h5py", "File", ("__init__",), 1),
+_SAVERS = (  # module, class, method, position and name of the path, and what is done with it
+    ("tensorflow.python.training.saver", "Saver", "save", 2, "save_path", "write"),
+    ("tensorflow.python.training.saver", "Saver", "restore", 2, "save_path", "prefix"),
+    ("tensorflow.python.training.tracking.util", "TrackableSaver", "save", 1, "file_prefix", "write"),
+    ("tensorflow.python.training.tracking.util", "TrackableSaver", "restore", 1, "save_path", "prefix"),
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver", "save", 1, "file_prefix", "write"),
+    ("tensorflow.python.checkpoint.checkpoint", "TrackableSaver", "restore", 1, "save_path", "prefix"),
+    ("h5py", "File", "__init__", 1, "name", "mode"),
 )
 
 
@@ -36,10 +39,10 @@ def redirect(tensorflow):
             for one in names if module is not None else ():
                 if hasattr(module, one):
                     _replace(module, one, work)
-    for name, owner, methods, place in _SAVERS:
-        found = getattr(_loaded(name), owner, None)
-        for method in methods if found is not None else ():
-            _replace_method(found, method, place)
+    for module, owner, method, place, name, use in _SAVERS:
+        found = getattr(_loaded(module), owner, None)
+        if found is not None:
+            _replace_method(found, method, place, name, use)
     _redirect_downloads(hasattr(tensorflow.compat.v1, "estimator"))  # not the Keras of TensorFlow 2.16 and newer
     summaries = _loaded("tensorflow.python.ops.gen_summary_ops")
     if summaries is not None:
@@ -114,34 +117,32 @@ def _replace(module, name, work):
     setattr(module, name, lambda *args: work(original, *args))
 
 
-def _replace_method(owner, name, place):
-    original = getattr(owner, name)
-    writing = name != "restore"
+def _replace_method(owner, method, place, name, use):
+    original = getattr(owner, method)
 
     def called(self, *args, **kwargs):
         given = list(args)
-        if len(given) >= place and isinstance(given[place - 1], (str, bytes, os.PathLike)):
-            given[place - 1] = there(given[place - 1], writing and _writes(name, given, kwargs))
-        for key in ("save_path", "file_prefix"):
-            if isinstance(kwargs.get(key), (str, bytes, os.PathLike)):
-                kwargs[key] = there(kwargs[key], writing)
-        if name == "restore" and len(given) >= place:
-            given[place - 1] = _prefix(args[place - 1])
+        if len(given) >= place:
+            given[place - 1] = _used(given[place - 1], use, given, kwargs)
+        elif name in kwargs:
+            kwargs[name] = _used(kwargs[name], use, given, kwargs)
         return original(self, *given, **kwargs)
 
-    setattr(owner, name, called)
+    setattr(owner, method, called)
 
 
-def _writes(name, given, kwargs):
-    """Whether a file of h5py is opened to be written."""
-    mode = given[1] if name == "__init__" and len(given) > 1 else kwargs.get("mode", "r" if name == "__init__" else "w")
-    return mode not in ("r", None)
+def _used(path, use, args, kwargs):
+    """The path to use for an argument, which may also be a tensor or an open file."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return path
+    if use == "prefix":
+        return _prefix(path)
+    mode = args[1] if len(args) > 1 else kwargs.get("mode", "r")
+    return there(path, use == "write" or mode not in ("r", None))
 
 
 def _prefix(path):
     """Where a checkpoint is: its files have the path as beginning of their names."""
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        return path
     text = path if isinstance(path, bytes) else os.fspath(path)
     index = text + (b".index" if isinstance(text, bytes) else ".index")
     moved = there(index, False)
