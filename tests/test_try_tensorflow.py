@@ -88,6 +88,17 @@ tf.keras.backend.set_session(tf.Session(config=npu_config_proto()))
 model.compile(optimizer=tf.keras.optimizers.SGD(0.1), loss="mse")
 print("LOSS", model.fit(rows, rows[:, :1], batch_size=32, epochs=1, shuffle=False).history["loss"])
 """,
+    "queues": _BRIDGE
+    + _GRAPH.replace('tf.placeholder(tf.float32, [8, 4], name="x")', "tf.train.batch([tf.ones([4])], 8, capacity=999)")
+    + _CONFIG
+    + """
+with tf.Session(config=config) as sess:
+    sess.run(tf.global_variables_initializer())
+    tf.train.start_queue_runners(sess)
+    __import__("time").sleep(1)
+    for step in range(3):
+        print("LOSS", sess.run([train, loss])[1])
+""",
     "loop on the device": _BRIDGE + _GRAPH + _CONFIG + """
 with tf.Session(config=config) as sess:
     sess.run(tf.global_variables_initializer())
