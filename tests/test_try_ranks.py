@@ -49,7 +49,8 @@ for step, (x, y) in enumerate(DataLoader(data, 4, sampler=DistributedSampler(dat
     total = loss.detach().clone()
     dist.all_reduce(total)
     weights = torch.cat([one.detach().cpu().flatten() for one in net.parameters()])
-    print("RESULT", rank, step, total.item().hex(), weights.double().sum().item().hex(), flush=True)
+    figures = (total.item().hex(), weights.double().sum().item().hex())
+    print(f"RESULT {rank} {step} {figures[0]} {figures[1]}\\n", end="", flush=True)
     if step == 2 and not npu:
         break
 """

@@ -59,13 +59,14 @@ TRY = (
     Option("devices", "number", "run", metavar="N", config=False),
     Option("synthetic", "flag", "run", config=False),
     Option("python", "text", "run", metavar="FILE", config=False),
+    Option("framework", "choice", "run", choices=("torch", "tensorflow"), config=False),
     *(option for option in OPTIONS if option.name not in _OF_FILES),
 )
 
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
-    Command("try", "try_program", "SCRIPT", TRY, least=1),
+    Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
     Command("versions", "versions", "PACKAGES", (TARGET, LIST_FORMAT, LANG)),

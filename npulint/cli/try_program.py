@@ -27,19 +27,20 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     """Run the program, report, and return the exit code: 2 if nothing was seen. Raises `ConfigError`, or `NpulintError`
     for a program that cannot be started."""
     program, *arguments = words
-    near = _near(program, bool(options.get("module")), lang)
+    near = near_path(program, bool(options.get("module")), lang)
     settings = load([near], options, host.environ)
     settings = _targeted(settings, near)
-    order = _order(program, arguments, options, settings)
+    order = order_of(program, arguments, options, settings)
     devices = _number(options, "devices", 1, settings.language())
-    trial = Trial(order, _python(options), os.getcwd(), settings.target.get("torch", ""), settings.language(), devices)
+    release = settings.target.get("torch", "")
+    trial = Trial(order, interpreter(options), os.getcwd(), release, settings.language(), devices)
     values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
     host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
     outcome = run_trial(trial)
     return reported(outcome, settings, host, near, program, bool(options.get("explain_differences")))
 
 
-def _near(program: str, module: bool, lang: str) -> str:
+def near_path(program: str, module: bool, lang: str) -> str:
     """The path whose project and configuration apply."""
     if module:
         return "."
@@ -54,7 +55,8 @@ def _targeted(settings: Settings, near: str) -> Settings:
     return msgspec.structs.replace(settings, target={**settings.target, "torch": declared}) if declared else settings
 
 
-def _order(program: str, arguments: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
+def order_of(program: str, arguments: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
+    """What to run, and its limits."""
     lang = settings.language()
     return Order(
         program,
@@ -87,7 +89,8 @@ def _memory() -> int:
         return 0
 
 
-def _python(options: dict[str, list[str] | bool]) -> str:
+def interpreter(options: dict[str, list[str] | bool]) -> str:
+    """The interpreter to run the program with."""
     given = options.get("python")
     if not isinstance(given, list):
         return sys.executable

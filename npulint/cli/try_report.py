@@ -26,7 +26,7 @@ from npulint.settings import Settings
 from npulint.texts import count, say
 
 CANNOT = 2
-_SAY = ("text", "github", "markdown")
+TELLING = ("text", "github", "markdown")
 """Formats for people that say how the run ended; with others, standard error does."""
 
 
@@ -34,7 +34,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
     """Print the reports of a trial and return the exit code: 2 if nothing was seen. `near` is the path whose project
     is checked. `explained`: with the differences between run and source check."""
     lang, ended = settings.language(), outcome.ended
-    how = _sentences((_how(ended, lang),), lang)
+    how = ended_text(ended, lang)
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
@@ -55,7 +55,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
         result, findings=with_ranks(result.findings, outcome.ranks, partial(_findings, name, settings), lang)
     )
     code = report(result, settings, host)
-    if settings.format not in _SAY:
+    if settings.format not in TELLING:
         for line in (*live.notes, *try_notes(ended, lang), how):
             host.warn(line)
     unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
@@ -92,6 +92,11 @@ def _how(ended: Ended, lang: str) -> str:
     key = "unjudged" if ended.unjudged else key
     text, place = escape_control_chars(ended.text), escape_control_chars(ended.place)
     return count(lang, f"try.ended.{key}", ended.steps, text=text, place=place)
+
+
+def ended_text(ended: Ended, lang: str) -> str:
+    """How the program ended, as a sentence."""
+    return _sentences((_how(ended, lang),), lang)
 
 
 def _sentences(texts: Sequence[str], lang: str) -> str:

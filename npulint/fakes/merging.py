@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint.assemble.graph.torch.view import STOP
+from npulint.assemble.graph.stops import STOP
 from npulint.facts.graph import Body, Graph, Node
 from npulint.fakes.desync import Desync, desync
 from npulint.fakes.orders import Ended

@@ -22,8 +22,8 @@ from npulint.fakes.scratch import Scratch
 from npulint.live.course import Course
 from npulint.texts import say
 
-_GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
-_GRACE = 20  # seconds beyond the limit until a process that does not end is killed
+GUARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "on_path", "trial")
+GRACE = 20  # seconds beyond the limit until a process that does not end is killed
 _VARIABLES = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
@@ -68,14 +68,14 @@ def run_trial(trial: Trial) -> Outcome:
         for folder in (record, os.path.join(base, "tmp")):
             os.makedirs(folder)
         with open(os.path.join(record, ORDER), "wb") as file:
-            file.write(msgspec.json.encode(_moved(trial.order, scratch)))
+            file.write(msgspec.json.encode(moved_order(trial.order, scratch)))
         code = _process(trial, base, scratch.copy, record)
         return _outcome(record, scratch, code, trial)
     finally:
         shutil.rmtree(base, ignore_errors=True)
 
 
-def _moved(order: Order, scratch: Scratch) -> Order:
+def moved_order(order: Order, scratch: Scratch) -> Order:
     """The order with the script in the copy."""
     if order.module:
         return order
@@ -92,14 +92,14 @@ def _process(trial: Trial, base: str, work: str, record: str) -> int:
         for rank in range(trial.order.ranks):
             command = [trial.python, "-m", "npulint.fakes.torch.trial", record, f"rank-{rank}"]
             own = ranks.variables(trial.order.ranks, rank, port)
-            processes.append(stack.enter_context(_limited(command, work, {**_variables(trial, base), **own})))
-        ranks.wait(processes, record, trial.order.seconds + _GRACE * (trial.order.ranks == 1))
+            processes.append(stack.enter_context(limited(command, work, {**_variables(trial, base), **own})))
+        ranks.wait(processes, record, trial.order.seconds + GRACE * (trial.order.ranks == 1))
         codes = [one.poll() for one in processes]
     return next((code for code in codes if code), 0) if None not in codes else -signal.SIGKILL
 
 
 @contextmanager
-def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a session of its own, which is ended with all that it started."""
     try:
         process = subprocess.Popen(
@@ -119,7 +119,7 @@ def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iter
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
     found = {**environment("torch"), **_VARIABLES, DEVICES: str(max(trial.devices, trial.order.ranks))}
-    found["PYTHONPATH"] = os.pathsep.join((_GUARDS, found["PYTHONPATH"]))
+    found["PYTHONPATH"] = os.pathsep.join((GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
     return {**found, RELEASE: trial.release} if trial.release else found

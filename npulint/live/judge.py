@@ -129,6 +129,15 @@ def declared_torch(near: str, root: str = "", target: Mapping[str, str] | None =
     return _assembled(project, settings).context.torch
 
 
+def framework_of(path: str, settings: Settings) -> str:
+    """The framework that the script at `path` uses, by its imports and those of its modules; empty where unknown."""
+    project = project_around(Counter([path]), path, "", settings)
+    entry = project.names.get(path, "")
+    programs = [one for one in _assembled(project, settings).programs if entry in one.paths]
+    own = [one for one in programs if one.entry == entry]
+    return next((one.fact.framework for one in own or programs if one.fact.framework != "none"), "")
+
+
 def _program(name: str, graph: Graph, project: LiveProject, settings: Settings) -> Program:
     """The graph as a program of the project."""
     own = configured_op_list(settings) if graph.framework == "tensorflow" else None

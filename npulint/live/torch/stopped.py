@@ -8,8 +8,7 @@ from traceback import walk_tb
 
 import msgspec
 
-from npulint.assemble.graph.torch.stops import Reason
-from npulint.assemble.graph.torch.view import STOP
+from npulint.assemble.graph.stops import STOP, Reason
 from npulint.facts.graph import Graph, Node, NodeFrame
 from npulint.live.sources import is_own
 from npulint.live.torch.errors import FakeNpuError

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from npulint.assemble.context import Context
+from npulint.assemble.graph.stops import STOP
 from npulint.assemble.graph.target import Target
 from npulint.assemble.graph.tensorflow.view import TensorFlowGraphView
 from npulint.facts.graph import Graph
@@ -11,8 +14,20 @@ from npulint.facts.model import Fact
 
 def facts(path: str, graph: Graph, context: Context, target: Target) -> list[Fact]:
     """All facts of one graph, from all modules of this package."""
-    from npulint.assemble.graph.tensorflow import about, control, inputs, patterns, shapes, types
+    from npulint.assemble.graph.tensorflow import about, control, inputs, patterns, shapes, stops, types
 
-    view = TensorFlowGraphView(path, graph, context)
+    view = TensorFlowGraphView(path, _without_stops(graph), context)
     parts = (about, types, shapes, control, inputs, patterns)
-    return [fact for part in parts for fact in part.facts(view, target)]
+    found = [fact for part in parts for fact in part.facts(view, target)]
+    return [*found, *stops.facts(graph, view)]
+
+
+def _without_stops(graph: Graph) -> Graph:
+    """The graph without the nodes that say where a run stopped, which are no operators."""
+    bodies = [
+        msgspec.structs.replace(body, nodes=[node for node in body.nodes if node.op != STOP])
+        if any(node.op == STOP for node in body.nodes)
+        else body
+        for body in graph.bodies
+    ]
+    return msgspec.structs.replace(graph, bodies=bodies)

@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 from npulint.assemble.context import Context
 from npulint.assemble.graph.graph_fact import NodeSet, Place
 from npulint.assemble.graph.source_mapping import place_of
+from npulint.assemble.graph.stops import STOP
 from npulint.assemble.graph.target import Target
 from npulint.data.aten import known
 from npulint.facts.graph import Body, Graph, Node
@@ -36,8 +37,6 @@ _ATTENTION = "aten.scaled_dot_product_attention"
 _GRADIENTS = ("loss_output", "gradient_to_parameter", "gradient_to_user_input")
 _SCALAR = "scalar_output"
 _LISTED = 3
-STOP = "npulint.stop"
-"""The operator of a node that is none: a recorded step stopped there."""
 _INNER = frozenset(("placeholder", "output", "get_attr", STOP))  # nodes that are not operators
 _PYTHON = ("_operator.", "builtins.", "math.", "operator.", "aten.sym_", "aten._assert_scalar", "aten._assert_tensor_m")
 

@@ -5,7 +5,7 @@ may have written, it is only data: its fields are checked, and nothing is execut
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,11 +29,12 @@ class RecordedNode(msgspec.Struct, omit_defaults=True):
 
 
 class Recording(msgspec.Struct, omit_defaults=True):
-    """The file. `version` is that of PyTorch."""
+    """The file. `version` is that of the framework. A recording of TensorFlow only says where a run stopped."""
 
     npulint_recorded_step: int
     version: str = ""
     nodes: list[RecordedNode] = []
+    framework: Literal["torch", "tensorflow"] = "torch"
 
 
 _DECODER = msgspec.json.Decoder(Recording)
@@ -53,7 +54,7 @@ def read_recorded(location: str, content: bytes | None = None) -> Graph:
         raise GraphError("graph-damaged", str(error)) from None
     if found.npulint_recorded_step != FORMAT:
         raise GraphError("graph-damaged", f"npulint_recorded_step {found.npulint_recorded_step}")
-    return Graph("live_torch", [Body("", list(_nodes(found.nodes)))], found.version)
+    return Graph(f"live_{found.framework}", [Body("", list(_nodes(found.nodes)))], found.version)
 
 
 def _nodes(records: list[RecordedNode]) -> list[Node]:

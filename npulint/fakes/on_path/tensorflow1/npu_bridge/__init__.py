@@ -1,6 +1,6 @@
 """A fake of the adapter for TensorFlow 1.15."""
 
-from npulint_adapter import modules
+from npulint_adapter.modules import bridge
 
-modules.install()
-modules.fill(globals(), __name__)
+bridge.install()
+bridge.fill(globals(), __name__)

@@ -3,7 +3,7 @@
 import math
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 
 from npulint_adapter import ops
 
@@ -21,7 +21,7 @@ def _fast_gelu(x, name=None):
 fast_gelu_v2 = _fast_gelu
 
 
-class _GeneratedOps:
+class GeneratedOps:
     """The operators that the adapter registers; the fake computes those of activations."""
 
     gelu = staticmethod(_gelu)
@@ -34,7 +34,7 @@ class _GeneratedOps:
         raise NotImplementedError(f"the fake adapter does not simulate the operator {name}")
 
 
-npu_unary_ops = npu_aicore_ops = gen_npu_ops = _GeneratedOps()
+npu_unary_ops = npu_aicore_ops = gen_npu_ops = GeneratedOps()
 
 
 def dropout_v3(x, keep_prob, noise_shape=None, seed=None, name=None):

@@ -1,7 +1,7 @@
 """Collective communication. There is one process: what it sends to all it gets back as if it were alone."""
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 
 _GROUP = "hccl_world_group"
 

@@ -1,11 +1,10 @@
 """The configuration classes of the adapter for Estimators."""
 
-from enum import Enum
-
 import npulint_record as record
 from tensorflow.python.estimator import run_config as run_config_lib
 
 from npulint_adapter import options
+from npulint_adapter.scopes import NpuExecutePlacement  # noqa: F401  a name of the module
 from npulint_adapter.sessions import decorator_tf_session  # noqa: F401  a name of the module
 
 _OF_TENSORFLOW = (
@@ -20,7 +19,7 @@ def _uses(owner):
     for name, option in options.RUN_CONFIG.items():
         before, _, last = name.rpartition(".")
         use = option["uses"]["run_config"]
-        if before == owner and not use.get("until"):
+        if before == owner and (options.ABSENT or not use.get("until")):
             found[last] = use
     return dict(sorted(found.items(), key=lambda one: (one[1].get("position", -1) < 0, one[1].get("position", -1))))
 
@@ -87,15 +86,6 @@ class ExperimentalConfig(_Config):
 
 class DynamicInputConfig(_Config):
     pass
-
-
-class NpuExecutePlacement(Enum):
-    ALL = "all"
-    CUBE = "cube"
-    VECTOR = "vector"
-    TAISHAN = "taishan"
-    DVPP = "dvpp"
-    HOST = "host"
 
 
 class NPURunConfig(run_config_lib.RunConfig):

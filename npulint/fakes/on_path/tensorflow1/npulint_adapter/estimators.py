@@ -4,7 +4,7 @@ import os
 import sys  # noqa: F401  a name of the module
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.estimator import estimator as estimator_lib
 from tensorflow.python.estimator import model_fn as model_fn_lib
 from tensorflow.python.util import function_utils

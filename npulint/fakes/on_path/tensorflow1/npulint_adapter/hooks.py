@@ -3,7 +3,7 @@
 import os
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.training import basic_session_run_hooks, session_run_hook
 
 from npulint_adapter import collectives, ranks, util

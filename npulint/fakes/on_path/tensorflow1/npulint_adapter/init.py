@@ -3,7 +3,7 @@
 import os
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from hccl.manage.api import (  # noqa: F401  names of the module
     create_group,
     destroy_group,
@@ -21,7 +21,7 @@ from tensorflow.python.client import session
 from tensorflow.python.keras import backend
 from tensorflow.python.training import session_run_hook
 
-from npulint_adapter import aicore_ops, keras, ops, optimizers, sessions, util
+from npulint_adapter import aicore_ops, ops, optimizers, sessions, util
 from npulint_adapter.hooks import NPUBroadcastGlobalVariablesHook
 
 npu_unary_ops = aicore_ops.npu_unary_ops
@@ -53,6 +53,8 @@ def npu_hooks_append(hooks_list=()):
 
 def npu_callbacks_append(callbacks_list=()):
     """The list with the callback of the adapter at its end."""
+    from npulint_adapter import keras  # needs Estimators, which TensorFlow 2.16 and newer do not have
+
     callbacks = callbacks_list if isinstance(callbacks_list, list) else []
     callbacks.append(keras.NPUBroadcastGlobalVariablesCallback(0))
     return callbacks

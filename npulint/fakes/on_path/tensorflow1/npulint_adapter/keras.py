@@ -1,7 +1,7 @@
 """Keras under the adapter."""
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.distribute import distribute_lib, one_device_strategy
 from tensorflow.python.keras import backend
 

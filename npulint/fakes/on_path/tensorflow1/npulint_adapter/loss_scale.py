@@ -1,7 +1,7 @@
 """Loss scale: the managers and the optimizer of the adapter, on those of TensorFlow."""
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.contrib.mixed_precision.python import loss_scale_manager as managers
 from tensorflow.contrib.mixed_precision.python import loss_scale_optimizer as scaled
 from tensorflow.python.ops import control_flow_ops

@@ -1,16 +1,14 @@
-"""The modules of the adapter, with the names that the newest release gives them and no others."""
+"""The modules of an adapter, with the names that the declared release gives them, or the newest, and no others."""
 
 import importlib
 import importlib.abc
 import importlib.util
 import sys
 
-from npulint_adapter.options import table
+from npulint_adapter.options import ABSENT, table
 
 _TABLE = table("npu_symbols.json")
-_ROOT = "npu_bridge"
-_HERE = "npulint_adapter."
-_DONE_BY = {
+_BRIDGE = {
     "npu_bridge": "package",
     "npu_bridge.estimator.npu.keras_to_npu": "keras",
     "npu_bridge.estimator.npu.npu_callbacks": "keras",
@@ -35,7 +33,13 @@ _DONE_BY = {
     "npu_bridge.profiler.profiler": "plugin",
     "npu_bridge.scoped_graph_manager.scoped_graph_manager": "plugin",
 }
-_PACKAGES = {name.rpartition(".")[0] for name in _TABLE if name.startswith(_ROOT)} | {"npu_bridge.estimator"}
+
+
+def is_absent(module, name, until):
+    """Whether a module does not have a name in the declared release, or in the newest if none is declared."""
+    if ABSENT is None:
+        return bool(until)
+    return name in ABSENT["symbols"].get(module, ())
 
 
 def _placeholder(module, name):
@@ -49,53 +53,93 @@ def _placeholder(module, name):
     return NotSimulated
 
 
-def fill(namespace, module):
-    """Put the names of a module into its namespace."""
-    done = importlib.import_module(_HERE + _DONE_BY[module]) if module in _DONE_BY else None
-    for name, (own, _, until) in _TABLE.get(module, {}).items():
-        if until or name in namespace:
-            continue
-        if hasattr(done, name):
-            namespace[name] = getattr(done, name)
-        else:
-            namespace[name] = (_elsewhere(name) if own != "yes" else None) or _placeholder(module, name)
+class Adapter(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The modules below `root`. `done_by` names, for those that the fake simulates, the module of `here` that does it;
+    `spelled` gives for a module the names that it has in the table."""
 
+    def __init__(self, root, here, done_by, spelled=lambda module: [module]):
+        self._root = root
+        self._here = here
+        self._done_by = done_by
+        self._spelled = spelled
+        own = [name for name in _TABLE if name.split(".")[0] == root] + list(done_by)
+        self._modules = set(own)
+        self._packages = {root}
+        for name in own:
+            while "." in name:
+                name = name.rpartition(".")[0]
+                self._packages.add(name)
 
-def _elsewhere(name):
-    """What another module of the adapter, or of this package, calls so."""
-    for module in _TABLE:
-        if module.startswith(_ROOT) and module.rpartition(".")[2] == name:
-            return importlib.import_module(module)
-    for part in sorted(set(_DONE_BY.values()) - {"init"}):
-        found = importlib.import_module(_HERE + part)
-        if hasattr(found, name):
-            return getattr(found, name)
-    return None
+    def names(self):
+        """The modules that it has."""
+        return frozenset(self._modules)
 
+    def packages(self):
+        """Those that have others below them."""
+        return frozenset(self._packages)
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds the modules below ``npu_bridge``."""
+    def fill(self, namespace, module):
+        """Put the names of a module into its namespace."""
+        for listed in self._spelled(module):
+            done = self._done(self._done_by[listed]) if listed in self._done_by else None
+            for name, (own, _, until) in _TABLE.get(listed, {}).items():
+                if is_absent(listed, name, until) or name in namespace:
+                    continue
+                if hasattr(done, name):
+                    namespace[name] = getattr(done, name)
+                else:
+                    other = self._elsewhere(name) if own != "yes" else None
+                    namespace[name] = _placeholder(module, name) if other is None else other
+
+    def install(self):
+        """Make the modules importable."""
+        if not any(isinstance(one, Adapter) and one._root == self._root for one in sys.meta_path):
+            sys.meta_path.append(self)
 
     def find_spec(self, fullname, path=None, target=None):
-        inside = fullname.startswith(_ROOT + ".") and (fullname in _TABLE or fullname in _PACKAGES)
-        if not inside or not _current(fullname):
+        """The module, if the release has it."""
+        if not fullname.startswith(self._root + "."):
             return None
-        return importlib.util.spec_from_loader(fullname, self, is_package=fullname in _PACKAGES)
+        listed = self._spelled(fullname)
+        if not any((one in self._modules or one in self._packages) and _current(one) for one in listed):
+            return None
+        is_package = any(one in self._packages for one in [fullname, *listed])
+        return importlib.util.spec_from_loader(fullname, self, is_package=is_package)
 
     def create_module(self, spec):
+        """The usual module."""
         return None
 
     def exec_module(self, module):
-        fill(vars(module), module.__name__)
+        """Give it its names."""
+        self.fill(vars(module), module.__name__)
+
+    def _done(self, part):
+        """The module of the fake that has the names of one of the adapter; None where this TensorFlow lacks what it is
+        made of."""
+        try:
+            return importlib.import_module(self._here + part)
+        except ImportError as error:
+            if (error.name or "").startswith("npulint"):
+                raise
+            return None
+
+    def _elsewhere(self, name):
+        """What another module of the adapter, or of the fake, calls so."""
+        for module in _TABLE:
+            if module.startswith(self._root) and module.rpartition(".")[2] == name and module != self._root:
+                return importlib.import_module(module)
+        for part in sorted(set(self._done_by.values()) - {"init"}):
+            found = self._done(part)
+            if hasattr(found, name):
+                return getattr(found, name)
+        return None
 
 
 def _current(module):
-    """Whether the newest release has a module; of one that is gone all names are."""
+    """Whether the release has a module; of one that is gone all names are."""
     names = _TABLE.get(module, {})
-    return not names or any(not until for _, _, until in names.values())
+    return not names or any(not is_absent(module, name, until) for name, (_, _, until) in names.items())
 
 
-def install():
-    """Make the modules importable."""
-    if not any(isinstance(one, _Finder) for one in sys.meta_path):
-        sys.meta_path.append(_Finder())
+bridge = Adapter("npu_bridge", "npulint_adapter.", _BRIDGE)

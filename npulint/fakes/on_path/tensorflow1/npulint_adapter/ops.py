@@ -3,7 +3,7 @@
 import numbers
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.eager import context
 
 

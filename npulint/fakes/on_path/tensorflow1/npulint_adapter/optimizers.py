@@ -1,11 +1,11 @@
 """Optimizers that average gradients over ranks."""
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.keras import optimizers as keras_optimizers
 from tensorflow.python.keras.optimizer_v2 import optimizer_v2
 
-from npulint_adapter import collectives, loss_scale, ranks
+from npulint_adapter import collectives, ranks
 
 
 def _ranks():
@@ -91,6 +91,8 @@ class NPUOptimizer(_Wrapping):
         )  # fmt: skip
         inner = NPUDistributedOptimizer(opt) if is_distributed else opt
         if is_loss_scale:
+            from npulint_adapter import loss_scale  # needs tf.contrib
+
             inner = loss_scale.NPULossScaleOptimizer(inner, loss_scale_manager, is_distributed)
         self._opt = inner
         super().__init__(name=name or f"NPUOptimizer{type(opt).__name__}", use_locking=False)

@@ -4,6 +4,8 @@ import json
 import os
 import re
 
+import npulint_record as record
+
 _DATA = os.path.join(os.path.dirname(__file__), *[os.pardir] * 4, "data")
 _FIELDS = {"s": "a text (.s)", "i": "an integer (.i)", "b": "a truth value (.b)"}
 
@@ -14,33 +16,55 @@ def table(name):
         return json.load(file)
 
 
-def _by_name(mechanism):
-    return {one["uses"][mechanism]["name"]: one for one in OPTIONS if mechanism in one["uses"]}
+def _absent():
+    """What the declared release does not have, from the file that this variable names; None: it is the newest."""
+    path = os.environ.get("NPULINT_FAKE_ABSENT")
+    if not path:
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
+def by_name(mechanism):
+    """The options that can be set in one way, by the name they have there."""
+    absent = ABSENT["options"].get(mechanism, ()) if ABSENT else ()
+    found = {one["uses"][mechanism]["name"]: one for one in OPTIONS if mechanism in one["uses"]}
+    return {name: one for name, one in found.items() if name not in absent}
+
+
+ABSENT = _absent()
 OPTIONS = table("adapter_options.json")
-SESSION_KEYS = _by_name("session_key")
-RUN_CONFIG = _by_name("run_config")
+SESSION_KEYS = by_name("session_key")
+RUN_CONFIG = by_name("run_config")
 GONE = ("removed", "dead")
 
 
 def session_values(entry):
-    """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a key that the adapter does not know, a
-    member of the wrong type and a value that it refuses."""
+    """The parameters of a NpuOptimizer entry by key. Raises `ValueError` for a value that the adapter refuses, and for
+    what it ignores: a key that it does not know, and a member of another type."""
     found = {}
     for key, value in entry.parameter_map.items():
         option = SESSION_KEYS.get(key)
         if option is None or option["status"] == "removed":
-            raise ValueError(f"NpuOptimizer: the adapter knows no option {key!r}")
+            _ignored(f"NpuOptimizer: the adapter knows no option {key!r}")
+            continue
         field = value.WhichOneof("value")
         wanted = option.get("field", "")
         if wanted and field != wanted:
-            raise ValueError(f"NpuOptimizer: {key} is {_FIELDS[wanted]}, not .{field}")
+            _ignored(f"NpuOptimizer: {key} is {_FIELDS[wanted]}, not .{field}")
+            continue
         plain = getattr(value, field)
         plain = plain.decode("utf-8", "replace") if isinstance(plain, bytes) else plain
         check(key, plain, option["uses"]["session_key"])
         found[key] = plain
     return found
+
+
+def _ignored(text):
+    """The adapter goes on without such an option; so does a trial."""
+    if "NPULINT_TRIAL_FOLDER" not in os.environ:
+        raise ValueError(text)
+    record.remark("option_ignored", text)
 
 
 def check(name, value, use):

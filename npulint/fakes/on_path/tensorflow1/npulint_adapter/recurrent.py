@@ -1,7 +1,7 @@
 """Recurrent layers of the device: one over time, and one unrolled."""
 
 import npulint_record as record
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.python.layers import base as base_layer
 
 

@@ -1,6 +1,7 @@
 """Scopes that mark the operations built in them."""
 
 import contextlib
+from enum import Enum
 
 import npulint_record as record
 from tensorflow.core.framework import attr_value_pb2
@@ -8,7 +9,15 @@ from tensorflow.python.framework import ops
 from tensorflow.python.util import compat
 
 from npulint_adapter import util
-from npulint_adapter.configs import NpuExecutePlacement
+
+
+class NpuExecutePlacement(Enum):
+    ALL = "all"
+    CUBE = "cube"
+    VECTOR = "vector"
+    TAISHAN = "taishan"
+    DVPP = "dvpp"
+    HOST = "host"
 
 
 def _value(value):

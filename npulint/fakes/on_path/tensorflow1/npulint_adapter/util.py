@@ -4,7 +4,7 @@ import os
 
 import npulint_record as record
 import six
-import tensorflow as tf
+import tensorflow.compat.v1 as tf
 from tensorflow.core.framework import attr_value_pb2
 from tensorflow.python.framework import dtypes, ops
 from tensorflow.python.ops import init_ops, variable_scope

@@ -1,0 +1,178 @@
+"""Runs of sessions: what they fetch and feed, and whether they train."""
+
+import time
+
+import npulint_record
+from tensorflow.python.client import session
+from tensorflow.python.ops import gradients_util
+
+from npulint_trial import frames, graphs
+from npulint_trial.program import Run
+
+_UPDATES = ("Apply", "ResourceApply", "SparseApply", "ResourceSparseApply")
+_STORES = ("Assign", "Scatter", "ResourceScatter")
+_CALLS = frozenset(
+    "If StatelessIf While StatelessWhile Case StatelessCase PartitionedCall StatefulPartitionedCall".split()
+)
+
+
+class Sessions:
+    """Watches all sessions of the process."""
+
+    def __init__(self, program):
+        self._program = program
+        self._graphs = {}
+        self._fetched = {}
+        self._created = {}
+        self._wrap_creation()
+        self._wrap_runs()
+        self._wrap_callables()
+        _after(gradients_util, "_GradientsHelper", lambda: setattr(program, "differentiates", True))
+
+    def _wrap_creation(self):
+        original = session.BaseSession.__init__
+        created = self._created
+
+        def create(self, *args, **kwargs):
+            created[id(self)] = npulint_record.stack()
+            original(self, *args, **kwargs)
+
+        session.BaseSession.__init__ = create
+
+    def _wrap_runs(self):
+        original = session.BaseSession._do_run
+        watched = self._watched
+
+        def run(self, handle, target_list, fetch_list, feed_dict, options, run_metadata):
+            feeds = {_name(one): list(getattr(value, "shape", ())) for one, value in (feed_dict or {}).items()}
+            names = [one.name for one in (*target_list, *fetch_list)]
+            return watched(
+                self, names, feeds,
+                lambda: original(self, handle, target_list, fetch_list, feed_dict, options, run_metadata),
+            )  # fmt: skip
+
+        session.BaseSession._do_run = run
+
+    def _wrap_callables(self):
+        original = session.BaseSession._make_callable_from_options
+        watched = self._watched
+
+        def make(self, options):
+            made = original(self, options)
+            feeds = list(options.feed)
+            names = [*options.target, *options.fetch]
+
+            def call(*args, **kwargs):
+                shapes = {name: list(getattr(value, "shape", ())) for name, value in zip(feeds, args)}
+                return watched(self, names, shapes, lambda: made(*args, **kwargs))
+
+            return _Callable(made, call)
+
+        session.BaseSession._make_callable_from_options = make
+
+    def _watched(self, running, names, feeds, work):
+        program = self._program
+        key = (id(running.graph), tuple(names))
+        run = program.before(key, lambda: self._described(running, names))
+        for name, shape in feeds.items():
+            run.fed(name, shape)
+        started = time.time()
+        try:
+            return work()
+        finally:
+            program.ran(run, started)
+
+    def _described(self, running, names):
+        graph = running.graph
+        fetched = self._fetched.setdefault(id(graph), set())
+        fetched.update(names)
+        if id(graph) not in self._graphs:
+            self._graphs[id(graph)] = (graph, self._program.keep(_writer(graph, fetched)))
+        npu = bool(getattr(running, "_recorded", {}).get("npu"))
+        reached = closure(graph, names)
+        own = frames.caller()
+        updated = updates(graph, reached)
+        run = Run("session", _titled(names), bool(updated), npu, own[-1][:2] if own else None)
+        run.group = (id(graph), updated)
+        run.graph = self._graphs[id(graph)][1]
+        run.fetches = names[:64]
+        if run.trains and not npu:
+            npulint_record.remark("adapter_unused", stack=self._created.get(id(running)))
+        return run
+
+
+class _Callable:
+    """A callable of a session, which also has the members of the original one."""
+
+    def __init__(self, made, call):
+        self._made = made
+        self._call = call
+
+    def __call__(self, *args, **kwargs):
+        return self._call(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._made, name)
+
+
+def _name(fed):
+    """The name of a tensor that is fed, which newer releases wrap."""
+    return getattr(fed, "deref", lambda: fed)().name
+
+
+def _writer(graph, fetched):
+    """How to write a graph with the names of what was fetched of it."""
+    return lambda folder, name: graphs.write(folder, name, graph, notes={"fetched": sorted(fetched)})
+
+
+def _titled(names):
+    short = [name.rpartition(":")[0] or name for name in names]
+    return ", ".join(short[:3]) + (", ..." if len(short) > 3 else "")
+
+
+def closure(graph, names):
+    """The operations that have to run for these results."""
+    queue = [graph.as_graph_element(name, allow_tensor=True, allow_operation=True) for name in names]
+    queue = [getattr(one, "op", one) for one in queue]
+    found = set(queue)
+    while queue:
+        one = queue.pop()
+        for other in [tensor.op for tensor in one.inputs] + list(one.control_inputs):
+            if other not in found:
+                found.add(other)
+                queue.append(other)
+    return found
+
+
+def updates(graph, operations):
+    """The operations among these that update variables with gradients: none where nothing is trained."""
+    found = {one.name for one in operations if one.type.startswith(_UPDATES)}
+    if not found and any(one.type in _CALLS for one in operations) and _inner_updates(graph):
+        found = {one.name for one in operations if one.type in _CALLS}
+    gradients = {one.name for one in operations if _of_gradients(one.name)}
+    if not found and gradients:
+        stores = [one for one in operations if one.type.startswith(_STORES)]
+        found = {one.name for one in stores if not gradients.isdisjoint(two.name for two in closure(graph, [one.name]))}
+    return frozenset(found)
+
+
+def _inner_updates(graph):
+    for function in dict(getattr(graph, "_functions", None) or {}).values():
+        inner = getattr(function, "graph", None)
+        if inner is not None and any(one.type.startswith(_UPDATES) for one in inner.get_operations()):
+            return True
+    return False
+
+
+def _of_gradients(name):
+    return any(part == "gradients" or part.startswith("gradients_") for part in name.split("/")[:-1])
+
+
+def _after(owner, name, report):
+    original = getattr(owner, name)
+
+    def called(*args, **kwargs):
+        report()
+        return original(*args, **kwargs)
+
+    setattr(owner, name, called)

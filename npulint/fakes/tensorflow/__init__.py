@@ -1,0 +1,1 @@
+"""``npulint try`` for TensorFlow: starts the process of the program, and reads what it wrote."""

@@ -1,0 +1,112 @@
+"""Why a TensorFlow program stopped, if it stops on an NPU server for the same reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from npulint.assemble.graph.stops import STOP, Reason
+from npulint.facts.graph import Body, Graph, Node, NodeFrame
+from npulint.fakes.tensorflow.records import Failure, Remark, Report
+from npulint.findings import Finding
+
+_LONGEST = 200  # characters of an exception that are kept
+_ADAPTER = ("npu_bridge", "npu_device", "hccl")
+_NAMES = r"(?:npu_bridge|npu_device|hccl)[\w.]*'?"
+_SAID: tuple[tuple[Reason, str], ...] = (
+    ("adapter_name", rf"cannot import name '\w+' from '{_NAMES}"),
+    ("adapter_name", rf"module '{_NAMES} has no attribute"),
+    ("adapter_name", rf"No module named '{_NAMES}"),
+    ("gpu_device", r"(?s)Cannot assign a device for operation .*(?:GPU|gpu):"),
+    ("gpu_device", r"(?:Could not satisfy device specification|unknown device).*(?:GPU|gpu):"),
+    ("gpu_device", r"(?:GPU|gpu):\d+ unknown device"),
+)
+_OPTIONS = ("options.py", "configs.py", "npu_options.py")  # modules of the fakes that refuse options
+_OPTION_CHECKS = frozenset("NPU1106 NPU1107 NPU1108 NPU1109 NPU1114 NPU1151 NPU1152 NPU1153 NPU1154 NPU1155".split())
+_HOST_CHECKS = frozenset("NPU1101 NPU1105 NPU1110 NPU1135".split())
+_LIBRARIES = frozenset("horovod nvidia pycuda pynvml cupy byteps tensorrt nvtabular".split())
+_WORD = re.compile(r"[A-Za-z_]\w{3,}")
+
+
+def reason_of(failure: Failure) -> Reason | None:
+    """Why a real NPU server raises this error; None if nothing is known about that."""
+    if failure.type == "NotImplementedError" and failure.adapter:
+        return None
+    named = next((reason for reason, pattern in _SAID if re.search(pattern, failure.text)), None)
+    if named is not None:
+        return named
+    if failure.module and failure.module.partition(".")[0] in _LIBRARIES:
+        return "library"
+    if failure.adapter:
+        return "option" if failure.adapter.endswith(_OPTIONS) else "adapter_call"
+    return None
+
+
+def printed(failure: Failure) -> str:
+    """The exception as Python prints it, in one line."""
+    lines = failure.text.strip().split("\n")
+    first = lines[-1 if lines[0].startswith(("in user code:", "in converted code:")) else 0].strip().rstrip(".")
+    if first.startswith(f"{failure.type}: "):
+        return first[:_LONGEST]
+    return f"{failure.type}: {first}"[:_LONGEST] if first else failure.type
+
+
+def frames_of(failure: Failure, reason: Reason | None) -> tuple[NodeFrame, ...]:
+    """The lines to report, innermost last: of a misplaced operation, those that created it."""
+    found = failure.created if reason == "gpu_device" and failure.created else failure.frames
+    return tuple(NodeFrame(*one) for one in found)
+
+
+def stops_graph(report: Report, version: str, static: Sequence[Finding], places: dict[str, str]) -> Graph | None:
+    """A graph of the places where the program stopped or went on otherwise than it is written; None without any.
+    `static` are the findings of the source check and `places` the files of their paths: a refused option is reported
+    where it is set, which may be far from the session that refuses it."""
+    nodes = [_remark(one, static, places) for one in report.remarks]
+    failure = report.error
+    reason = None if failure is None else reason_of(failure)
+    if failure is not None and reason is not None:
+        frames = frames_of(failure, reason)
+        if reason == "option":
+            frames = (*frames, *_set_at(failure.text, static, places))
+        nodes.append(_node(reason, printed(failure), frames))
+    return Graph("live_tensorflow", [Body("", nodes)], version) if nodes else None
+
+
+def _remark(one: Remark, static: Sequence[Finding], places: dict[str, str]) -> Node:
+    frames = [NodeFrame(*frame) for frame in one.frames]
+    if one.reason == "option_ignored":
+        frames += _set_at(one.text, static, places)
+    elif one.reason == "adapter_unused":
+        frames += _only([finding for finding in static if finding.code in _HOST_CHECKS], places)
+    return _node(one.reason, one.text, frames)
+
+
+def _node(reason: str, text: str, frames: Iterable[NodeFrame]) -> Node:
+    attrs = {"reason": reason, "operator": "", "error": text}
+    return Node("stop", STOP, attrs=attrs, frames=tuple(frames))
+
+
+def _set_at(text: str, static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
+    """Where the refused option is set, if the source check reports one option of that name."""
+    words = set(_WORD.findall(text))
+    found = {
+        (one.path, one.span.line)
+        for one in static
+        if one.code in _OPTION_CHECKS and one.path in places and words & set(_named(one))
+    }
+    return _at(found, places)
+
+
+def _only(static: Sequence[Finding], places: dict[str, str]) -> list[NodeFrame]:
+    """The place of a finding of the source check, if it is the only one in code that ran."""
+    found = {(one.path, one.span.line) for one in static if one.path in places}
+    return _at(found, places)
+
+
+def _at(found: set[tuple[str, int]], places: dict[str, str]) -> list[NodeFrame]:
+    return [NodeFrame(places[path], line) for path, line in found] if len(found) == 1 else []
+
+
+def _named(one: Finding) -> list[str]:
+    """What a message quotes."""
+    return [word for quoted in re.findall(r"`([^`]+)`", one.message) for word in _WORD.findall(quoted)]

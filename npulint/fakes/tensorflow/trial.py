@@ -1,0 +1,137 @@
+"""Runs a TensorFlow program for a few steps, in a process, a folder and limits of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import msgspec
+
+from npulint.errors import NpulintError
+from npulint.facts.graph import Graph
+from npulint.fakes.launch import RECORD, read_record
+from npulint.fakes.orders import Order
+from npulint.fakes.scratch import Scratch
+from npulint.fakes.tensorflow.absent import absent_from
+from npulint.fakes.tensorflow.records import Report, read_graphs, read_report
+from npulint.fakes.trial import GUARDS, limited, moved_order
+from npulint.texts import say
+
+_ON_PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "on_path")
+_VARIABLES = {
+    "CUDA_VISIBLE_DEVICES": "",
+    "JOB_ID": "10001",
+    "RANK_ID": "0",
+    "RANK_SIZE": "1",
+    "ASCEND_DEVICE_ID": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "MPLBACKEND": "agg",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "WANDB_MODE": "disabled",
+}
+_OPTIONS = "options.jsonl"
+_GRACE = 90  # seconds beyond the limit to write large graphs, until the process is killed
+
+
+class TensorFlowTrial(msgspec.Struct, frozen=True):
+    """A trial: `order` as the user gave it, the interpreter with TensorFlow, and the working folder. `adapter` and
+    `cann` are the declared releases, whose names and options the fakes have (empty: the newest)."""
+
+    order: Order
+    python: str
+    folder: str
+    adapter: str = ""
+    cann: str = ""
+    lang: str = "en"
+
+
+class TensorFlowOutcome(msgspec.Struct, frozen=True):
+    """What a trial showed: the report, the graphs that ran, by name, and what the program configured."""
+
+    report: Report
+    graphs: dict[str, Graph]
+    configured: dict[str, object]
+
+
+def run_tensorflow(trial: TensorFlowTrial) -> TensorFlowOutcome:
+    """Run the program of a trial; its output goes to standard error. Raises `NpulintError` if it cannot be started or
+    leaves no recording, and `KeyboardInterrupt` after ending it."""
+    base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
+    try:
+        scratch = Scratch(os.path.realpath(trial.folder), os.path.join(base, "work"))
+        scratch.fill(trial.lang)
+        record = os.path.join(base, "record")
+        for folder in (record, os.path.join(base, "tmp")):
+            os.makedirs(folder)
+        with open(os.path.join(record, "order.json"), "w", encoding="utf-8") as file:
+            json.dump(msgspec.to_builtins(moved_order(trial.order, scratch)), file)
+        code = _process(trial, base, scratch.copy, record)
+        return _outcome(record, scratch, code, trial)
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _process(trial: TensorFlowTrial, base: str, work: str, record: str) -> int:
+    """Run the process until it ends; returns its exit code."""
+    command = [trial.python, "-m", "npulint_trial", record]
+    with limited(command, work, _variables(trial, base, record)) as process:
+        try:
+            return process.wait(trial.order.seconds + _GRACE)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
+
+
+def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]:
+    found = {**os.environ, **_VARIABLES}
+    paths = [GUARDS, *(os.path.join(_ON_PATH, name) for name in ("tensorflow_trial", "shared"))]
+    paths += [found["PYTHONPATH"]] if found.get("PYTHONPATH") else []
+    return {
+        **found,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "NPULINT_TRIAL_FOLDER": base,
+        **dict.fromkeys(("TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), os.path.join(base, "tmp")),
+        "KERAS_HOME": _keras_home(base),
+        "NPULINT_FAKE_LOOP": str(trial.order.steps),
+        "NPULINT_FAKE_ABSENT": _absent(trial, record),
+        RECORD: os.path.join(record, _OPTIONS),
+    }
+
+
+def _keras_home(base: str) -> str:
+    """A folder for the data sets and models of Keras, with links to those that the user has."""
+    own = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    home = os.path.join(base, "keras")
+    for part in ("datasets", "models"):
+        os.makedirs(os.path.join(home, part))
+        if os.path.isdir(os.path.join(own, part)):
+            for name in os.listdir(os.path.join(own, part)):
+                os.symlink(os.path.join(own, part, name), os.path.join(home, part, name))
+    if os.path.isfile(os.path.join(own, "keras.json")):
+        os.symlink(os.path.join(own, "keras.json"), os.path.join(home, "keras.json"))
+    return home
+
+
+def _absent(trial: TensorFlowTrial, record: str) -> str:
+    """The file that says what the declared release does not have; empty if none is declared."""
+    found = absent_from(trial.adapter, trial.cann)
+    if found is None:
+        return ""
+    path = os.path.join(record, "absent.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(found, file)
+    return path
+
+
+def _outcome(record: str, scratch: Scratch, code: int, trial: TensorFlowTrial) -> TensorFlowOutcome:
+    if not os.path.isfile(os.path.join(record, "ended.json")):
+        reason = "try.killed" if code < 0 else "try.tf.not-started"
+        raise NpulintError(say(trial.lang, reason, code=code if code >= 0 else signal.Signals(-code).name))
+    report = read_report(record, scratch)
+    if report.how == "missing":
+        raise NpulintError(say(trial.lang, "try.tf.missing", python=trial.python))
+    configured = read_record(os.path.join(record, _OPTIONS))
+    return TensorFlowOutcome(report, read_graphs(record, report, scratch), configured[0] if configured else {})
