@@ -14,6 +14,7 @@ import msgspec
 
 from npulint.errors import NpulintError
 from npulint.facts.graph import Graph, NodeFrame
+from npulint.fakes.home import stand_in
 from npulint.fakes.launch import environment
 from npulint.fakes.orders import ENDED, ORDER, RECORDING, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
@@ -57,11 +58,12 @@ def run_trial(trial: Trial) -> Outcome:
     leaves no recording, and `KeyboardInterrupt` after ending it."""
     base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
     try:
-        scratch = Scratch(os.path.realpath(trial.folder), os.path.join(base, "work"))
+        scratch = Scratch.around(os.path.realpath(trial.folder), os.path.join(base, "work"))
         scratch.fill(trial.lang)
         record = os.path.join(base, "record")
         for folder in (record, os.path.join(base, "tmp")):
             os.makedirs(folder)
+        stand_in(os.path.expanduser("~"), os.path.join(base, "home"))
         with open(os.path.join(record, ORDER), "wb") as file:
             file.write(msgspec.json.encode(_moved(trial.order, scratch)))
         code = _process(trial, base, scratch.copy, record)
@@ -113,6 +115,7 @@ def _variables(trial: Trial, base: str) -> dict[str, str]:
     found["PYTHONPATH"] = os.pathsep.join((_GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
+    found |= {"HOME": os.path.join(base, "home")}
     return {**found, RELEASE: trial.release} if trial.release else found
 
 

@@ -17,6 +17,7 @@ import msgspec
 import torch  # before the rest: it loads the fake torch_npu, which these modules belong to
 
 from npulint.fakes.orders import ENDED, ORDER, RECORDING, Ended, Order
+from npulint.fakes.torch import digests
 from npulint.fakes.torch.reached import ReachedLines
 from npulint.live.torch.sites import outermost
 from npulint.live.torch.stopped import Stop, stop_of, with_stop
@@ -51,6 +52,7 @@ class Trial:
 
     def run(self) -> None:
         """Run the program; ends the process."""
+        digests.report(self._read)
         count(self)
         timer = threading.Timer(self.order.seconds, self.finish, ("time",))
         timer.daemon = True
@@ -70,6 +72,14 @@ class Trial:
             _told(error)
             self.finish("error", stop_of(error, self._kernels.failed))
         self.finish("end")
+
+    def _read(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The host's copy of a tensor, unrecorded."""
+        self._recorder.paused += 1
+        try:
+            return tensor.cpu()
+        finally:
+            self._recorder.paused -= 1
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
@@ -175,10 +185,10 @@ def _started(order: Order) -> None:
         importlib.import_module("torch_npu.contrib.transfer_to_npu")
     sys.argv = [order.program, *order.arguments]
     if order.module:
-        sys.path.insert(0, os.getcwd())
+        sys.path[0] = os.getcwd()
         runpy.run_module(order.program, run_name="__main__", alter_sys=True)
     else:
-        sys.path.insert(0, os.path.dirname(os.path.abspath(order.program)))
+        sys.path[0] = os.path.dirname(os.path.abspath(order.program))  # instead of the working folder, as Python does
         runpy.run_path(os.path.abspath(order.program), run_name="__main__")
 
 
