@@ -7,7 +7,7 @@ import shutil
 
 _CACHES = (".cache", ".config")
 """Folders in whose folders programs keep what they may write again."""
-_DEPTH = 3  # levels of folders below these that are folders of the stand-in; deeper ones are links
+_DEPTH = 5  # levels of folders below these that are folders of the stand-in; deeper ones are links
 _SMALL = 64 << 10  # bytes of a file that is copied, such as one for locking; larger ones are linked
 _MOST = 10_000  # entries
 

@@ -119,8 +119,8 @@ def _is_small(entry: os.DirEntry[str]) -> bool:
 def _top(folder: str) -> str:
     """The folder of the project, else one a few levels up."""
     above = [folder]
-    while len(above) <= _DEEPEST and os.path.dirname(above[-1]) != above[-1]:
-        above.append(os.path.dirname(above[-1]))
+    while len(above) <= _DEEPEST and os.path.dirname(os.path.dirname(above[-1])) != os.path.dirname(above[-1]):
+        above.append(os.path.dirname(above[-1]))  # never the root of all files
     for one in above:
         if any(os.path.lexists(os.path.join(one, name)) for name in _ROOTS):
             return one

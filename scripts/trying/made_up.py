@@ -89,6 +89,11 @@ def tokens(folder: Path, where: str, count: str = "20000") -> None:
     (there / "meta.pkl").write_bytes(pickle.dumps({"vocab_size": 65}))
 
 
+def empty(folder: Path, where: str) -> None:
+    """A file without contents, such as a font that a program loads from the network if it is missing."""
+    (folder / where).touch()
+
+
 def text(folder: Path, where: str, lines: str = "400") -> None:
     """Lines of words."""
     path = folder / where
@@ -107,10 +112,10 @@ def sentences(folder: Path, where: str, columns: str = "sentence", lines: str = 
     numbers = _numbers()
     with path.open("w", newline="") as file:
         out = csv.writer(file)
-        out.writerow([*columns.split(","), "label", "idx"])
+        out.writerow([*columns.split(","), "label"])
         for line in range(int(lines)):
-            row = [" ".join(numbers.choice(WORDS, 8)) for _ in columns.split(",")]
-            out.writerow([*row, line % 2, line])
+            row = [str(line) if one == "idx" else " ".join(numbers.choice(WORDS, 8)) for one in columns.split(",")]
+            out.writerow([*row, line % 2])
 
 
 def glue(folder: Path, where: str = "nyu-mll/glue") -> None:
@@ -118,7 +123,7 @@ def glue(folder: Path, where: str = "nyu-mll/glue") -> None:
     there = folder / where
     there.mkdir(parents=True, exist_ok=True)
     for name in ("train", "validation", "test"):
-        sentences(folder, f"{where}/{name}.csv", "sentence1,sentence2")
+        sentences(folder, f"{where}/{name}.csv", "sentence1,sentence2,idx")
     files = "".join(
         f"  - split: {name}\n    path: {name}.csv\n" for name in ("train", "validation", "test")
     )

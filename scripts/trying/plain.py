@@ -13,16 +13,16 @@ import sys
 def main(steps: int, code: str, program: str, arguments: list[str]) -> None:
     """Run the program; ends the process after the last step."""
     from npulint.fakes.torch import digests
+    from scripts.trying import posing
 
     def ended(made: int) -> None:
         if made >= steps:
             sys.stdout.flush()
             os._exit(0)
 
+    posing.step_as_accelerators_do()
     if code != "cpu":
-        from scripts.trying.posing import pose
-
-        pose()
+        posing.pose()
     digests.report(lambda tensor: tensor.cpu(), ended)
     sys.argv = [program, *arguments]
     if program == "-m":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,15 @@ _OF_TENSORS = "new_empty new_full new_ones new_tensor new_zeros to".split()
 _TYPES = "Byte Char Short Int Long Half Float Double Bool BFloat16".split()
 
 
+def step_as_accelerators_do() -> None:
+    """Let optimizers update all parameters together, which they do by default on accelerators only: the order of the
+    operations decides the last bit."""
+    from torch.optim import optimizer
+
+    module: Any = optimizer
+    module._get_foreach_kernels_supported_devices = lambda: ["cpu"]
+
+
 def pose() -> None:
     """Replace what asks for an accelerator."""
     for owner, names in ((torch, _FACTORIES), (torch.Tensor, _OF_TENSORS), (torch.nn.Module, ["to"])):
@@ -29,14 +39,16 @@ def pose() -> None:
     vars(torch)["device"] = _Device
     vars(torch)["autocast"] = _moved_class(torch.autocast)
     for owner in (cuda, accelerator):
-        owner.is_available = lambda: True
-        owner.device_count = lambda: 1
-        owner.synchronize = owner.set_device_index = owner.set_device = owner.empty_cache = _nothing
-        owner.current_device = owner.current_device_index = lambda: 0
-    accelerator.current_accelerator = lambda *args, **kwargs: torch.device("cpu")
-    cuda.is_bf16_supported = cuda.is_initialized = lambda *args: True
-    cuda.manual_seed = cuda.manual_seed_all = cuda.reset_peak_memory_stats = _nothing
-    cuda.max_memory_allocated = cuda.memory_reserved = cuda.memory_allocated = lambda *args: 0
+        owner.is_available, owner.device_count = _answering(True), _answering(1)
+        for name in ("synchronize", "set_device_index", "set_device", "empty_cache", "manual_seed", "manual_seed_all"):
+            setattr(owner, name, _answering(None))
+        owner.current_device, owner.current_device_index = _answering(0), _answering(0)
+    accelerator.current_accelerator = _answering(torch.device("cpu"))
+    cuda.is_bf16_supported, cuda.is_initialized = _answering(True), _answering(True)
+    for name in ("max_memory_allocated", "memory_reserved", "memory_allocated", "reset_peak_memory_stats"):
+        setattr(cuda, name, _answering(0))
+    cuda.Stream = cuda.Event = _Stream
+    cuda.current_stream, cuda.stream = _answering(_Stream()), _answering(_Stream())
     for name in _TYPES:
         setattr(cuda, f"{name}Tensor", getattr(torch, f"{name}Tensor"))
     start = distributed.init_process_group
@@ -51,8 +63,9 @@ def _owners() -> tuple[Any, ...]:
     return torch.Tensor, torch.nn.Module, torch.cuda, torch.accelerator, torch.distributed
 
 
-def _nothing(*args: Any, **kwargs: Any) -> None:
-    """Does nothing."""
+def _answering(value: Any) -> Callable[..., Any]:
+    """A function of its own for each name, since torch compares them."""
+    return lambda *args, **kwargs: value
 
 
 def _there(value: Any) -> Any:
@@ -81,6 +94,14 @@ def _moved_class(found: Any) -> Any:
             super().__init__(_there(device_type), *args, **kwargs)
 
     return Moved
+
+
+class _Stream(contextlib.nullcontext[None]):
+    """A stream: all work is synchronous."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        self.wait_stream = self.synchronize = self.record = self.wait_event = _answering(None)
 
 
 class _Same(torch.nn.Module):
