@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -33,6 +34,8 @@ _VARIABLES = {
     "MPLBACKEND": "agg",
 }
 _JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "WORLD_SIZE": "1", "RANK": "0", "LOCAL_RANK": "0"}
+"""What a launcher sets for the only process of a job."""
+_UNSET = re.compile(rf"KeyError: '(?:{'|'.join(_JOB)})'|environment variable (?:{'|'.join(_JOB)}) expected")
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -54,8 +57,20 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def run_trial(trial: Trial) -> Outcome:
-    """Run the program of a trial; its output goes to standard error. Raises `NpulintError` if it cannot be started or
-    leaves no recording, and `KeyboardInterrupt` after ending it."""
+    """Run the program of a trial; its output goes to standard error. A program that stops because no launcher started it
+    runs again as one of one process. Raises `NpulintError` if it cannot be started or leaves no recording, and
+    `KeyboardInterrupt` after ending it."""
+    outcome = _run(trial, {})
+    return _run(trial, _JOB) if _needs_launcher(outcome.ended) else outcome
+
+
+def _needs_launcher(ended: Ended) -> bool:
+    """Whether a program stopped at a variable that a launcher sets. Without need they are not set: many programs take
+    their presence for a job of several processes."""
+    return ended.how == "error" and bool(_UNSET.search(ended.text))
+
+
+def _run(trial: Trial, job: dict[str, str]) -> Outcome:
     base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
     try:
         scratch = Scratch.around(os.path.realpath(trial.folder), os.path.join(base, "work"))
@@ -66,7 +81,7 @@ def run_trial(trial: Trial) -> Outcome:
         stand_in(os.path.expanduser("~"), os.path.join(base, "home"))
         with open(os.path.join(record, ORDER), "wb") as file:
             file.write(msgspec.json.encode(_moved(trial.order, scratch)))
-        code = _process(trial, base, scratch.copy, record)
+        code = _process(trial, base, scratch.copy, record, job)
         return _outcome(record, scratch, code, trial)
     finally:
         shutil.rmtree(base, ignore_errors=True)
@@ -81,10 +96,10 @@ def _moved(order: Order, scratch: Scratch) -> Order:
     return msgspec.structs.replace(order, program=os.path.relpath(moved, scratch.copy))
 
 
-def _process(trial: Trial, base: str, work: str, record: str) -> int:
+def _process(trial: Trial, base: str, work: str, record: str, job: dict[str, str]) -> int:
     """Run the process until it ends; returns its exit code."""
     command = [trial.python, "-m", "npulint.fakes.torch.trial", record]
-    with _limited(command, work, _variables(trial, base)) as process:
+    with _limited(command, work, {**job, **_variables(trial, base)}) as process:
         try:
             return process.wait(trial.order.seconds + _GRACE)
         except subprocess.TimeoutExpired:
@@ -111,7 +126,7 @@ def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iter
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
-    found = {**_JOB, **environment("torch"), **_VARIABLES}
+    found = {**environment("torch"), **_VARIABLES}
     found["PYTHONPATH"] = os.pathsep.join((_GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}

@@ -27,7 +27,7 @@ class Registration:
         self._boxed = _Library("_", "IMPL")
         self._own = _Library("aten", "IMPL")
         self._boxed.fallback(kernels.boxed, "PrivateUse1")
-        self._boxed.fallback(SparseKernels(kernels, release).boxed, "SparsePrivateUse1")
+        SparseKernels(kernels, release).register(self._own, self._boxed)
         for op in kernel_set(release):
             kernel = kernels.of(op)
             self._own.impl(op, kernel, "PrivateUse1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,6 +15,8 @@ from npulint.live.torch.recorder import op_name
 _C: Any = torch._C
 _handling: Any = _C.DispatchKeySet(_C.DispatchKey.SparseCPU)
 """Kernels of the CPU that only handle indices and values do so for any device."""
+_DEFAULTS = "clone is_coalesced sparse_dim dense_dim values indices".split()
+"""Those of them for which PyTorch has defaults that refuse other devices."""
 _HANDLED = frozenset(
     "_sparse_coo_tensor_with_dims_and_tensors _sparse_coo_tensor_with_dims _indices _values indices values "
     "is_coalesced _coalesced_ sparse_dim dense_dim _nnz _dimI _dimV sparse_resize_ sparse_resize_and_clear_ empty "
@@ -29,13 +32,17 @@ class SparseKernels:
         self._kernels = kernels
         self._release = release
 
+    def register(self, own: Any, boxed: Any) -> None:
+        """Register the kernels in libraries of single operators and of all others."""
+        boxed.fallback(self.boxed, "SparsePrivateUse1")
+        for name in _DEFAULTS:
+            own.impl(name, partial(self.boxed, getattr(torch.ops.aten, name).default), "SparsePrivateUse1")
+
     def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Run an operator on sparse tensors. Raises `NotImplementedError`, as torch_npu does, where it has no kernel for
         these."""
         name, base = op_name(op), op._schema.name.partition("::")[2]
         sparse = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one.is_sparse]
-        if base == "_copy_from":
-            return _copied(*args[:2])
         if base in _HANDLED:
             return op.redispatch(_handling, *args, **kwargs)
         self._kernels.recorder.add(name, sparse)
@@ -49,14 +56,6 @@ class SparseKernels:
         if op._schema.name.endswith("_") and isinstance(args[0], torch.Tensor) and not args[0].is_sparse:
             return args[0]  # what it holds has changed
         return _lifted(out)
-
-
-def _copied(source: Any, target: Any) -> Any:
-    """A sparse tensor, which takes the parts of another one."""
-    parts = source._indices().clone(), source._values().clone()
-    made: Any = torch.sparse_coo_tensor(*parts, source.shape, check_invariants=False)
-    _C._swap_tensor_impl(target, made._coalesced_(source.is_coalesced()))
-    return target
 
 
 def _out_of(name: str) -> str:
