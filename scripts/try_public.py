@@ -1,11 +1,11 @@
 """Runs the public training programs of tests/data/try_scripts.csv under ``npulint try``, and as they are on the CPU.
 
-    python -m scripts.try_public FOLDER --python VENV/bin/python [--mirrors MIRRORS] [--only WORD] [--steps 3]
+    python -m scripts.try_public FOLDER --python VENV/bin/python [--mirrors MIRRORS] [--only NAMES] [--steps 3]
 
-FOLDER receives the checkouts, the outputs and a table, `table.csv`: whether each program reached its steps, its findings
-by severity, whether the parameters after each step equal those of the plain run bit by bit, the seconds until the first
-step, and how many times as long the steps took. The interpreter has PyTorch and what the programs import; MIRRORS has git
-directories or clones named owner+name, without which the repositories are cloned.
+FOLDER receives the checkouts, the outputs and a table, `table.csv`: whether each program reached its steps, its
+findings by severity, whether the parameters after each step equal those of the plain run bit by bit, the seconds until
+the first step, and how many times as long the steps took. The interpreter has PyTorch and what the programs import;
+MIRRORS has git directories or clones named owner+name, without which the repositories are cloned.
 """
 
 from __future__ import annotations

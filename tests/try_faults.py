@@ -136,14 +136,9 @@ FAULTS = {
         _trainer(device='"cuda:0"').replace("Classifier().to(args.device)", "Classifier().to(args.device)  # here"),
         _codes(_CUDA),
     ),
-    "CUDA unless told": Fault(
-        _plain(imports="import torch_npu, os", device='os.environ.get("DEVICE", "cuda")').replace(
-            "nn.Linear(8, 2)).to(device)", "nn.Linear(8, 2)).to(device)  # here"
-        ),
-        _codes(_CUDA),
-    ),
     "pinned for CUDA": Fault(
-        _trainer(after='torch.ones(4).pin_memory("cuda")  # here'), _codes(_CUDA),
+        _trainer(after='torch.ones(4).pin_memory("cuda")  # here'),
+        _codes(_CUDA),
     ),
     "checkpoint for CUDA": Fault(
         _plain(
@@ -160,10 +155,8 @@ FAULTS = {
         _trainer(before="model = torch.nn.DataParallel(model, device_ids=[0]).cuda()  # here"), _codes(_CUDA)
     ),
     "stream of CUDA": Fault(_plain(before="stream = torch.cuda.Stream()  # here"), _codes(_CUDA)),
-    "generator of CUDA": Fault(
-        _plain(before='noise = torch.Generator(device="cuda")  # here'), _codes(_CUDA)
-    ),
-    "seed of one GPU": Fault(_plain(before='torch.cuda.set_device(0)  # here'), _codes(_CUDA)),
+    "generator of CUDA": Fault(_plain(before='noise = torch.Generator(device="cuda")  # here'), _codes(_CUDA)),
+    "seed of one GPU": Fault(_plain(before="torch.cuda.set_device(0)  # here"), _codes(_CUDA)),
     "type of CUDA": Fault(_plain(after="loss.detach().type(torch.cuda.FloatTensor)  # here"), _codes(_CUDA)),
     "made by a type of CUDA": Fault(_trainer(after="torch.cuda.FloatTensor(4).fill_(0)  # here"), _codes(_CUDA)),
     "properties of CUDA": Fault(_plain(after="torch.cuda.get_device_properties(0)  # here"), _codes(_CUDA)),
@@ -184,17 +177,9 @@ FAULTS = {
     "mask made on the host": Fault(
         _plain(after="torch.where(torch.ones(16, 4).bool(), x, torch.zeros_like(x))  # here"), _codes("NPU41P0")
     ),
-    "metric in numpy": Fault(
-        _trainer(after="import numpy\nnumpy.stack([target, target])  # here"), _codes("NPU41P1")
-    ),
+    "metric in numpy": Fault(_trainer(after="import numpy\nnumpy.stack([target, target])  # here"), _codes("NPU41P1")),
     "list to numpy": Fault(
         _plain(imports="import torch_npu\nimport numpy as np", after="np.asarray(y)  # here"), _codes("NPU41P1")
-    ),
-    "communication of CUDA": Fault(
-        _plain(
-            before='import torch.distributed as dist\ndist.init_process_group(backend="nccl", init_method="env://")  # here'
-        ),
-        _codes("NPU41P3 NPU2180"),
     ),
     "double precision of a convolution": Fault(
         _plain(after="nn.functional.conv1d(x.double()[:, None], torch.ones(1, 1, 2, device=device).double())  # here"),
@@ -203,3 +188,5 @@ FAULTS = {
     ),
     "second device": Fault(_plain(before="y = y.to('cuda:1')  # here"), _codes(_CUDA)),
 }
+UNREACHED = _plain(after="if step == 9:\n    loss = loss.cuda()  # here")
+"""A fault in a step that a trial of three does not make."""

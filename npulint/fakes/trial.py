@@ -57,8 +57,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def run_trial(trial: Trial) -> Outcome:
-    """Run the program of a trial; its output goes to standard error. A program that stops because no launcher started it
-    runs again as one of one process. Raises `NpulintError` if it cannot be started or leaves no recording, and
+    """Run the program of a trial; its output goes to standard error. A program that stops because no launcher started
+    it runs again as one of one process. Raises `NpulintError` if it cannot be started or leaves no recording, and
     `KeyboardInterrupt` after ending it."""
     outcome = _run(trial, {})
     return _run(trial, _JOB) if _needs_launcher(outcome.ended) else outcome
@@ -123,6 +123,20 @@ def _limited(command: list[str], folder: str, variables: dict[str, str]) -> Iter
         except (ProcessLookupError, PermissionError):
             process.kill()
         process.wait()
+        _end_all(variables["NPULINT_TRIAL_FOLDER"])
+
+
+def _end_all(base: str) -> None:
+    """End what a program started in sessions of their own: all processes of this trial, where the system lists them."""
+    mark = f"NPULINT_TRIAL_FOLDER={base}".encode()
+    for number in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as file:
+                ours = mark in file.read().split(b"\0")
+            if ours:
+                os.kill(int(number), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or belongs to someone else
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:

@@ -124,9 +124,7 @@ def glue(folder: Path, where: str = "nyu-mll/glue") -> None:
     there.mkdir(parents=True, exist_ok=True)
     for name in ("train", "validation", "test"):
         sentences(folder, f"{where}/{name}.csv", "sentence1,sentence2,idx")
-    files = "".join(
-        f"  - split: {name}\n    path: {name}.csv\n" for name in ("train", "validation", "test")
-    )
+    files = "".join(f"  - split: {name}\n    path: {name}.csv\n" for name in ("train", "validation", "test"))
     (there / "README.md").write_text(f"---\nconfigs:\n- config_name: mrpc\n  data_files:\n{files}---\n")
     metric(folder, "glue")
 

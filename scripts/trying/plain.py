@@ -1,7 +1,7 @@
 """Runs a program on the CPU, for a number of optimizer steps: ``python plain.py STEPS CODE script.py args``.
 
-After each step it prints the digest of the parameters, as ``npulint try`` does in a trial with digests. Where CODE is not
-``cpu`` the CPU poses as the accelerator that the program asks for."""
+After each step it prints the digest of the parameters, as ``npulint try`` does in a trial with digests. Where CODE is
+not ``cpu`` the CPU poses as the accelerator that the program asks for."""
 
 from __future__ import annotations
 

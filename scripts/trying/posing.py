@@ -130,4 +130,3 @@ class _Meta(type):
 
 class _Device(metaclass=_Meta):
     """``torch.device``, which makes that of the CPU."""
-

@@ -39,8 +39,8 @@ class SparseKernels:
             own.impl(name, partial(self.boxed, getattr(torch.ops.aten, name).default), "SparsePrivateUse1")
 
     def boxed(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        """Run an operator on sparse tensors. Raises `NotImplementedError`, as torch_npu does, where it has no kernel for
-        these."""
+        """Run an operator on sparse tensors. Raises `NotImplementedError`, as torch_npu does, where it has no kernel
+        for these."""
         name, base = op_name(op), op._schema.name.partition("::")[2]
         sparse = [one for one in (*args, *kwargs.values()) if isinstance(one, torch.Tensor) and one.is_sparse]
         if base in _HANDLED:

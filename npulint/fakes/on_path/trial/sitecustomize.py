@@ -1,12 +1,15 @@
 """Guards of a program under ``npulint try``, in each of its Python processes: Python imports this module at its start.
 
 What the interpreter can see (its audit events) is refused: writing outside of the scratch folder, connections to other
-machines, and starting programs other than Python. Libraries in C that write or connect by themselves are not seen."""
+machines, and starting programs other than Python and a few that only tell something. Libraries in C that connect by
+themselves are not seen; what they write the kernel refuses, where it can."""
 
 import errno
 import os
 import socket
 import sys
+
+import kernel_guard
 
 FOLDER = os.path.realpath(os.environ.get("NPULINT_TRIAL_FOLDER", "."))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -100,4 +103,5 @@ def _starting(program, words=()):
 
 
 if "NPULINT_TRIAL_FOLDER" in os.environ:
+    kernel_guard.refuse_writing(FOLDER)
     sys.addaudithook(_guard)
