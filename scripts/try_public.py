@@ -29,6 +29,7 @@ from scripts.trying.programs import Program, programs
 
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(tempfile.gettempdir()) / "npulint-try-public"  # what programs keep for all runs
+JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
 LIMIT = 240  # seconds of a run
 
 
@@ -149,7 +150,7 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
         done = subprocess.run(
             [*command, *program.words(True)],
             cwd=where,
-            env=variables(),
+            env={**variables(), **(JOB if program.kind == "DDP" else {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -179,11 +180,6 @@ def variables() -> dict[str, str]:
         "WANDB_MODE": "disabled",
         "MPLBACKEND": "agg",
         "NPULINT_LANG": "en",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": "29531",
-        "RANK": "0",
-        "LOCAL_RANK": "0",
-        "WORLD_SIZE": "1",
         "TORCHDYNAMO_DISABLE": "1",
         VARIABLE: "1",
     }
