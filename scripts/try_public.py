@@ -30,6 +30,7 @@ from scripts.trying.programs import Program, programs
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(tempfile.gettempdir()) / "npulint-try-public"  # what programs keep for all runs
 JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+ON_CPU = {"ACCELERATE_USE_CPU": "1"}
 LIMIT = 240  # seconds of a run
 
 
@@ -150,7 +151,7 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
         done = subprocess.run(
             [*command, *program.words(True)],
             cwd=where,
-            env={**variables(), **(JOB if program.kind == "DDP" else {})},
+            env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -158,7 +159,7 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        text = late.stderr.decode() if isinstance(late.stderr, bytes) else late.stderr or ""
+        text = (late.stderr or b"").decode() if not isinstance(late.stderr, str) else late.stderr
         return Run(digests_in(text), started, text)
     return Run(digests_in(done.stderr), started, done.stderr + done.stdout[-4000:])
 

@@ -9,7 +9,7 @@ import pytest
 
 from npulint.cli.main import main
 from tests.live_support import installed, line_of
-from tests.try_faults import FAULTS, UNREACHED
+from tests.try_faults import FAULTS
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +34,3 @@ def test_what_stops_on_an_npu_is_an_error_at_its_line(
     assert code == 1, told.err
     assert [(one["path"], one["line"]) for one in errors] == [("train.py", line_of(path, "# here"))]
     assert {one["code"] for one in errors} <= fault.codes
-
-
-def test_a_branch_that_was_not_reached_is_told_by_the_source_check(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "train.py"
-    path.write_text(UNREACHED)
-    assert main(["try", "--isolated", "train.py"]) == 0
-    line = line_of(path, "# here")
-    rows = [one for one in capsys.readouterr().out.split("\n") if f"train.py:{line}" in one]
-    assert len(rows) == 1 and "not reached" in rows[0]

@@ -188,5 +188,3 @@ FAULTS = {
     ),
     "second device": Fault(_plain(before="y = y.to('cuda:1')  # here"), _codes(_CUDA)),
 }
-UNREACHED = _plain(after="if step == 9:\n    loss = loss.cuda()  # here")
-"""A fault in a step that a trial of three does not make."""

@@ -89,11 +89,10 @@ def _moved(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _moved_class(found: Any) -> Any:
-    class Moved(found):
-        def __init__(self, device_type: str, *args: Any, **kwargs: Any) -> None:
-            super().__init__(_there(device_type), *args, **kwargs)
+    def __init__(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
+        found.__init__(self, _there(device_type), *args, **kwargs)
 
-    return Moved
+    return type(found.__name__, (found,), {"__init__": __init__})
 
 
 class _Stream(contextlib.nullcontext[None]):
