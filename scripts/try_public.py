@@ -159,7 +159,7 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
             check=False,
         )
     except subprocess.TimeoutExpired as late:
-        text = (late.stderr or b"").decode() if not isinstance(late.stderr, str) else late.stderr
+        text = bytes(late.stderr or b"").decode()  # bytes, whatever was asked for
         return Run(digests_in(text), started, text)
     return Run(digests_in(done.stderr), started, done.stderr + done.stdout[-4000:])
 

@@ -54,7 +54,7 @@ def pose() -> None:
     start = distributed.init_process_group
     distributed.init_process_group = lambda backend=None, *args, **kwargs: start("gloo", *args, **kwargs)
     parallel: Any = torch.nn.parallel
-    parallel.DistributedDataParallel = functools.partial(parallel.DistributedDataParallel, device_ids=None)
+    parallel.DistributedDataParallel = _undirected(parallel.DistributedDataParallel)
     whole: Any = torch.nn
     whole.DataParallel = parallel.DataParallel = _Same
 
@@ -91,6 +91,13 @@ def _moved(function: Callable[..., Any]) -> Callable[..., Any]:
 def _moved_class(found: Any) -> Any:
     def __init__(self: Any, device_type: str, *args: Any, **kwargs: Any) -> None:
         found.__init__(self, _there(device_type), *args, **kwargs)
+
+    return type(found.__name__, (found,), {"__init__": __init__})
+
+
+def _undirected(found: Any) -> Any:
+    def __init__(self: Any, module: Any, *args: Any, **kwargs: Any) -> None:
+        found.__init__(self, module)
 
     return type(found.__name__, (found,), {"__init__": __init__})
 

@@ -30,7 +30,7 @@ _CHANGING = {  # audit event: positions of the paths that it changes
     "shutil.rmtree": (0,),
     "shutil.move": (0, 1),
 }
-_TELLING = "uname ldconfig stty lscpu nproc nvidia-smi npu-smi which whoami date true".split()
+_TELLING = "uname ldconfig stty lscpu nproc nvidia-smi npu-smi which whoami date".split()
 _OF_GIT = "rev-parse describe log show ls-files".split()
 _LOCAL = ("localhost", "127.", "::1", "0.0.0.0")
 _realpath = os.path.realpath
