@@ -54,7 +54,16 @@ for x, y in data:
     scaler.step(opt)
     scaler.update()
 """
-SOUND = {"plain": _LOOP, "mixed precision": _AMP, "one process of several": _HCCL + _LOOP}
+SOUND = {
+    "plain": _LOOP,
+    "mixed precision": _AMP,
+    "one process of several": _HCCL + _LOOP,
+    "classes of 32 bits": _LOOP.replace("mse_loss(out, y)", "cross_entropy(out, y.argmax(1).int())"),
+    "no launcher": "assert 'RANK' not in os.environ and os.getcwd() not in sys.path[1:]\n".replace(
+        "sys", "__import__('sys')"
+    )
+    + _LOOP,
+}
 FAULTS = {  # program, and the checks that may report the line with the mark
     "host tensor": (_LOOP.replace("(out, y)", "(out, y) + torch.zeros(1)  # here"), {"NPU41P0"}),
     "numpy": (_LOOP + "    out.detach().numpy()  # here\n", {"NPU41P1"}),
@@ -292,3 +301,17 @@ def test_a_release_without_records_is_named_in_the_header(tmp_path: Path, capsys
     code, found, said = tried(tmp_path, _LOOP, capsys, "--target", "torch=1.11")
     assert code == 0 and found["target"]["torch"] == "1.11 (specified), judged by the kernels of 2.1"
     assert any("1.11" in note and "2.1" in note for note in found["step"]["notes"]) and "2.1" in said
+
+
+def test_the_copy_has_what_is_beside_the_folder(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for name in (".git/config", "data/big/0", "shared/a.py", "examples/one/train.py", "examples/two.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(name)
+    scratch = Scratch.around(str(project / "examples" / "one"), str(tmp_path / "copy"))
+    scratch.fill("en")
+    there = Path(scratch.copy)
+    assert (there / "train.py").exists() and not (there / "../../.git").exists()
+    assert (there / "../two.py").read_text() == "examples/two.py" and not (there / "../two.py").is_symlink()
+    assert (there / "../../data/big/0").read_text() == "data/big/0"
+    assert scratch.back(str((there / "../../shared/a.py").resolve())) == str(project / "shared" / "a.py")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import msgspec
 from npulint.errors import NpulintError
 from npulint.facts.graph import Graph, NodeFrame
 from npulint.fakes import ranks
+from npulint.fakes.home import stand_in
 from npulint.fakes.launch import environment
 from npulint.fakes.merging import merged
 from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
@@ -33,6 +35,9 @@ _VARIABLES = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "MPLBACKEND": "agg",
 }
+_JOB = frozenset(ranks.variables(1, 0, 0))
+"""What a launcher sets for the processes of a job."""
+_UNSET = re.compile(rf"KeyError: '(?:{'|'.join(_JOB)})'|environment variable (?:{'|'.join(_JOB)}) expected")
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -58,18 +63,31 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 def run_trial(trial: Trial) -> Outcome:
-    """Run the program of a trial; its output goes to standard error. Raises `NpulintError` if it cannot be started or
-    leaves no recording, and `KeyboardInterrupt` after ending it."""
+    """Run the program of a trial; its output goes to standard error. A program that stops because no launcher started
+    it runs again as one of one process. Raises `NpulintError` if it cannot be started or leaves no recording, and
+    `KeyboardInterrupt` after ending it."""
+    outcome = _run(trial, trial.order.ranks > 1)
+    return _run(trial, True) if trial.order.ranks == 1 and _needs_launcher(outcome.ended) else outcome
+
+
+def _needs_launcher(ended: Ended) -> bool:
+    """Whether a program stopped at a variable that a launcher sets. Without need they are not set: many programs take
+    their presence for a job of several processes."""
+    return ended.how == "error" and bool(_UNSET.search(ended.text))
+
+
+def _run(trial: Trial, launched: bool) -> Outcome:
     base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
     try:
-        scratch = Scratch(os.path.realpath(trial.folder), os.path.join(base, "work"))
+        scratch = Scratch.around(os.path.realpath(trial.folder), os.path.join(base, "work"))
         scratch.fill(trial.lang)
         record = os.path.join(base, "record")
         for folder in (record, os.path.join(base, "tmp")):
             os.makedirs(folder)
+        stand_in(os.path.expanduser("~"), os.path.join(base, "home"))
         with open(os.path.join(record, ORDER), "wb") as file:
             file.write(msgspec.json.encode(moved_order(trial.order, scratch)))
-        code = _process(trial, base, scratch.copy, record)
+        code = _process(trial, base, scratch.copy, record, launched)
         return _outcome(record, scratch, code, trial)
     finally:
         shutil.rmtree(base, ignore_errors=True)
@@ -84,14 +102,14 @@ def moved_order(order: Order, scratch: Scratch) -> Order:
     return msgspec.structs.replace(order, program=os.path.relpath(moved, scratch.copy))
 
 
-def _process(trial: Trial, base: str, work: str, record: str) -> int:
+def _process(trial: Trial, base: str, work: str, record: str, launched: bool) -> int:
     """Run the processes until they end; returns the exit code of the first one."""
     port = ranks.free_port()
     with ExitStack() as stack:
         processes = []
         for rank in range(trial.order.ranks):
             command = [trial.python, "-m", "npulint.fakes.torch.trial", record, f"rank-{rank}"]
-            own = ranks.variables(trial.order.ranks, rank, port)
+            own = ranks.variables(trial.order.ranks, rank, port) if launched else {}
             processes.append(stack.enter_context(limited(command, work, {**_variables(trial, base), **own})))
         ranks.wait(processes, record, trial.order.seconds + GRACE * (trial.order.ranks == 1))
         codes = [one.poll() for one in processes]
@@ -115,6 +133,20 @@ def limited(command: list[str], folder: str, variables: dict[str, str]) -> Itera
         except (ProcessLookupError, PermissionError):
             process.kill()
         process.wait()
+        _end_all(variables["NPULINT_TRIAL_FOLDER"])
+
+
+def _end_all(base: str) -> None:
+    """End what a program started in sessions of their own: all processes of this trial, where the system lists them."""
+    mark = f"NPULINT_TRIAL_FOLDER={base}".encode()
+    for number in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            with open(f"/proc/{number}/environ", "rb") as file:
+                ours = mark in file.read().split(b"\0")
+            if ours:
+                os.kill(int(number), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or belongs to someone else
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
@@ -122,6 +154,7 @@ def _variables(trial: Trial, base: str) -> dict[str, str]:
     found["PYTHONPATH"] = os.pathsep.join((GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
     found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
+    found |= {"HOME": os.path.join(base, "home")}
     return {**found, RELEASE: trial.release} if trial.release else found
 
 

@@ -36,12 +36,19 @@ def apply() -> None:
             setattr(owner, name, _moved(getattr(owner, name), name in ("to", "to_empty")))
     _cover("torch.cuda", "torch.npu")
     _cover("torch.cuda.amp", "torch.npu.amp")
+    vars(torch.distributed)["is_nccl_available"] = lambda: True
+    vars(torch.jit).update(script=_unscripted, script_method=_unscripted)
     vars(torch)["device"] = _Device
     vars(torch)["autocast"] = _moved_class(torch.autocast)
     tensor: Any = torch.Tensor
     module: Any = torch.nn.Module
     tensor.cuda, module.cuda = tensor.npu, module.npu
     tensor.is_cuda = property(lambda self: self.device.type == device.NAME)
+
+
+def _unscripted(obj: Any, *args: Any, **kwargs: Any) -> Any:
+    """The function itself: the real one turns scripting off, too."""
+    return obj
 
 
 def _cover(name: str, other: str) -> None:

@@ -19,7 +19,7 @@ import msgspec
 import torch  # before the rest: it loads the fake torch_npu, which these modules belong to
 
 from npulint.fakes.orders import ENDED, ORDER, RECORD, RECORDING, Ended, Order
-from npulint.fakes.torch import hccl, workers
+from npulint.fakes.torch import digests, hccl, workers
 from npulint.fakes.torch.errors import NotSimulated
 from npulint.fakes.torch.reached import ReachedLines
 from npulint.fakes.torch.standing import Standing, main_stack
@@ -87,6 +87,7 @@ class Trial:
 
     def begin(self) -> None:
         """Record from now on."""
+        digests.report(self._read)
         count(self)
         when_imported({"datasets": _uncached})
         workers.watch_started(self)
@@ -119,6 +120,14 @@ class Trial:
         self._lines.stop()
         _told(error)
         self.write("error", stop_of(error, self._kernels.failed), isinstance(error, NotSimulated))
+
+    def _read(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The host's copy of a tensor, unrecorded."""
+        self._recorder.paused += 1
+        try:
+            return tensor.cpu()
+        finally:
+            self._recorder.paused -= 1
 
     def stepped(self, optimizer: Any) -> None:
         """An optimizer made a step."""
@@ -262,10 +271,10 @@ def _started(order: Order) -> None:
         importlib.import_module("npulint.fakes.torch.synthetic.install").install()
     sys.argv = [order.program, *order.arguments]
     if order.module:
-        sys.path.insert(0, os.getcwd())
+        sys.path[0] = os.getcwd()
         runpy.run_module(order.program, run_name="__main__", alter_sys=True)
     else:
-        sys.path.insert(0, os.path.dirname(os.path.abspath(order.program)))
+        sys.path[0] = os.path.dirname(os.path.abspath(order.program))  # instead of the working folder, as Python does
         runpy.run_path(os.path.abspath(order.program), run_name="__main__")
 
 

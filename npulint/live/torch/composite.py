@@ -12,6 +12,7 @@ from npulint.live.torch.device import held_by, to_device
 from npulint.live.torch.fallback_kernels import gru_cell
 from npulint.live.torch.kernels import Kernel, Kernels, is_composite, kernel_set, tensors_in
 from npulint.live.torch.recorder import op_name
+from npulint.live.torch.sparse_kernels import SparseKernels
 
 _C: Any = torch._C
 _Library: Any = torch.library.Library
@@ -26,6 +27,7 @@ class Registration:
         self._boxed = _Library("_", "IMPL")
         self._own = _Library("aten", "IMPL")
         self._boxed.fallback(kernels.boxed, "PrivateUse1")
+        SparseKernels(kernels, release).register(self._own, self._boxed)
         for op in kernel_set(release):
             kernel = kernels.of(op)
             self._own.impl(op, kernel, "PrivateUse1")

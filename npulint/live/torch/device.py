@@ -148,7 +148,9 @@ def follow(ledger: Any) -> None:
 
 
 def _unpinned(tensor: torch.Tensor, device: Any = None) -> torch.Tensor:
-    """The tensor itself: CPU memory needs no pinning."""
+    """The tensor itself: CPU memory needs no pinning. Raises `RuntimeError` for another device, as PyTorch does."""
+    if device is not None and torch.device(device).type == "cuda":
+        raise RuntimeError("Cannot initialize CUDA without ATen_cuda library")
     return tensor
 
 

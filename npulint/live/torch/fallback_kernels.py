@@ -122,6 +122,19 @@ def _conv_depthwise(
     return torch.conv2d(tensor, weight, bias, stride, padding, dilation, groups=tensor.shape[1])
 
 
+def _of_classes(name: str, place: int) -> Callable[..., Any]:
+    """A loss whose classes, at a place of its arguments, may be int32 on an NPU, and not on the CPU."""
+    op: Any = getattr(torch.ops.aten, name).default
+
+    def loss(*args: Any, **kwargs: Any) -> Any:
+        classes = args[place] if len(args) > place else None
+        if isinstance(classes, Tensor) and classes.dtype is torch.int32:
+            args = (*args[:place], classes.long(), *args[place + 1 :])
+        return op(*args, **kwargs)
+
+    return loss
+
+
 def _nothing(*gates: Any) -> None:
     """Does nothing: streams do not matter on the CPU."""
 
@@ -137,5 +150,7 @@ LACKING: dict[str, Callable[..., Any]] = {
     "_copy_from_and_resize": _copy_from,
     "_conv_depthwise2d": _conv_depthwise,
     "record_stream": _nothing,
+    **{name: _of_classes(name, 1) for name in ("nll_loss_forward", "nll_loss2d_forward", "cross_entropy_loss")},
+    **{name: _of_classes(name, 2) for name in ("nll_loss_backward", "nll_loss2d_backward")},
 }
 """Kernels by operator name without overload."""

@@ -24,7 +24,8 @@ _SAID: tuple[tuple[Reason, str], ...] = (
         "cuda",
         r"Torch not compiled with CUDA enabled|No CUDA GPUs are available|Found no NVIDIA driver|"
         r"deserialize object on a CUDA device|module 'torch\._C' has no attribute '_cuda_|"
-        r"CUDA is not available|not linked with support for cuda devices",
+        r"CUDA is not available|not linked with support for cuda devices|Device should be (?:CUDA|GPU), got npu|"
+        r"torch\.cuda\.\w+ requires CUDA support|without ATen_cuda library|apex\.\S+ requires cuda extensions",
     ),
     ("npu_name", r"module 'torch\.npu' has no attribute|module 'torch_npu' has no attribute 'npu_"),
     ("same_device", r"^HCCL: ranks .* are on the same device"),

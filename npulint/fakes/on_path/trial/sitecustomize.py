@@ -1,12 +1,15 @@
 """Guards of a program under ``npulint try``, in each of its Python processes: Python imports this module at its start.
 
 What the interpreter can see (its audit events) is refused: writing outside of the scratch folder, connections to other
-machines, and starting programs other than Python. Libraries in C that write or connect by themselves are not seen."""
+machines, and starting programs other than Python and a few that only tell something. Libraries in C that connect by
+themselves are not seen; what they write the kernel refuses, where it can."""
 
 import errno
 import os
 import socket
 import sys
+
+import kernel_guard
 
 FOLDER = os.path.realpath(os.environ.get("NPULINT_TRIAL_FOLDER", "."))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -27,6 +30,8 @@ _CHANGING = {  # audit event: positions of the paths that it changes
     "shutil.rmtree": (0,),
     "shutil.move": (0, 1),
 }
+_TELLING = "uname ldconfig stty lscpu nproc nvidia-smi npu-smi which whoami date".split()
+_OF_GIT = "rev-parse describe log show ls-files".split()
 _LOCAL = ("localhost", "127.", "::1", "0.0.0.0")
 _realpath = os.path.realpath
 _exists = os.path.lexists
@@ -54,8 +59,11 @@ def _guard(event, args):
     elif event.startswith("socket."):
         _connecting(event, args)
     elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn"):
-        _starting(args[1] if event == "os.spawn" else args[0])
-    elif event in ("os.system", "pty.spawn"):
+        place = 1 if event == "os.spawn" else 0
+        _starting(args[place], args[place + 1])
+    elif event == "os.system":
+        _starting("sh", ("sh", "-c", args[0]))
+    elif event == "pty.spawn":
         _starting("")
 
 
@@ -90,13 +98,22 @@ def _connecting(event, args):
         raise OSError(errno.ENETUNREACH, "npulint try: the network is off", host)
 
 
-def _starting(program):
+def _starting(program, words=()):
+    """Python may be started, and what only tells something."""
     name = os.path.basename(os.fsdecode(program)) if program else ""
-    if not name.startswith("python") and name not in ("uname", "ldconfig"):
-        raise PermissionError(errno.EACCES, "npulint try: only Python may be started", name or "sh")
+    texts = [os.fsdecode(one) for one in words] if isinstance(words, (list, tuple)) else []
+    if name in ("sh", "bash") and len(texts) == 3 and texts[1] == "-c":
+        texts = [] if set(texts[2]) & set("|&;<>()$`\\\n*?~#") else texts[2].split()
+        name = os.path.basename(texts[0]) if texts else name
+        if name.startswith("python"):
+            return
+    if name.startswith("python") or name in _TELLING or (name == "git" and texts[1:2] and texts[1] in _OF_GIT):
+        return
+    raise PermissionError(errno.EACCES, "npulint try: only Python may be started", name or "sh")
 
 
 if "NPULINT_TRIAL_FOLDER" in os.environ:
+    kernel_guard.refuse_writing(FOLDER)
     if hasattr(sys, "addaudithook"):
         sys.addaudithook(_guard)
     else:

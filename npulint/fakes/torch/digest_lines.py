@@ -1,0 +1,33 @@
+"""The lines by which two runs of a program are compared: the parameters after each step of an optimizer."""
+
+from __future__ import annotations
+
+import msgspec
+
+VARIABLE = "NPULINT_TRIAL_DIGESTS"
+"""The seed of the generators in a program that says nothing about seeds; without it nothing is reported."""
+_WORD = "npulint-digest"
+
+
+class Digest(msgspec.Struct, frozen=True):
+    """The `parameters` after a step as a digest, their sum and the time."""
+
+    step: int
+    parameters: str
+    total: float
+    time: float
+
+    def line(self) -> str:
+        """As it is printed."""
+        return f"{_WORD} {self.step} {self.parameters} {self.total!r} {self.time:.3f}"
+
+
+def digests_in(text: str) -> list[Digest]:
+    """The digests in what a program printed."""
+    found = []
+    for line in text.replace("\r", "\n").split("\n"):
+        _, word, rest = line.partition(f"{_WORD} ")
+        if word:
+            step, parameters, total, when = rest.split()[:4]
+            found.append(Digest(int(step), parameters, float(total), float(when)))
+    return found

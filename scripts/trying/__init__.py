@@ -1,0 +1,1 @@
+"""Runs public training programs under ``npulint try`` and as they are."""
