@@ -13,13 +13,17 @@ import msgspec
 
 from npulint.facts.model import Fact
 from npulint.read.artifacts.families import Families, OperatorFamily
+from npulint.read.artifacts.kernel_gaps import KernelGaps
 from npulint.read.artifacts.kernel_groups import OperatorKernels
 from npulint.read.artifacts.kernel_patterns import ConversionPair, RepeatedKernel, SmallKernels
-from npulint.read.artifacts.kernel_words import idle_share
+from npulint.read.artifacts.kernel_words import idle_share, waves_of
 from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.quantities import micro, share
 
-_OF_TABLE = (KernelTable, OperatorKernels, OperatorFamily, ConversionPair, RepeatedKernel, SmallKernels)
+_OF_TABLE = (
+    *(KernelTable, OperatorKernels, OperatorFamily, ConversionPair),
+    *(RepeatedKernel, SmallKernels, KernelGaps),
+)
 _F = TypeVar("_F", bound=Fact)
 
 
@@ -45,7 +49,7 @@ def _united(parts: Sequence[Fact]) -> list[Fact]:
     steps = [table.steps for table in tables]
     whole = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
     table = _table(tables, whole)
-    found: list[Fact] = [table]
+    found: list[Fact] = [table, *map(_gaps, _grouped(_of(KernelGaps, parts), lambda one: one.name))]
     if operators := _of(OperatorKernels, parts):
         ranks, united = _operators(operators, whole, table.path)
         found += [*united, *_families(united, ranks, table, whole)]
@@ -74,6 +78,26 @@ def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
         cube_us=micro(sum(table.cube_us for table in tables)),
         cube_float=_weighted((one.cube_float, one.cube_us) for one in tables) or 0.0,
         cube_hf32=_weighted((one.cube_hf32, one.cube_us * one.cube_float) for one in tables) or 0.0,
+    )
+
+
+def _gaps(group: list[KernelGaps]) -> KernelGaps:
+    """The gaps within the slices of one device; those between two slices are not known."""
+    worst = max(group, key=lambda gaps: gaps.longest_us)
+    span, idle = sum(gaps.span_us for gaps in group), sum(gaps.idle_us for gaps in group)
+    causes = {gaps.cause for gaps in group}
+    return msgspec.structs.replace(
+        worst,
+        kernels=sum(gaps.kernels for gaps in group),
+        span_us=micro(span),
+        busy_us=micro(span - idle),
+        idle_us=micro(idle),
+        idle_share=share(idle, span),
+        exposed_us=micro(sum(gaps.exposed_us for gaps in group)),
+        gaps=sum(gaps.gaps for gaps in group),
+        median_us=micro(_weighted(((gaps.median_us, gaps.gaps) for gaps in group), 3) or 0.0),
+        long_share=_weighted((gaps.long_share, gaps.idle_us) for gaps in group) or 0.0,
+        cause=causes.pop() if len(causes) == 1 else "unknown",
     )
 
 
@@ -136,6 +160,7 @@ def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int
         share=share(total, whole.compute),
         cores=widest[longest.core],
         idle=idle_share(longest.block, widest[longest.core]),
+        waves=waves_of(longest.block, widest[longest.core]),
     )
 
 

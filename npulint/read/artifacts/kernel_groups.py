@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from npulint.data.chip_cores import MOST_CORES
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts.families import Families, Family, family_of
-from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
+from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, waves_of, wide_of
 from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row
@@ -41,6 +42,8 @@ class OperatorKernels(OfComputing):
     """The cores of the chip, when the profile names its device or the table shows it; otherwise 0."""
     idle: float
     """Percent of core slots without work at this `block`."""
+    waves: int
+    """How often the cores take a part until `block` parts are done, at least."""
     count: int
     total_us: float
     max_us: float
@@ -103,8 +106,8 @@ class Groups:
         return group
 
     def widest(self, core: str, block: int) -> None:
-        """Record that a kernel ran on `block` cores of a type."""
-        if block > self._largest.get(core, 0):
+        """Record that a kernel was cut into `block` parts for a type of core. More than any chip has tell nothing."""
+        if block <= MOST_CORES and block > self._largest.get(core, 0):
             self._largest[core] = block
 
     def facts(self, path: str, compute: float, matrix: tuple[float, float]) -> list[Fact]:
@@ -152,6 +155,7 @@ class Groups:
             block=block,
             cores=cores,
             idle=idle_share(block, cores),
+            waves=waves_of(block, cores),
             count=group.count,
             total_us=micro(group.total),
             share=share(group.total, compute),

@@ -7,6 +7,7 @@ from typing import BinaryIO, Literal
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
+from npulint.read.artifacts.kernel_gaps import Gaps
 from npulint.read.artifacts.kernel_groups import Groups
 from npulint.read.artifacts.kernel_patterns import CastPairs, Repeats, Small
 from npulint.read.artifacts.kernel_words import CUBE, core_of, data_dtype, dtypes_of, is_communication, is_multicore
@@ -14,7 +15,20 @@ from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 
 _WANTED = (
-    *("name", "type", "state", "core", "duration_us", "wait_us", "block", "hf32", "step", "stream"),
+    *(
+        "name",
+        "type",
+        "state",
+        "core",
+        "start_us",
+        "duration_us",
+        "wait_us",
+        "block",
+        "hf32",
+        "step",
+        "stream",
+        "device",
+    ),
     *("in_shapes", "in_dtypes", "in_formats", "out_shapes", "out_dtypes", "out_formats"),
 )
 _STEPS = 10_000
@@ -49,7 +63,7 @@ class KernelTable(FileFact):
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_kernels` for the table and, unless it has no operator data (profile of level 0), a `run_op` for each group
-    of kernels, `run_pair`, `run_repeated` and `run_small`. Times are in µs, shares in percent of computing time without
+    of kernels, `run_pair`, `run_repeated` and `run_small`; and `run_gaps`. Times are in µs, shares in percent of computing time without
     communication."""
     table = _Table()
     for line, row in rows(stream, seen.form, _WANTED, seen):
@@ -60,6 +74,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 class _Table:
     def __init__(self) -> None:
         self.groups, self.pairs, self.repeats, self.small = Groups(), CastPairs(), Repeats(), Small()
+        self.gaps = Gaps()
         self.steps: set[str] = set()
         self.kernels = self.named = self.stateful = self.dynamic = 0
         self.first = 0
@@ -71,7 +86,9 @@ class _Table:
         type_, core = text.get("type", ""), _core(text.get("core", "")[:40])
         if len(self.steps) < _STEPS:
             self.steps.add(text.get("step", ""))
-        if is_communication(core, type_):
+        communicates = is_communication(core, type_)
+        self.gaps.see(line, row, type_, communicates)
+        if communicates:
             return
         self.kernels += 1
         self.compute += duration
@@ -104,10 +121,12 @@ class _Table:
         """The facts of all rows."""
         steps = len(self.steps.difference(_UNKNOWN))
         table = self._fact(path, seen.form, steps)
+        gaps = self.gaps.facts(path)
         if not self.named:
-            return [table]
+            return [table, *gaps]
         return [
             table,
+            *gaps,
             *self.groups.facts(path, self.compute, (table.cube_float, table.cube_hf32)),
             *self.pairs.facts(path, self.compute),
             *self.repeats.facts(path, self.compute, steps),
