@@ -15,8 +15,8 @@ _KINDS = {"AI_CORE": "cores", "MIX_AIC": "cores", "AI_VECTOR_CORE": "vector_core
 
 
 def with_cores(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts, in their order; `cores`, `idle` and `waves` of `run_op` follow the devices that the profile names, where all of
-    these agree. Otherwise they stay what the kernels themselves show."""
+    """The facts, in their order; `cores`, `idle` and `waves` of `run_op` follow the devices of the profile, where
+    all of these agree. Otherwise they stay what the kernels themselves show."""
     facts = list(facts)
     devices = {(one.cores, one.vector_cores) for one in facts if isinstance(one, ProfiledDevice)}
     if len(devices) != 1:

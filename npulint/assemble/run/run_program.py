@@ -11,6 +11,7 @@ from npulint.assemble.related_programs import at_work, fact_of, home_of, tables_
 from npulint.assemble.run.compiles import with_differences
 from npulint.assemble.run.cores import with_cores
 from npulint.assemble.run.covered import with_covered
+from npulint.assemble.run.databases import tables_first
 from npulint.assemble.run.exports import newest
 from npulint.assemble.run.fusion_effect import with_fusion_effects
 from npulint.assemble.run.lines import with_places
@@ -44,7 +45,7 @@ def _together(facts: list[Fact], paths: Sequence[str]) -> list[Fact]:
     """The facts of all artifacts, with what one says of another."""
     overflows = [one for one in facts if isinstance(one, Overflow)]
     others = [one for one in facts if not isinstance(one, Overflow)]
-    others = together(with_covered(with_cores(with_step_shares(steps_once(newest(others))))))
+    others = together(with_covered(with_cores(with_step_shares(steps_once(tables_first(newest(others)))))))
     others = with_fusion_effects(others)
     others += across_ranks(others)
     return [*across(with_differences(others)), *ranked(with_operators(without_parsed(overflows, paths), paths))]

@@ -53,6 +53,14 @@ _COUNTED = {
     "operator_memory": "misc_files:read_table",
     "static_memory": "misc_files:read_table",
     "series_table": "series.tables:read",
+    "op_basic_info": "core_metrics:read_basic",
+    "pipe_utilization": "core_metrics:read_pipes",
+    "resource_conflict": "core_metrics:read_conflicts",
+    "arithmetic_utilization": "core_metrics:read_arithmetic",
+    "core_l2_cache": "core_metrics:read_cache",
+    "core_memory": "core_metrics:read_memory",
+    "core_memory_ub": "misc_files:read_table",
+    "core_memory_l0": "misc_files:read_table",
 }
 """Readers that take a stream, a path and a `Seen`, by form: (module, function)."""
 
@@ -81,6 +89,10 @@ def read_artifact(location: str, path: str, content: bytes | None = None) -> lis
     if form in ("", "spreadsheet"):
         return Problem(path, "artifact-spreadsheet" if form else "not-an-artifact")
     try:
+        if form == "database" and content is None and not location.endswith(".gz"):
+            from npulint.read.artifacts.databases import read
+
+            return read(location, path)
         with open_artifact(location, content) as stream:
             return _read(form, stream, path)
     except (EOFError, zlib.error, gzip.BadGzipFile):

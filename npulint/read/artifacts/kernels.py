@@ -62,9 +62,9 @@ class KernelTable(FileFact):
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_kernels` for the table and, unless it has no operator data (profile of level 0), a `run_op` for each group
-    of kernels, `run_pair`, `run_repeated` and `run_small`; and `run_gaps`. Times are in µs, shares in percent of computing time without
-    communication."""
+    """A `run_kernels` for the table, `run_gaps` and, unless it has no operator data (level 0), a `run_op` for each
+    group of kernels, `run_pair`, `run_repeated` and `run_small`. Times are in µs, shares in percent of computing
+    time without communication."""
     table = _Table()
     for line, row in rows(stream, seen.form, _WANTED, seen):
         table.add(line, row)
