@@ -12,8 +12,8 @@ from npulint.data import lazy_table
 
 class Column(msgspec.Struct, frozen=True, array_like=True):
     """One column of a form: its `key`, cell type (text, number, or optional: a number or ``N/A``), whether it is
-    required, and its spellings, each with the year of the tool generation that it identifies (0: none). A column `any` only tells the form: a table
-    has at least one of its spellings."""
+    required, and its spellings, each with the year of the tool generation that it identifies (0: none). A column `any`
+    only tells the form: a table has at least one of its spellings."""
 
     key: str
     cell: str
