@@ -110,12 +110,10 @@ def facts_of_files(files: Iterable[FileFacts]) -> list[Fact]:
 
 
 def _step_changes(facts: Sequence[Fact], before: Sequence[Fact]) -> Iterator[Fact]:
-    (now, *others), (then, *more) = (
-        [one for one in some if isinstance(one, StepBreakdown) and one.step_us > 0] or [None]
-        for some in (facts, before)
-    )
-    if now is None or then is None or others or more:
+    found = [[one for one in some if isinstance(one, StepBreakdown) and one.step_us > 0] for some in (facts, before)]
+    if [len(one) for one in found] != [1, 1]:
         return
+    now, then = (one[0] for one in found)
     yield StepChange(
         "step",
         now.path,

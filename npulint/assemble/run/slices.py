@@ -16,13 +16,14 @@ from npulint.read.artifacts.families import Families, OperatorFamily
 from npulint.read.artifacts.kernel_gaps import KernelGaps
 from npulint.read.artifacts.kernel_groups import OperatorKernels
 from npulint.read.artifacts.kernel_patterns import ConversionPair, RepeatedKernel, SmallKernels
+from npulint.read.artifacts.kernel_sequences import FusibleSequence
 from npulint.read.artifacts.kernel_words import idle_share, waves_of
 from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.quantities import micro, share
 
 _OF_TABLE = (
     *(KernelTable, OperatorKernels, OperatorFamily, ConversionPair),
-    *(RepeatedKernel, SmallKernels, KernelGaps),
+    *(RepeatedKernel, SmallKernels, KernelGaps, FusibleSequence),
 )
 _F = TypeVar("_F", bound=Fact)
 
@@ -60,6 +61,7 @@ def _united(parts: Sequence[Fact]) -> list[Fact]:
     repeated.sort(key=lambda kernel: -kernel.count)
     found += _ranked(repeated)
     small = _of(SmallKernels, parts)
+    found += [_fusible(group, whole) for group in _grouped(_of(FusibleSequence, parts), lambda one: one.name)]
     return found + ([_small(small, whole)] if small else [])
 
 
@@ -154,6 +156,7 @@ def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int
     count, total = sum(fact.count for fact in group), sum(fact.total_us for fact in group)
     return msgspec.structs.replace(
         longest,
+        bound_share=_weighted((one.bound_share, one.total_us) for one in group if one.bound == longest.bound) or 0.0,
         count=count,
         total_us=micro(total),
         mean_us=micro(total / max(count, 1)),
@@ -199,6 +202,17 @@ def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
         steps=whole.steps,
         per_step=round(count / max(whole.steps, 1), 1),
         median_us=micro(_weighted(((one.median_us, one.count) for one in group), 3) or 0.0),
+        share=share(total, whole.compute),
+    )
+
+
+def _fusible(group: list[FusibleSequence], whole: _Whole) -> FusibleSequence:
+    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    return msgspec.structs.replace(
+        max(group, key=lambda one: one.total_us),
+        count=count,
+        per_step=round(count / max(whole.steps, 1), 1),
+        total_us=micro(total),
         share=share(total, whole.compute),
     )
 

@@ -29,8 +29,8 @@ def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
         yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), CodeCell(times.path))
     for change in run.changes[:_EACH]:
         name = f"{say(lang, 'runs.changes')}: {words.change_name(change, lang)}"
-        times = say(lang, "runs.before", before=time(change.before_us), us=time(change.us))
-        yield name, (f"{times}, {words.changed(change, lang)}", CodeCell(f"{change.path}:{change.line}"))
+        told = say(lang, "runs.before", before=time(change.before_us), us=time(change.us))
+        yield name, (f"{told}, {words.changed(change, lang)}", CodeCell(f"{change.path}:{change.line}"))
     for curve in run.curves[:_EACH]:
         yield words.title(curve, lang), (words.course(curve, lang), CodeCell(f"{curve.path}:{curve.line}"))
     for stall in run.stalls[:_EACH]:
