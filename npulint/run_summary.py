@@ -95,9 +95,9 @@ class RunChange(msgspec.Struct, frozen=True):
     change: float | None = None
     per: str = "step"
     count: float = 0.0
-    count_before: float = 0.0
+    before_count: float = 0.0
     core: str = ""
-    core_before: str = ""
+    before_core: str = ""
 
 
 class RunGraph(msgspec.Struct, frozen=True):

@@ -191,7 +191,7 @@ def _operators_changed(program: Program) -> Iterator[RunChange]:
         change = None if one.trend == "new" else one.change
         yield RunChange(
             *(one.path, one.span.line, "operator", one.name[:_TEXT], one.us, one.before_us, one.trend, change, one.per),
-            *(one.count, one.count_before, one.core, one.core_before),
+            *(one.count, one.before_count, one.core, one.before_core),
         )
 
 

@@ -60,19 +60,19 @@ class OperatorChange(FileFact):
     us: float
     before_us: float
     count: float
-    count_before: float
+    before_count: float
     change: float
     """Of the time, in percent of that before; 100 if it is new."""
     weight: float
     """The difference of the times, in percent of all computing before; negative if it takes less."""
     core: str
     """Where most of the time is spent."""
-    core_before: str
+    before_core: str
     to_host: bool
     """Whether some of it is computed by the AI CPU, and before nothing was."""
     dtypes: str
     """The data types of the first input, the most costly first."""
-    dtypes_before: str
+    before_dtypes: str
     rank: int
     """By the absolute weight; 0 for computing."""
 
@@ -197,14 +197,14 @@ def _change(
         us=micro(us),
         before_us=micro(before_us),
         count=round(after.count / steps[0], 1),
-        count_before=round(before.count / steps[1], 1),
+        before_count=round(before.count / steps[1], 1),
         change=share(us - before_us, before_us) if before_us else 100.0,
         weight=share(us - before_us, whole),
         core=_most(after.cores),
-        core_before=_most(before.cores),
+        before_core=_most(before.cores),
         to_host=HOST_CORE in after.cores and HOST_CORE not in before.cores,
         dtypes=_ordered(after.dtypes),
-        dtypes_before=_ordered(before.dtypes),
+        before_dtypes=_ordered(before.dtypes),
         rank=0,
     )
 

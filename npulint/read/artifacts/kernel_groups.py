@@ -75,9 +75,10 @@ class OperatorKernels(OfComputing):
 
     @attribute
     def inner_axis(self) -> int:
-        """The last axis of the first matrix of the longest kernel, if it is no multiple of 128 elements; otherwise 0,
-        and for other operators."""
-        return next((axis for axis in _inner_axes(self.shapes) if axis % _ALIGNED), 0) if self._matrix else 0
+        """The last axis of an input of the longest kernel, if it is above 128 elements and no multiple of them;
+        otherwise 0, and for other operators."""
+        axes = _inner_axes(self.shapes) if self._matrix else []
+        return next((axis for axis in axes if axis > _ALIGNED and axis % _ALIGNED), 0)
 
     @attribute
     def head_dim(self) -> int:
@@ -91,9 +92,10 @@ class OperatorKernels(OfComputing):
 
 
 def _inner_axes(shapes: str) -> list[int]:
-    """The last axes of the first two inputs, if these are plain matrices."""
+    """The last axes of the first two inputs, if both are plain matrices."""
     found = [one.strip('" ').split(",") for one in shapes.split(";")[:2]]
-    return [int(axes[-1]) for axes in found if 2 <= len(axes) <= 3 and axes[-1].isdecimal()]
+    plain = all(2 <= len(axes) <= 3 and axes[-1].isdecimal() for axes in found)
+    return [int(axes[-1]) for axes in found] if plain else []
 
 
 class Group:

@@ -118,7 +118,7 @@ def changes(found: Sequence[RunChange], lang: str) -> Table:
             time(one.before_us),
             time(one.us),
             words.changed(one, lang).replace(" ", "\u202f"),
-            " → ".join(dict.fromkeys(filter(None, (one.core_before, one.core)))),
+            " → ".join(dict.fromkeys(filter(None, (one.before_core, one.core)))),
         )
         for one in found
     ]

@@ -114,7 +114,7 @@ class _Writer:
         for name, one in zip(names, shown, strict=True):
             times = say(self._lang, "runs.before", before=time(one.before_us), us=time(one.us))
             moved = (
-                f"  {one.core_before} → {one.core}" if one.core_before and one.core not in ("", one.core_before) else ""
+                f"  {one.before_core} → {one.core}" if one.before_core and one.core not in ("", one.before_core) else ""
             )
             yield self._line(f"    {padded(name, room)}  {times:>19}  {words.changed(one, self._lang):>9}{moved}")
 
