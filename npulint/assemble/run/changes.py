@@ -28,7 +28,7 @@ Unit = Literal["step", "profile"]
 
 @fact_kind("run_step_change")
 class StepChange(FileFact):
-    """The mean step of a profile beside that of another one (`--against`); the name is step. What begins with `before`
+    """The mean step of a profile and that of another one (`--against`); the name is step. What begins with `before`
     is of the other profile."""
 
     before: str
@@ -54,7 +54,7 @@ class OperatorChange(FileFact):
     together, which is called computing."""
 
     per: Unit
-    """What times and counts are of: a step where both tables tell steps, otherwise the whole profile."""
+    """What times and counts are of: a step where both tables contain steps, otherwise the whole profile."""
     trend: OperatorTrend
     """slower and faster from 5 % on; new and gone: it is in one of the profiles only."""
     us: float

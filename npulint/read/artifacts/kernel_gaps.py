@@ -24,7 +24,7 @@ Cause = Literal["launches", "pauses", "data", "communication", "unknown"]
 @fact_kind("run_gaps")
 class KernelGaps(FileFact, kw_only=True):
     """When the device had nothing to do between the first and the last kernel of a table (op_summary, kernel_details),
-    at the kernel after the longest gap; the name is the device (0 where the table does not tell it)."""
+    at the kernel after the longest gap; the name is the device (0 where the table has no such column)."""
 
     kernels: int
     span_us: float
