@@ -138,17 +138,17 @@ def _collective(name: str, info: dict[str, object], path: str, text: str) -> Fac
 
 
 def _operators(document: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
-    """(name, record) of every operator, below an optional level for ranks."""
-    open_: list[tuple[dict[str, object], int]] = [(document, 0)]
+    """(name, record) of every operator; in files of a cluster there is a record for each rank."""
+    open_: list[tuple[str, dict[str, object], int]] = [("", document, 0)]
     while open_:
-        table, depth = open_.pop()
+        name, table, depth = open_.pop()
         for key, value in reversed(table.items()):
             if not isinstance(value, dict) or key == _TOTAL or depth >= _DEPTH:
                 continue
             if _TIME in value or _BANDWIDTH in value:
-                yield key, value
+                yield name if key.isdecimal() else key, value
             else:
-                open_.append((value, depth + 1))
+                open_.append((key, value, depth + 1))
 
 
 def _line(text: str, word: str) -> int:

@@ -90,7 +90,7 @@ class _Table:
         if len(self.steps) < _STEPS:
             self.steps.add(text.get("step", ""))
         communicates = is_communication(core, type_)
-        self.gaps.see(line, row, type_, communicates)
+        self.gaps.see(line, row, text.get("name", "") if type_ in _UNKNOWN else type_, communicates)
         if communicates:
             return
         self.kernels += 1
