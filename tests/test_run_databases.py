@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ CREATE TABLE META_DATA (name TEXT, value TEXT);
 """
 
 
-def database(path: Path, script: str, rows: dict[str, list[tuple[object, ...]]] | None = None) -> Path:
+def database(path: Path, script: str, rows: Mapping[str, Sequence[tuple[object, ...]]] | None = None) -> Path:
     connection = sqlite3.connect(path)
     connection.executescript(script)
     for table, found in (rows or {}).items():
@@ -43,7 +44,7 @@ def database(path: Path, script: str, rows: dict[str, list[tuple[object, ...]]] 
 
 def profile(path: Path, kernels: int = 40, step: int = 500_000) -> Path:
     start = 1_736_408_883_704_643_212
-    rows: dict[str, list[tuple[object, ...]]] = {
+    rows: dict[str, Sequence[tuple[object, ...]]] = {
         "STRING_IDS": list(enumerate(TEXTS)),
         "TASK": [(start + i * step, start + i * step + 25_000, 0, i, 3) for i in range(kernels)],
         "COMPUTE_TASK_INFO": [(1, i, 40, 3, 2, 4, 5) for i in range(kernels - 1)] + [(1, kernels - 1, 1, 7, 6, 4, 5)],
@@ -171,7 +172,7 @@ def test_endless_queries_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_cells_of_odd_types_and_sizes_are_skipped(tmp_path: Path) -> None:
-    rows: dict[str, list[tuple[object, ...]]] = {
+    rows: dict[str, Sequence[tuple[object, ...]]] = {
         "STRING_IDS": [(1, "x" * 100_000), (2, b"\xff\xfe"), (3, None), ("k", 5)],
         "TASK": [("a", b"b", 0, 1, 1), (5, 10, None, 2, None), (2**62, 2**62 + 5, 0, 3, 1), (None, None, 0, 4, 1)],
         "COMPUTE_TASK_INFO": [(1, 1, "x", 3, 2, 4, 5), (1, 2, -5, 1, 2, 1, 1), (1, 3, 2**60, 1, 1, 1, 1)],

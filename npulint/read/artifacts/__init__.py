@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -86,9 +87,11 @@ def read_artifact(location: str, path: str, content: bytes | None = None) -> lis
     display. The first fact is the `run_source`. Never raises for malformed content; memory is bounded except for small
     documents, which have a size limit."""
     form = form_of(location) if content is None else form_of_text(path, content[:HEAD])
-    if form in ("", "spreadsheet"):
-        return Problem(path, "artifact-spreadsheet" if form else "not-an-artifact")
+    if not form:
+        return Problem(path, "not-an-artifact")
     try:
+        if form == "spreadsheet":
+            return _spreadsheet(location, path, content)
         if form == "database" and content is None and not location.endswith(".gz"):
             from npulint.read.artifacts.databases import read
 
@@ -156,6 +159,16 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     if any(fact.kind == "run_source" for fact in facts):
         return facts
     return [source_fact(path, seen, "" if form in _PLAIN else "unread"), *facts]
+
+
+def _spreadsheet(location: str, path: str, content: bytes | None) -> list[Fact] | Problem:
+    from npulint.read.artifacts.spreadsheets import OF_ANALYSIS, can_read, read
+
+    if OF_ANALYSIS.fullmatch(os.path.basename(path)):
+        return Problem(path, "artifact-of-analysis")
+    if content is not None or not can_read():
+        return Problem(path, "artifact-spreadsheet")
+    return read(location, path)
 
 
 def _log(stream: BinaryIO, path: str) -> list[Fact]:

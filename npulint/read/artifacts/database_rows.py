@@ -150,10 +150,11 @@ class _Lines(io.RawIOBase):
 
 
 def csv_stream(head: Sequence[str], rows: Iterable[Iterable[object]]) -> BinaryIO:
-    """A table with this header as the readers of tables expect it, in constant memory."""
+    """A table with this header (empty: the first row is one) as the readers of tables expect it, in constant memory."""
 
     def everything() -> Iterator[Iterable[object]]:
-        yield head
+        if head:
+            yield head
         yield from rows
 
     return cast("BinaryIO", io.BufferedReader(_Lines(everything()), 1 << 16))
