@@ -39,6 +39,10 @@ class CheckedProjects(msgspec.Struct, frozen=True):
     outcomes: list[RawResults]
 
 
+AGAINST = "against/"
+"""The folder of the other profile in examples of checks that compare two."""
+
+
 def run(settings: Settings, progress: Progress | None = None) -> RunResult:
     """Check the paths of `settings`. Raises `CatalogueError` for a broken check file."""
     begun = time.perf_counter()
@@ -101,7 +105,10 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
 
         return compare_command.compare_sources(files, target, catalogue, lang)
     settings = Settings(target=target, cache=False, lang=lang)
-    with materialize(files) as (_, sources):
+    with materialize(files) as (folder, sources):
+        if any(name.startswith(AGAINST) for name in files):  # of two profiles
+            settings = msgspec.structs.replace(settings, against=os.path.join(folder, AGAINST))
+            sources = [one for one in sources if not one.path.startswith(AGAINST)]
         results = Evaluator(catalogue, settings, open_cache(False)).project(".", sources)
     return finalize(results, RunContext(settings, catalogue, FileLines()), FOR_EXAMPLES)
 

@@ -68,7 +68,7 @@ class Evaluator(msgspec.Struct, frozen=True):
     ) -> RawResults:
         """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
         called for results from the cache."""
-        if not self.cache.enabled:
+        if not self.cache.enabled or self.settings.against:
             return evaluate_project(root, read(), self.catalogue, self.settings)
         key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
         known = decoded(self.cache.get_many([key]).get(key, b""))
@@ -150,6 +150,8 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     demoted: list[Demoted] = []
     for program in assembled:
         program.fact.port = settings.torch_port
+        if program.fact.run and settings.against:
+            compare_profiles(program, settings)
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted
@@ -187,6 +189,18 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         chips=[inferred] if programs else [],
         seen=frameworks_seen(files),
     )
+
+
+def compare_profiles(program: Program, settings: Settings) -> None:
+    """Add to a run what differs from the profile that the settings name."""
+    from npulint.assemble.index import Index, table
+    from npulint.assemble.run.changes import changes, facts_of_files
+    from npulint.discover.files import discover
+
+    found = discover([settings.against], settings.discovery())
+    other = [read(load(one), budget=settings.limits()) for one in found.files if one.kind == "artifact"]
+    own = [fact for kind in program.index.kinds() for fact in program.index.of_kind(kind)]
+    program.index = Index([table(changes(own, facts_of_files(other))), *program.index.tables])
 
 
 def chips_of(files: Sequence[FileFacts], programs: Sequence[Program], settings: Settings) -> InferredChips:

@@ -79,6 +79,27 @@ class RunStall(msgspec.Struct, frozen=True):
     worst: float = 0.0
 
 
+class RunChange(msgspec.Struct, frozen=True):
+    """A time of a profile beside that of another one. `what`: step (`name` is step, computing, exposed or free) or
+    operator (`name` is a type, or computing for all of them). `us` and `before_us` are of a step or, if `per` is
+    profile, of the whole profile. `trend`: slower, faster, alike, new or gone; `change` is in percent of the time
+    before, None if there was none. Core types are where most of the time is spent, empty if unknown."""
+
+    path: str
+    line: int
+    what: str
+    name: str
+    us: float
+    before_us: float
+    trend: str
+    change: float | None = None
+    per: str = "step"
+    count: float = 0.0
+    before_count: float = 0.0
+    core: str = ""
+    before_core: str = ""
+
+
 class RunGraph(msgspec.Struct, frozen=True):
     """Executions of one graph on the device: the first, and the median and maximum of the later ones, in ms."""
 
@@ -99,4 +120,5 @@ class RunSummary(msgspec.Struct, frozen=True):
     curves: tuple[RunCurve, ...] = ()
     stalls: tuple[RunStall, ...] = ()
     graphs: tuple[RunGraph, ...] = ()
+    changes: tuple[RunChange, ...] = ()
     left_out: int = 0

@@ -28,9 +28,10 @@ TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
     and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
-    default exclusions. `baseline` is the path of a baseline file and `reference` the project before its migration
-    (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the built-in list.
-    `supported_ops_within` is the folder that links in them must not leave (empty: the user named them). `budget` limits
+    default exclusions. `baseline` is the path of a baseline file, `reference` the project before its migration,
+    `against` a profile that the checked ones are compared with (empty: none). `supported_ops` are operator lists or
+    folders with operator packages; empty: the built-in list. `supported_ops_within` is the folder that links in them
+    must not leave (empty: the user named them). `budget` limits
     seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation. An empty
     `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``. `stdin` holds
     standard input, checked under the name `stdin_filename`."""
@@ -55,6 +56,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     unfixable: tuple[str, ...] = ()
     torch_port: Literal["explicit", "transfer"] = "explicit"
     reference: str = ""
+    against: str = ""
     format: str = "text"
     output: tuple[tuple[str, str], ...] = ()
     baseline: str = ""
@@ -109,7 +111,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """The folders whose files may be read and shown: around the checked paths and the reference."""
         from npulint.discover.boundary import Boundary
 
-        return Boundary((*self.paths, self.reference) if self.reference else self.paths)
+        return Boundary((*self.paths, *filter(None, (self.reference, self.against))))
 
     def shown_from(self, format_name: str) -> str:
         """The lowest severity shown in this format. Formats for people hide notes, unless notes fail the run."""

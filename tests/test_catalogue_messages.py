@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -198,3 +199,32 @@ def test_every_pattern_stands_in_one_table() -> None:
 
 def test_the_words_for_lines_are_no_lines_of_logs() -> None:
     assert all(word.isalpha() for word in LINES)
+
+
+def test_codes_and_numbers_are_found_in_every_spelling() -> None:
+    """Numbers stand behind many words; codes may stand for all that begin alike."""
+    entry = ENTRY.replace("    EI0099:\n", "    EI0099:\n      codes: [EI0099, E7*]\n      numbers: [507015]\n")
+    table = parse_table(entry.encode(), "table.yaml")
+    assert table.problems == ()
+    message = next(one for one in table.messages if one.id == "EI0099")
+    for text in (
+        "EI0099: no port",
+        "E71234: wrong",
+        "Unknown_Error(EI0099): no port",
+        "error code is 507015",
+        "error code:507015",
+        "ErrCode=507015, desc",
+        "runtime result = 507015[FUNC]",
+        "aclrtSynchronizeStream(stream) failed: 507015",
+        "errorCode: 507015",
+        "ret[507015]",
+    ):
+        assert re.search(message.regex, text), text
+        assert any(literal.rstrip("*") in text for literal in message.literals), text
+    for text in ("exit code is 507015", "step 507015", "error code is 5070151", "E8123: x"):
+        assert not re.search(message.regex, text), text
+
+
+def test_numbers_of_errors_have_six_digits() -> None:
+    entry = ENTRY.replace("    EI0099:\n", "    EI0099:\n      numbers: [5070]\n")
+    assert "numbers must be a list of numbers of six digits" in str(parse_table(entry.encode(), "t.yaml").problems[0])

@@ -37,7 +37,7 @@ def root(text: str) -> str:
 
 
 def test_the_table_is_whole() -> None:
-    assert len(ALL) == 147
+    assert len(ALL) == 213
     for one in ALL:
         assert one.kind in "fatal error warning info note context series ignore".split()
         for english, chinese in (one.cause, one.fix):
@@ -49,8 +49,8 @@ def test_the_table_is_whole() -> None:
 def test_a_message_matches_its_example_and_is_safe(one: Pattern) -> None:
     assert regex_problem(one.regex) == ""
     assert re.search(one.regex, one.example)
-    assert any(literal in one.example for literal in one.literals)
-    assert all(literal.strip("0123456789.") for literal in one.literals)  # numbers are no part of a line's shape
+    assert any(literal.rstrip("*") in one.example for literal in one.literals)
+    assert all(literal.strip("0123456789.*") for literal in one.literals)  # numbers are no part of a line's shape
 
 
 @pytest.mark.parametrize("one", READ, ids=lambda one: one.id)

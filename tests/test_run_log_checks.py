@@ -75,8 +75,14 @@ def test_a_cause_is_told_once_at_its_first_line(tmp_path: Path) -> None:
     text = NPU + "".join(WARNED.format(n, f"op{n % 7}") for n in range(1, 15))
     (one,) = found(tmp_path, train=text)
     assert (one.name, one.span.line) == ("operators-fell-back-to-cpu", 2)
-    assert "aten::op1, aten::op2, aten::op3, aten::op4, aten::op5 (+2)" in one.message
+    assert "aten::op1, aten::op2, aten::op3, aten::op4, aten::op5, aten::op6, aten::op0. Log" in one.message
     assert "×14" in one.message
+
+
+def test_subjects_are_named_while_they_fit(tmp_path: Path) -> None:
+    text = NPU + "".join(WARNED.format(n, f"an_operator_with_a_long_name_{n}") for n in range(1, 9))
+    (one,) = found(tmp_path, train=text)
+    assert "aten::an_operator_with_a_long_name_5 (+3). Log" in one.message
 
 
 def test_unknown_codes_are_told_together(tmp_path: Path) -> None:

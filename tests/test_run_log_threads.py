@@ -71,6 +71,31 @@ LOGS = {
         "[PID: 12] 2026-03-24-12:14:45.885.234 Memory_Allocation_Failure(EL0004): Failed to allocate memory.\n",
         ["device-memory-used-up"],
     ),
+    "exception on the AI CPU": (
+        "RuntimeError: ACL stream synchronize failed, error code:507018\n" + PTA + "E39999: Inner Error!\n",
+        ["ai-cpu-operator-failed"],
+    ),
+    "exception on the AI CPU while it waits for data": (
+        SYNC.format(507018) + "E30008: AI CPU operator execution time out.\n",
+        ["data-not-in-time"],
+    ),
+    "exception of a kernel in another spelling": (
+        "RuntimeError: Worker failed with error 'ACL stream synchronize failed, error code:507015', torch_npu\n",
+        ["kernel-raised-exception"],
+    ),
+    "graph that copies to the host": (
+        "RuntimeError: NPU function error: AclmdlRIExecuteAsync, error code is 107030\n" + PTA,
+        ["capture-of-graph-failed"],
+    ),
+    "no streams for graphs": (
+        "RuntimeError: NPU function error: c10_npu::acl::AclmdlRICaptureBegin(s, m), error code is 207005\n" + PTA,
+        ["streams-used-up"],
+    ),
+    "two ranks on a card": (COMM.format(7) + DIST, ["ranks-share-a-device"]),
+    "memory fault": (SYNC.format(507054) + PTA, ["device-faulty"]),
+    "fault on another card": (SYNC.format(507057) + PTA, ["remote-device-failed"]),
+    "documented code without a story": ("E62301: [PID: 12] x is wrong\n", ["specification-of-operator-violated"]),
+    "option of ATC": ("ATC start working now\nE10014: Value [x] is invalid.\n", ["option-rejected"]),
     "device hidden": (
         SYNC.format(507033) + PTA + "EL0003: [PID: 12] The argument is invalid.\n",
         ["device-not-chosen"],
@@ -138,6 +163,29 @@ LOGS = {
         [],
     ),
 }
+
+
+def test_all_operators_without_a_parser_are_named(tmp_path: Path) -> None:
+    line = "No parser is registered for Op [/net/{0}_1, optype [ai.onnx::11::{0}]].\n"
+    more = "".join("        " + line.format(name) for name in ("TomeMerged", "TomeUnmerge", "FindMax"))
+    text = (
+        "ATC start working now\nE19010: "
+        + line.format("FindMax")
+        + "        TraceBack (most recent call last):\n"
+        + more
+    )
+    (tmp_path / "atc.log").write_text(text, encoding="utf-8")
+    (one,) = run(Settings(paths=(str(tmp_path / "atc.log"),), cache=False, select=("NPU51",))).findings
+    assert one.name == "model-operator-without-parser"
+    assert "FindMax, TomeMerged, TomeUnmerge" in one.message
+    assert "opset_version" in one.fix.text
+
+
+def test_an_operator_that_was_not_compiled_is_named(tmp_path: Path) -> None:
+    text = "E20001: Operator [net/conv1/Conv2D] compilation failed. Optype is [Conv2D].\n"
+    (tmp_path / "train.log").write_text(text, encoding="utf-8")
+    (one,) = run(Settings(paths=(str(tmp_path / "train.log"),), cache=False, select=("NPU51",))).findings
+    assert "Concerned: net/conv1/Conv2D." in one.message
 
 
 @pytest.mark.parametrize("name", LOGS)

@@ -280,7 +280,8 @@ def test_collectives_and_packets() -> None:
     of_ranks = {"collective": {"step1": {name: {"0": info} for name, info in operators.items()}}}
     for shape in ({"step1": {"p2p": {}, "collective": operators}}, of_ranks):
         facts = document(communication.read, shape)
-        (link,) = facts
+        link, collective_ = facts
+        assert (collective_.kind, collective_.get("operator")) == ("run_collective", "hcom_allReduce__1_0_1")
         assert (link.name, link.get("engine"), link.get("packets"), link.get("bandwidth")) == ("HCCS", "sdma", 4, 2.0)
         assert (link.get("below_1_mb"), link.get("below_16_mb"), link.get("unaligned")) == (25.0, 100.0, 25.0)
 

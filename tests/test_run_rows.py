@@ -138,7 +138,7 @@ def test_spellings_of_a_column_are_no_other_columns_of_the_form() -> None:
     for form, found in columns().items():
         spelled: dict[str, str] = {}
         for column in found:
-            for spelling, _ in column.spellings:
+            for spelling, _ in column.spellings if column.key != "any" else ():
                 assert spelled.setdefault(plain(spelling), column.key) == column.key, (form, spelling)
 
 

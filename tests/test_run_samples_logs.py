@@ -50,17 +50,17 @@ GOLDEN = [
     (f"{FAULTS}/st_transport_timeout_testcase", {"rank-waited-in-vain": 1}),
     (f"{FAULTS}/st_transport_init_testcase", {"error-in-process-log": 1}),
     (f"{FAULTS}/st_cqe_testcase", {"error-in-process-log": 2}),
-    (ATC.format("e19010"), {"operator-without-kernel": 3}),
+    (ATC.format("e19010"), {"model-operator-without-parser": 3}),
     (ATC.format("ez0501"), {"operator-without-kernel": 3}),
     (ATC.format("ez3002"), {"operator-without-kernel": 3}),
     (ATC.format("ez3003"), {"operator-without-kernel": 3}),
-    (ATC.format("ez9010"), {"operator-without-kernel": 3}),
+    (ATC.format("ez9010"), {"model-operator-without-parser": 3}),
     (ATC.format("unknown"), {"unexplained-error-code": 3}),
 ]
 
 
 def told(path: Path) -> list[Finding]:
-    codes = ("NPU510", "NPU511", "NPU512", "NPU513", "NPU514", "NPU538", "NPU542")
+    codes = ("NPU510", "NPU511", "NPU512", "NPU513", "NPU514", "NPU51U", "NPU51Y", "NPU51Z", "NPU538", "NPU542")
     return run(Settings(paths=(str(path),), cache=False, select=codes)).findings
 
 

@@ -47,6 +47,17 @@ _AS_WRITTEN = ("joins", "unless", "once", "references")
 _LOG = "train.log"
 
 
+_NUMBER_HEADS = (
+    *("ode is ", "ode:", "ode: ", "ode=", "ode = ", "rror code ", "ode[", "ode ["),
+    *("esult = ", "esult=", "ret = ", "ret=", "ret:", "ret: ", "ret[", "atus=", "rrno:", "iled: "),
+)
+"""What stands in front of the number of an error; of longer words the end."""
+_BEFORE_NUMBER = (
+    r"(?:[Ee]rr(?:or)?[ _]?[Cc]ode[ is:=\[]{1,4}|\bret(?:[Cc]ode)?[ :=\[]{1,3}|sult ?= ?|Status=|errno:|\) failed: )"
+)
+_AFTER_CODE = r"(?:[:')]|\[PID)"
+
+
 class MessageEntry(msgspec.Struct, frozen=True):
     """One message: `npulint.data.error_patterns.Pattern` with flags as a list; `finding` is the name of its entry,
     `line` its line in the table, `source` its origin."""
@@ -112,14 +123,16 @@ def _messages(fields: Fields, node: YamlNode, name: str) -> list[MessageEntry]:
 
 
 def _message(fields: Fields, key: YamlScalar, node: YamlNode, finding: str) -> MessageEntry:
-    """A message; by default its regex is the id as a word, and its only literal the id."""
+    """A message, found by a regex, by codes of CANN and by numbers of errors; by default by its id as a word."""
     what = key.text
     keys = fields.mapping(
-        node, what, ("cause", "fix", "example", "source"), ("kind", "regex", "literals", "check", *FLAGS)
+        node,
+        what,
+        ("cause", "fix", "example", "source"),
+        ("kind", "regex", "literals", "codes", "numbers", "check", *FLAGS),
     )
-    regex = _raw(fields, keys["regex"], f"{what}.regex") if "regex" in keys else rf"\b{re.escape(what)}\b"
+    regex, literals = _found_by(fields, keys, what)
     example = _raw(fields, keys["example"], f"{what}.example") if "example" in keys else ""
-    literals = _literals(fields, keys["literals"], what) if "literals" in keys else (what,)
     _fits(fields, keys.get("regex", key), what, regex, literals, example)
     return MessageEntry(
         id=what,
@@ -137,6 +150,23 @@ def _message(fields: Fields, key: YamlScalar, node: YamlNode, finding: str) -> M
     )
 
 
+def _found_by(fields: Fields, keys: Keys, what: str) -> tuple[str, tuple[str, ...]]:
+    """The regex of a message, and the texts of which every match contains one."""
+    regexes = [_raw(fields, keys["regex"], f"{what}.regex")] if "regex" in keys else []
+    literals = _texts_of(fields, keys["literals"], f"{what}.literals") if "literals" in keys else ()
+    codes = _texts_of(fields, keys["codes"], f"{what}.codes") if "codes" in keys else ()
+    numbers = _numbers(fields, keys["numbers"], f"{what}.numbers") if "numbers" in keys else ()
+    if codes:
+        regexes.append(rf"\b(?:{'|'.join(map(_code_regex, codes))}){_AFTER_CODE}")
+    if numbers:
+        regexes.append(rf"{_BEFORE_NUMBER}(?:{'|'.join(map(re.escape, numbers))})\b")
+    begins = sorted({number[:3] for number in numbers})
+    more = (*codes, *(head + begin for head in _NUMBER_HEADS for begin in begins))
+    if "regex" not in keys and not more:
+        return rf"\b{re.escape(what)}\b", literals or (what,)
+    return "|".join(regexes), (*literals, *more) or (what,)
+
+
 def _fits(fields: Fields, node: YamlNode, what: str, regex: str, literals: tuple[str, ...], example: str) -> None:
     """Report a regex that may take long, and an example without one of the literals or without a match of the regex."""
     reason = regex_problem(regex)
@@ -145,7 +175,7 @@ def _fits(fields: Fields, node: YamlNode, what: str, regex: str, literals: tuple
         return
     if example and re.search(regex, example) is None:
         fields.problem(node, f"{what}: its regex does not find its example")
-    elif example and not any(literal in example for literal in literals):
+    elif example and not any(literal.rstrip("*") in example for literal in literals):
         fields.problem(node, f"{what}: its example has none of its literals")
 
 
@@ -160,9 +190,24 @@ def _both(fields: Fields, keys: Keys, part: str, what: str) -> tuple[str, str]:
     return english, chinese
 
 
-def _literals(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
-    nodes = (node,) if isinstance(node, YamlScalar) else fields.items(node, f"{what}.literals")
-    return tuple(_raw(fields, one, f"{what}.literals") for one in nodes)
+def _code_regex(code: str) -> str:
+    """The regex of a code, or of all codes that begin like ``E6*``."""
+    begin = code.rstrip("*")
+    rest = 6 - len(begin) if code != begin else 0
+    return re.escape(begin) + (f"[0-9]{{{rest}}}" if rest > 0 else "")
+
+
+def _texts_of(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
+    nodes = (node,) if isinstance(node, YamlScalar) else fields.items(node, what)
+    return tuple(_raw(fields, one, what) for one in nodes)
+
+
+def _numbers(fields: Fields, node: YamlNode, what: str) -> tuple[str, ...]:
+    """The numbers of errors, which have six digits."""
+    found = tuple(one.text if isinstance(one, YamlScalar) else "" for one in fields.items(node, what))
+    if not all(len(one) == 6 and one.isdecimal() for one in found):
+        fields.problem(node, f"{what} must be a list of numbers of six digits")
+    return found
 
 
 def _raw(fields: Fields, node: YamlNode, what: str) -> str:

@@ -10,7 +10,7 @@ from npulint.cli.reporting import report
 from npulint.config import load
 from npulint.discover.files import discover
 from npulint.errors import ConfigError
-from npulint.report.terminal import leading
+from npulint.report.terminal import escape_control_chars, leading
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -28,11 +28,15 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         return 0
     if settings.reference:
         require(settings.reference, settings.language())
+    if settings.against:
+        require(settings.against, settings.language())
     if settings.fix or settings.diff:
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)
     result = with_comparison(host.watched(host.run, settings, lang), settings, host)
+    if settings.against and not any(one.changes for one in result.runs):
+        host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
     if settings.show_fixes:
         from npulint.cli.fix import with_edits
 

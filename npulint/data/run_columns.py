@@ -12,7 +12,8 @@ from npulint.data import lazy_table
 
 class Column(msgspec.Struct, frozen=True, array_like=True):
     """One column of a form: its `key`, cell type (text, number, or optional: a number or ``N/A``), whether it is
-    required, and its spellings, each with the year of the tool generation that it identifies (0: none)."""
+    required, and its spellings, each with the year of the tool generation that it identifies (0: none). A column `any`
+    only tells the form: a table has at least one of its spellings."""
 
     key: str
     cell: str
@@ -39,9 +40,12 @@ USUAL = 2021
 """The generation if no spelling identifies one."""
 
 FORMS = (
+    "op_basic_info",
     *("kernel_table", "cluster_step_trace_time", "step_trace_time", "step_trace", "op_statistic", "api_statistic"),
     *("operator_details", "aicpu", "fusion_op", "task_time", "l2_cache", "memory_record", "module_memory"),
     *("operator_memory", "static_memory"),
+    *("pipe_utilization", "resource_conflict", "arithmetic_utilization"),
+    *("core_l2_cache", "core_memory", "core_memory_ub", "core_memory_l0"),
 )
 """The recorded forms; if two match a header, the first is used."""
 

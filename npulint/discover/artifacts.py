@@ -14,10 +14,10 @@ from npulint.lazy_regex import lazy_compile
 # PROF_<number>_<time>_<letters>, often shortened by hand; JOB<letters> until 2020
 _FOLDER = lazy_compile(
     r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_(?:output|log)"
-    r"|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
+    r"|OPPROF_\w+|cluster_analysis_output|precision_data|plog|info_\d{14}|aicerror_\d+_\d{14}"
 )
-_BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data"))
-_RAW = lazy_compile(r"PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
+_BINARY_IN_FOLDER = frozenset(("FRAMEWORK", "sqlite", "hash_dic", "data", "dump"))
+_RAW = lazy_compile(r"(?:OP)?PROF_[\w-]+|JOB[A-Z]{12,64}|.+_ascend_(?:pt|ms)|(?:host|device_\d+)")
 _EXPORTS = frozenset(("summary", "timeline"))
 _SIDE = lazy_compile(r"host|device_\d{1,4}")
 
@@ -36,6 +36,7 @@ _NAMES = (
     ("aicpu", lazy_compile(r"aicpu_\w*\.csv")),
     ("fusion_op", lazy_compile(r"fusion_op_\w*\.csv")),
     ("comparison", lazy_compile(r"result_\d+\.(?:csv|xlsx)|(?:compare_)?result_\w+\.(?:csv|xlsx)")),
+    ("comparison", lazy_compile(r"(?:performance_comparison_result|mstt_advisor)\w*\.xlsx")),
     ("comparison_advice", lazy_compile(r"advisor\w*\.txt")),
     ("trace", lazy_compile(r"trace_view\.json|(?:msprof|task_time|hccl|ge|acl)_[\d_]+\.json")),
     ("communication_matrix", lazy_compile(r"(?:cluster_)?communication_matrix\.json")),
@@ -104,11 +105,12 @@ def form_of(location: str) -> str:
 
     Tables: kernel_table, op_statistic, api_statistic, step_trace, step_trace_time, cluster_step_trace_time,
     operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
-    static_memory, comparison, series_table (losses written by a script or TensorBoard). JSON: trace, communication,
-    communication_matrix, communication_group, profiler_info, profiler_metadata, device_info, sample_info, construct,
-    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table. Others: training_trace, trace_summary,
-    comparison_advice, precision_console, log, events, database; by name only: spreadsheet (of a comparison),
-    overflow_dump and tensor_dump."""
+    static_memory, comparison, series_table (losses written by a script or TensorBoard); of msopprof op_basic_info,
+    pipe_utilization, resource_conflict, arithmetic_utilization, core_l2_cache, core_memory, core_memory_ub,
+    core_memory_l0. JSON: trace, communication, communication_matrix, communication_group, profiler_info,
+    profiler_metadata, device_info, sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump,
+    anomaly, rank_table. Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
+    database; by name only: spreadsheet (of a comparison), overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
         return ""
     return form_of_text(location, read_head(location, HEAD))

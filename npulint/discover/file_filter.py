@@ -27,7 +27,7 @@ from npulint.discover.safe_open import read_head
 from npulint.facts.model import Problem
 
 _OF_RUNS = (
-    *("PROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
+    *("PROF_", "OPPROF_", "_ascend_pt", "_ascend_ms", "ASCEND_", "mindstudio_", "cluster_", "precision_data", "plog"),
     *("info_", "aicerror_", "JOB", "summary", "timeline"),
 )
 _NOTEBOOK_FACTOR = 10  # notebooks contain their outputs

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from npulint.assemble.programs import Program
+from npulint.assemble.run.changes import OperatorChange, StepChange
 from npulint.facts.model import Fact
 from npulint.read.artifacts.comparison import ComparisonTable
 from npulint.read.artifacts.kernel_groups import OperatorKernels
@@ -20,7 +21,7 @@ from npulint.read.artifacts.series.stalls import PeriodicStall
 from npulint.read.artifacts.source_fact import RunSource
 from npulint.read.artifacts.statistics import OperatorTotal
 from npulint.read.artifacts.steps import IterationTimes, StepBreakdown
-from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunChange, RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 
 TYPES = 8
 """Operator types that are listed; the others are summed up."""
@@ -42,6 +43,7 @@ def summarise_run(program: Program) -> RunSummary:
         curves=_first(curves),
         stalls=_first(stalls),
         graphs=_first(graphs),
+        changes=(*_steps_changed(program), *_operators_changed(program))[:_KEPT],
         left_out=sum(max(len(one) - _KEPT, 0) for one in (times, curves, stalls, graphs)),
     )
 
@@ -168,6 +170,29 @@ def _stalls(program: Program) -> Iterator[RunStall]:
         lost = one.lost_share, one.lost_seconds or 0.0
         label = one.label[:_TEXT]
         yield RunStall(one.path, one.span.line, label, one.period, one.phase, one.events, *lost, one.worst)
+
+
+def _steps_changed(program: Program) -> Iterator[RunChange]:
+    for one in _of(program, "run_step_change", StepChange):
+        figures = (
+            ("step", one.step_us, one.before_step_us),
+            ("computing", one.computing_us, one.before_computing_us),
+            ("exposed", one.exposed_us, one.before_exposed_us),
+            ("free", one.free_us, one.before_free_us),
+        )
+        for name, us, before in figures:
+            change = round(100 * (us - before) / before, 1) if before else None
+            trend = "alike" if change is None or abs(change) < 5 else "slower" if change > 0 else "faster"
+            yield RunChange(one.path, one.span.line, "step", name, us, before, trend, change)
+
+
+def _operators_changed(program: Program) -> Iterator[RunChange]:
+    for one in _of(program, "run_op_change", OperatorChange):
+        change = None if one.trend == "new" else one.change
+        yield RunChange(
+            *(one.path, one.span.line, "operator", one.name[:_TEXT], one.us, one.before_us, one.trend, change, one.per),
+            *(one.count, one.before_count, one.core, one.before_core),
+        )
 
 
 def _graphs(program: Program) -> Iterator[RunGraph]:

@@ -28,7 +28,7 @@ _OPERATORS = frozenset(
 """Fact kinds whose names users know; other names are npulint's."""
 
 _SHARES = frozenset(
-    "share free_share exchange_share bubble_share data_share refresh_share lost_share step_share".split()
+    "share free_share idle_share exchange_share bubble_share data_share refresh_share lost_share step_share".split()
 )
 """Attributes that are shares of the time of a step or run, or of compute time."""
 

@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from npulint.settings import FORMATS
-from scripts.fuzzing import binaries, configured, lines, python_sources, tables, trees
+from scripts.fuzzing import binaries, configured, databases, lines, python_sources, tables, trees
 from scripts.fuzzing.editor import conversations
 from scripts.fuzzing.example import OUT, Example
 from scripts.fuzzing.mutation import beside, mutants, nasty
@@ -73,6 +73,7 @@ PROJECTS: dict[str, Projects] = {
     "onnx": binaries.onnx_models(),
     "archive": binaries.archives(),
     "csv": st.one_of(tables.tables(), tables.tables(), mutants(".csv")),
+    "database": databases.databases(),
     "log": _named(lines.line_files(lines.LOGS), *_LOG_NAMES, seeds=(".log",)),
     "ignore": _named(lines.line_files(lines.IGNORE), ".gitignore", "sub/.gitignore").map(
         lambda files: {"sub/a/b/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab/train.py": b"x = 1\n", **files}

@@ -9,14 +9,14 @@ import msgspec
 from npulint.facts.model import Fact
 from npulint.read.artifacts.environment import ProfiledDevice
 from npulint.read.artifacts.kernel_groups import OperatorKernels
-from npulint.read.artifacts.kernel_words import idle_share
+from npulint.read.artifacts.kernel_words import idle_share, waves_of
 
 _KINDS = {"AI_CORE": "cores", "MIX_AIC": "cores", "AI_VECTOR_CORE": "vector_cores", "MIX_AIV": "vector_cores"}
 
 
 def with_cores(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts, in their order; `cores` and `idle` of `run_op` follow the devices that the profile names, where all of
-    these agree. Otherwise they stay what the kernels themselves show."""
+    """The facts, in their order; `cores`, `idle` and `waves` of `run_op` follow the devices of the profile, where
+    all of these agree. Otherwise they stay what the kernels themselves show."""
     facts = list(facts)
     devices = {(one.cores, one.vector_cores) for one in facts if isinstance(one, ProfiledDevice)}
     if len(devices) != 1:
@@ -29,4 +29,5 @@ def _with_cores(fact: OperatorKernels, known: dict[str, float | None]) -> Operat
     cores = known.get(_KINDS.get(fact.core, ""))
     if not isinstance(cores, int) or cores <= 0:
         return fact
-    return msgspec.structs.replace(fact, cores=cores, idle=idle_share(fact.block, cores))
+    idle, waves = idle_share(fact.block, cores), waves_of(fact.block, cores)
+    return msgspec.structs.replace(fact, cores=cores, idle=idle, waves=waves)

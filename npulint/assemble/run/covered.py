@@ -9,21 +9,25 @@ import msgspec
 from npulint.assemble.run.profiles import folder_of
 from npulint.facts.model import Fact
 from npulint.read.artifacts.families import OperatorFamily
+from npulint.read.artifacts.kernel_gaps import KernelGaps
 from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.statistics import AicpuNode, OperatorTotal
+from npulint.read.artifacts.steps import StepBreakdown
 
 _TOTALS = (OperatorFamily, OperatorTotal, AicpuNode)
 
 
 def with_covered(facts: Iterable[Fact]) -> list[Fact]:
     """The facts, in their order; those of totals (op_statistic, aicpu) are `covered` where a kernel table with
-    operators lies in their folder."""
+    operators lies in their folder, gaps between kernels where the steps are."""
     facts = list(facts)
     tables = {one.path for one in facts if isinstance(one, KernelTable) and one.level == "operators"}
     folders = {folder_of(path) for path in tables}
+    stepped = {folder_of(one.path) for one in facts if isinstance(one, StepBreakdown)}
     return [
         msgspec.structs.replace(one, covered=True)
-        if isinstance(one, _TOTALS) and not _of_kernels(one, tables) and folder_of(one.path) in folders
+        if (isinstance(one, _TOTALS) and not _of_kernels(one, tables) and folder_of(one.path) in folders)
+        or (isinstance(one, KernelGaps) and folder_of(one.path) in stepped)
         else one
         for one in facts
     ]

@@ -20,7 +20,7 @@ _NAME = lazy_compile(
 )
 _FORMS = frozenset(
     """kernel_table op_statistic api_statistic step_trace aicpu fusion_op task_time l2_cache memory_record module_memory
-    static_memory operator_memory trace communication""".split()
+    static_memory operator_memory trace communication database""".split()
 )
 
 

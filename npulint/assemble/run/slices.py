@@ -13,13 +13,18 @@ import msgspec
 
 from npulint.facts.model import Fact
 from npulint.read.artifacts.families import Families, OperatorFamily
+from npulint.read.artifacts.kernel_gaps import KernelGaps
 from npulint.read.artifacts.kernel_groups import OperatorKernels
 from npulint.read.artifacts.kernel_patterns import ConversionPair, RepeatedKernel, SmallKernels
-from npulint.read.artifacts.kernel_words import idle_share
+from npulint.read.artifacts.kernel_sequences import FusibleSequence
+from npulint.read.artifacts.kernel_words import idle_share, waves_of
 from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.quantities import micro, share
 
-_OF_TABLE = (KernelTable, OperatorKernels, OperatorFamily, ConversionPair, RepeatedKernel, SmallKernels)
+_OF_TABLE = (
+    *(KernelTable, OperatorKernels, OperatorFamily, ConversionPair),
+    *(RepeatedKernel, SmallKernels, KernelGaps, FusibleSequence),
+)
 _F = TypeVar("_F", bound=Fact)
 
 
@@ -45,7 +50,7 @@ def _united(parts: Sequence[Fact]) -> list[Fact]:
     steps = [table.steps for table in tables]
     whole = _Whole(sum(table.compute_us for table in tables), max(*steps, sum(steps) - len(steps) + 1, 0))
     table = _table(tables, whole)
-    found: list[Fact] = [table]
+    found: list[Fact] = [table, *map(_gaps, _grouped(_of(KernelGaps, parts), lambda one: one.name))]
     if operators := _of(OperatorKernels, parts):
         ranks, united = _operators(operators, whole, table.path)
         found += [*united, *_families(united, ranks, table, whole)]
@@ -56,6 +61,7 @@ def _united(parts: Sequence[Fact]) -> list[Fact]:
     repeated.sort(key=lambda kernel: -kernel.count)
     found += _ranked(repeated)
     small = _of(SmallKernels, parts)
+    found += [_fusible(group, whole) for group in _grouped(_of(FusibleSequence, parts), lambda one: one.name)]
     return found + ([_small(small, whole)] if small else [])
 
 
@@ -74,6 +80,26 @@ def _table(tables: list[KernelTable], whole: _Whole) -> KernelTable:
         cube_us=micro(sum(table.cube_us for table in tables)),
         cube_float=_weighted((one.cube_float, one.cube_us) for one in tables) or 0.0,
         cube_hf32=_weighted((one.cube_hf32, one.cube_us * one.cube_float) for one in tables) or 0.0,
+    )
+
+
+def _gaps(group: list[KernelGaps]) -> KernelGaps:
+    """The gaps within the slices of one device; those between two slices are not known."""
+    worst = max(group, key=lambda gaps: gaps.longest_us)
+    span, idle = sum(gaps.span_us for gaps in group), sum(gaps.idle_us for gaps in group)
+    causes = {gaps.cause for gaps in group}
+    return msgspec.structs.replace(
+        worst,
+        kernels=sum(gaps.kernels for gaps in group),
+        span_us=micro(span),
+        busy_us=micro(span - idle),
+        idle_us=micro(idle),
+        idle_share=share(idle, span),
+        exposed_us=micro(sum(gaps.exposed_us for gaps in group)),
+        gaps=sum(gaps.gaps for gaps in group),
+        median_us=micro(_weighted(((gaps.median_us, gaps.gaps) for gaps in group), 3) or 0.0),
+        long_share=_weighted((gaps.long_share, gaps.idle_us) for gaps in group) or 0.0,
+        cause=causes.pop() if len(causes) == 1 else "unknown",
     )
 
 
@@ -130,12 +156,14 @@ def _operator(group: list[OperatorKernels], whole: _Whole, widest: dict[str, int
     count, total = sum(fact.count for fact in group), sum(fact.total_us for fact in group)
     return msgspec.structs.replace(
         longest,
+        bound_share=_weighted((one.bound_share, one.total_us) for one in group if one.bound == longest.bound) or 0.0,
         count=count,
         total_us=micro(total),
         mean_us=micro(total / max(count, 1)),
         share=share(total, whole.compute),
         cores=widest[longest.core],
         idle=idle_share(longest.block, widest[longest.core]),
+        waves=waves_of(longest.block, widest[longest.core]),
     )
 
 
@@ -174,6 +202,17 @@ def _small(group: list[SmallKernels], whole: _Whole) -> SmallKernels:
         steps=whole.steps,
         per_step=round(count / max(whole.steps, 1), 1),
         median_us=micro(_weighted(((one.median_us, one.count) for one in group), 3) or 0.0),
+        share=share(total, whole.compute),
+    )
+
+
+def _fusible(group: list[FusibleSequence], whole: _Whole) -> FusibleSequence:
+    count, total = sum(one.count for one in group), sum(one.total_us for one in group)
+    return msgspec.structs.replace(
+        max(group, key=lambda one: one.total_us),
+        count=count,
+        per_step=round(count / max(whole.steps, 1), 1),
+        total_us=micro(total),
         share=share(total, whole.compute),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -53,6 +54,14 @@ _COUNTED = {
     "operator_memory": "misc_files:read_table",
     "static_memory": "misc_files:read_table",
     "series_table": "series.tables:read",
+    "op_basic_info": "core_metrics:read_basic",
+    "pipe_utilization": "core_metrics:read_pipes",
+    "resource_conflict": "core_metrics:read_conflicts",
+    "arithmetic_utilization": "core_metrics:read_arithmetic",
+    "core_l2_cache": "core_metrics:read_cache",
+    "core_memory": "core_metrics:read_memory",
+    "core_memory_ub": "misc_files:read_table",
+    "core_memory_l0": "misc_files:read_table",
 }
 """Readers that take a stream, a path and a `Seen`, by form: (module, function)."""
 
@@ -78,9 +87,15 @@ def read_artifact(location: str, path: str, content: bytes | None = None) -> lis
     display. The first fact is the `run_source`. Never raises for malformed content; memory is bounded except for small
     documents, which have a size limit."""
     form = form_of(location) if content is None else form_of_text(path, content[:HEAD])
-    if form in ("", "spreadsheet"):
-        return Problem(path, "artifact-spreadsheet" if form else "not-an-artifact")
+    if not form:
+        return Problem(path, "not-an-artifact")
     try:
+        if form == "spreadsheet":
+            return _spreadsheet(location, path, content)
+        if form == "database" and content is None and not location.endswith(".gz"):
+            from npulint.read.artifacts.databases import read
+
+            return read(location, path)
         with open_artifact(location, content) as stream:
             return _read(form, stream, path)
     except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -144,6 +159,16 @@ def _read(form: str, stream: BinaryIO, path: str) -> list[Fact]:
     if any(fact.kind == "run_source" for fact in facts):
         return facts
     return [source_fact(path, seen, "" if form in _PLAIN else "unread"), *facts]
+
+
+def _spreadsheet(location: str, path: str, content: bytes | None) -> list[Fact] | Problem:
+    from npulint.read.artifacts.spreadsheets import OF_ANALYSIS, can_read, read
+
+    if OF_ANALYSIS.fullmatch(os.path.basename(path)):
+        return Problem(path, "artifact-of-analysis")
+    if content is not None or not can_read():
+        return Problem(path, "artifact-spreadsheet")
+    return read(location, path)
 
 
 def _log(stream: BinaryIO, path: str) -> list[Fact]:

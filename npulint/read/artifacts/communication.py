@@ -10,6 +10,7 @@ from typing import BinaryIO, Literal
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
+from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.json_objects import parsed
 from npulint.read.artifacts.quantities import number, share
 from npulint.read.artifacts.rows import Seen
@@ -26,6 +27,8 @@ _MB = 1e6
 _SMALL = (1.0, 16.0)  # MB
 _ALIGNED = 512
 _PARTS = ("HCCS", "PCIE", "SIO")
+_RETRIED_MS = 4000.0  # a lost packet of RDMA is sent again after about four seconds
+_KIND = lazy_compile(r"hcom_([A-Za-z]{1,40})_")
 
 
 def _amount(value: object) -> float:
@@ -48,6 +51,22 @@ class LinkTraffic(FileFact):
     """In percent of packets."""
     below_16_mb: float
     """In percent of packets."""
+
+
+@fact_kind("run_collective")
+class CollectiveOperator(FileFact):
+    """A collective operator that sends packets whose size is not a multiple of 512 bytes, or by RDMA for seconds
+    (communication); the name is its kind (allReduce, allGather…)."""
+
+    operator: str
+    """As it is written, without the group."""
+    unaligned: int
+    """Packets over links between devices of a server."""
+    packets: int
+    megabytes: float
+    elapsed_ms: float
+    rdma_ms: float
+    """The time of transfers by RDMA."""
 
 
 class _Link:
@@ -81,27 +100,55 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     text, document = parsed(data)
     del data
     links: dict[str, _Link] = {}
-    for info in _operators(document):
+    collectives: list[Fact] = []
+    for name, info in _operators(document):
         seen.rows += 1
+        collective = _collective(name, info, path, text) if len(collectives) < _NAMES else None
+        collectives += [collective] if collective is not None else []
         bandwidth = info.get(_BANDWIDTH)
         for link, figures in bandwidth.items() if isinstance(bandwidth, dict) else ():
             if isinstance(figures, dict) and len(links) < _NAMES:
                 links.setdefault(str(link)[:20], _Link()).add(figures)
-    return _of_links(links, path, text)
+    return [*_of_links(links, path, text), *collectives]
 
 
-def _operators(document: dict[str, object]) -> Iterator[dict[str, object]]:
-    """The record of every operator, below an optional level for ranks."""
-    open_: list[tuple[dict[str, object], int]] = [(document, 0)]
+def _collective(name: str, info: dict[str, object], path: str, text: str) -> Fact | None:
+    """A `run_collective`, if the operator is worth a word."""
+    times, bandwidth = info.get(_TIME), info.get(_BANDWIDTH)
+    whole, rdma = _Link(), _Link()
+    for link, figures in bandwidth.items() if isinstance(bandwidth, dict) else ():
+        if isinstance(figures, dict) and link in (*_PARTS, "RDMA"):
+            (rdma if link == "RDMA" else whole).add(figures)
+    if not whole.unaligned and rdma.time < _RETRIED_MS:
+        return None
+    elapsed = _amount(times.get("Elapse Time(ms)")) if isinstance(times, dict) else 0.0
+    operator = name.partition("@")[0][:_NAMES]
+    kind = _KIND.match(operator)
+    return CollectiveOperator(
+        kind[1] if kind is not None else operator,
+        path,
+        Span.at(_line(text, name)),
+        operator=operator,
+        unaligned=whole.unaligned,
+        packets=whole.packets,
+        megabytes=round(whole.size + rdma.size, 3),
+        elapsed_ms=round(elapsed, 3),
+        rdma_ms=round(rdma.time, 3),
+    )
+
+
+def _operators(document: dict[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
+    """(name, record) of every operator; in files of a cluster there is a record for each rank."""
+    open_: list[tuple[str, dict[str, object], int]] = [("", document, 0)]
     while open_:
-        table, depth = open_.pop()
+        name, table, depth = open_.pop()
         for key, value in reversed(table.items()):
             if not isinstance(value, dict) or key == _TOTAL or depth >= _DEPTH:
                 continue
             if _TIME in value or _BANDWIDTH in value:
-                yield value
+                yield name if key.isdecimal() else key, value
             else:
-                open_.append((value, depth + 1))
+                open_.append((key, value, depth + 1))
 
 
 def _line(text: str, word: str) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from npulint.data.chip_cores import MOST_CORES
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.read.artifacts.families import Families, Family, family_of
-from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, wide_of
+from npulint.read.artifacts.kernel_bounds import Bound, Bounds
+from npulint.read.artifacts.kernel_words import cores_behind, data_dtype, dtypes_of, idle_share, waves_of, wide_of
 from npulint.read.artifacts.of_computing import OfComputing
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row
@@ -17,6 +20,7 @@ TOLD = 500
 """Groups that become facts, by total time."""
 
 _TEXT = 400
+_ALIGNED = 128  # elements of an inner axis that the matrix unit loads best
 
 
 @fact_kind("run_op")
@@ -41,6 +45,12 @@ class OperatorKernels(OfComputing):
     """The cores of the chip, when the profile names its device or the table shows it; otherwise 0."""
     idle: float
     """Percent of core slots without work at this `block`."""
+    waves: int
+    """How often the cores take a part until `block` parts are done, at least."""
+    bound: Bound
+    """The unit of the cores that is busy longest, if the table has ratios of units."""
+    bound_share: float
+    """In percent of the time."""
     count: int
     total_us: float
     max_us: float
@@ -63,14 +73,39 @@ class OperatorKernels(OfComputing):
     table: str = ""
     """Of a table in slices: the file that stands for all of them."""
 
+    @attribute
+    def inner_axis(self) -> int:
+        """The last axis of an input of the longest kernel, if it is above 128 elements and no multiple of them;
+        otherwise 0, and for other operators."""
+        axes = _inner_axes(self.shapes) if self._matrix else []
+        return next((axis for axis in axes if axis > _ALIGNED and axis % _ALIGNED), 0)
+
+    @attribute
+    def head_dim(self) -> int:
+        """The size of a head of FlashAttentionScore, where its layout shows it; otherwise 0."""
+        axes = self.shapes.split(";", 1)[0].split(",") if self.name.startswith("FlashAttentionScore") else []
+        return int(axes[3]) if len(axes) == 4 and axes[3].isdecimal() else 0
+
+    @property
+    def _matrix(self) -> bool:
+        return self.family == "matrix" and "MatMul" in self.name
+
+
+def _inner_axes(shapes: str) -> list[int]:
+    """The last axes of the first two inputs, if both are plain matrices."""
+    found = [one.strip('" ').split(",") for one in shapes.split(";")[:2]]
+    plain = all(2 <= len(axes) <= 3 and axes[-1].isdecimal() for axes in found)
+    return [int(axes[-1]) for axes in found] if plain else []
+
 
 class Group:
     """The kernels of one type, core type, first data type, and single or multiple cores."""
 
-    __slots__ = ("core", "count", "dtype", "example", "line", "longest", "single", "total", "type")
+    __slots__ = ("bounds", "core", "count", "dtype", "example", "line", "longest", "single", "total", "type")
 
     def __init__(self, type_: str, core: str, dtype: str, single: bool) -> None:
         self.type, self.core, self.dtype, self.single = type_, core, dtype, single
+        self.bounds = Bounds()
         self.count = self.line = 0
         self.total = 0.0
         self.longest = -1.0
@@ -80,6 +115,7 @@ class Group:
         """Add a kernel."""
         self.count += 1
         self.total += duration
+        self.bounds.add(row, duration)
         if duration > self.longest:
             self.longest, self.line, self.example = duration, line, row
 
@@ -103,8 +139,8 @@ class Groups:
         return group
 
     def widest(self, core: str, block: int) -> None:
-        """Record that a kernel ran on `block` cores of a type."""
-        if block > self._largest.get(core, 0):
+        """Record that a kernel was cut into `block` parts for a type of core. More than any chip has tell nothing."""
+        if block <= MOST_CORES and block > self._largest.get(core, 0):
             self._largest[core] = block
 
     def facts(self, path: str, compute: float, matrix: tuple[float, float]) -> list[Fact]:
@@ -137,6 +173,7 @@ class Groups:
         example = group.example or Row({}, {})
         text, block = example.text, int(example.number.get("block", 0))
         cores = cores_behind(self._largest.get(group.core, 0))
+        bound, bound_share = group.bounds.bound
         dtypes, results = dtypes_of(text.get("in_dtypes", "")), dtypes_of(text.get("out_dtypes", ""))
         return OperatorKernels(
             group.type,
@@ -152,6 +189,9 @@ class Groups:
             block=block,
             cores=cores,
             idle=idle_share(block, cores),
+            waves=waves_of(block, cores),
+            bound=bound,
+            bound_share=bound_share,
             count=group.count,
             total_us=micro(group.total),
             share=share(group.total, compute),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npulint.data.chip_cores import CORE_COUNTS, MOST_CORES
 from npulint.lazy_regex import lazy_compile
 
 HOST_CORE = "AI_CPU"
@@ -23,6 +24,7 @@ FOREACH = lazy_compile(r"Foreach\w+")
 
 _COMMUNICATION = frozenset(("HCCL", "COMMUNICATION", "HCOM", "LCCL"))
 _COLLECTIVE = lazy_compile(r"hcom_\w*|Hcom[A-Z]\w*|allreduce\w*", 2)
+_INPUT = lazy_compile(r"\w*GetNext\w*|QueueDequeue\w*|MEMCPY(?:_ASYNC)?|DataQueue\w*", 2)
 _CORES = {
     "AICORE": "AI_CORE",
     "AICPU": HOST_CORE,
@@ -37,7 +39,6 @@ _CORES = {
 _DTYPES = {"FLOAT32": "FLOAT", "BFLOAT16": "BF16", "HALF": "FLOAT16", "FLOAT64": "DOUBLE", "NA": "", "N/A": ""}
 _INDEX = frozenset(("INT32", "INT64", "UINT32", "UINT64", "BOOL", "STRING", ""))
 _WIDE = frozenset(("INT64", "UINT64", "DOUBLE", "BOOL", "COMPLEX64", "COMPLEX128"))
-_CORE_COUNTS = frozenset((8, 10, 20, 24, 25, 30, 32, 40, 48, 50))
 
 
 def core_of(text: str) -> str:
@@ -50,6 +51,11 @@ def core_of(text: str) -> str:
 def is_communication(core: str, type_: str) -> bool:
     """Whether a row is a collective operator, which does not count as computing."""
     return core == "COMMUNICATION" or (core == "N/A" and bool(_COLLECTIVE.fullmatch(type_)))
+
+
+def is_input(type_: str) -> bool:
+    """Whether kernels of a type take the next batch of data."""
+    return bool(_INPUT.fullmatch(type_))
 
 
 def is_multicore(core: str) -> bool:
@@ -80,7 +86,12 @@ def wide_of(dtypes: tuple[str, ...]) -> tuple[str, ...]:
 
 def cores_behind(largest: int) -> int:
     """The number of cores of a chip whose kernels use at most `largest`; 0 if undetermined."""
-    return largest if largest in _CORE_COUNTS else 0
+    return largest if largest in CORE_COUNTS else 0
+
+
+def waves_of(block: int, cores: int) -> int:
+    """How often the cores of a chip are occupied by `block` equal parts, at least: of all chips if `cores` is 0."""
+    return -(-block // (cores or MOST_CORES))
 
 
 def idle_share(block: int, cores: int) -> float:

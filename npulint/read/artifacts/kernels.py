@@ -7,15 +7,32 @@ from typing import BinaryIO, Literal
 
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
+from npulint.read.artifacts.kernel_bounds import RATIOS
+from npulint.read.artifacts.kernel_gaps import Gaps
 from npulint.read.artifacts.kernel_groups import Groups
 from npulint.read.artifacts.kernel_patterns import CastPairs, Repeats, Small
+from npulint.read.artifacts.kernel_sequences import Sequences
 from npulint.read.artifacts.kernel_words import CUBE, core_of, data_dtype, dtypes_of, is_communication, is_multicore
 from npulint.read.artifacts.quantities import micro, share
 from npulint.read.artifacts.rows import Row, Seen, rows
 
 _WANTED = (
-    *("name", "type", "state", "core", "duration_us", "wait_us", "block", "hf32", "step", "stream"),
+    *(
+        "name",
+        "type",
+        "state",
+        "core",
+        "start_us",
+        "duration_us",
+        "wait_us",
+        "block",
+        "hf32",
+        "step",
+        "stream",
+        "device",
+    ),
     *("in_shapes", "in_dtypes", "in_formats", "out_shapes", "out_dtypes", "out_formats"),
+    *RATIOS,
 )
 _STEPS = 10_000
 _UNKNOWN = ("", "N/A", "NA", "0")
@@ -48,9 +65,9 @@ class KernelTable(FileFact):
 
 
 def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
-    """A `run_kernels` for the table and, unless it has no operator data (profile of level 0), a `run_op` for each group
-    of kernels, `run_pair`, `run_repeated` and `run_small`. Times are in µs, shares in percent of computing time without
-    communication."""
+    """A `run_kernels` for the table, `run_gaps` and, unless it has no operator data (level 0), a `run_op` for each
+    group of kernels, `run_pair`, `run_repeated`, `run_small` and `run_fusible`. Times are in µs, shares in percent of
+    computing time without communication."""
     table = _Table()
     for line, row in rows(stream, seen.form, _WANTED, seen):
         table.add(line, row)
@@ -60,6 +77,7 @@ def read(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
 class _Table:
     def __init__(self) -> None:
         self.groups, self.pairs, self.repeats, self.small = Groups(), CastPairs(), Repeats(), Small()
+        self.gaps, self.sequences = Gaps(), Sequences()
         self.steps: set[str] = set()
         self.kernels = self.named = self.stateful = self.dynamic = 0
         self.first = 0
@@ -71,7 +89,9 @@ class _Table:
         type_, core = text.get("type", ""), _core(text.get("core", "")[:40])
         if len(self.steps) < _STEPS:
             self.steps.add(text.get("step", ""))
-        if is_communication(core, type_):
+        communicates = is_communication(core, type_)
+        self.gaps.see(line, row, text.get("name", "") if type_ in _UNKNOWN else type_, communicates)
+        if communicates:
             return
         self.kernels += 1
         self.compute += duration
@@ -94,6 +114,7 @@ class _Table:
         self.pairs.see(line, type_, row, duration)
         self.repeats.see(line, type_, row, duration, avoidable)
         self.small.see(line, type_, duration)
+        self.sequences.see(line, row.text.get("stream", ""), type_, duration)
         if cube:
             self.cube += duration
             if data == "FLOAT":
@@ -104,14 +125,17 @@ class _Table:
         """The facts of all rows."""
         steps = len(self.steps.difference(_UNKNOWN))
         table = self._fact(path, seen.form, steps)
+        gaps = self.gaps.facts(path)
         if not self.named:
-            return [table]
+            return [table, *gaps]
         return [
             table,
+            *gaps,
             *self.groups.facts(path, self.compute, (table.cube_float, table.cube_hf32)),
             *self.pairs.facts(path, self.compute),
             *self.repeats.facts(path, self.compute, steps),
             *self.small.facts(path, self.compute, steps),
+            *self.sequences.facts(path, self.compute, steps),
         ]
 
     def _fact(self, path: str, form: str, steps: int) -> KernelTable:

@@ -42,6 +42,8 @@ class StepBreakdown(FileFact, kw_only=True):
     free_us: float
     """The device is idle."""
     free_share: float
+    overlapped_share: float = 0.0
+    """Of communication, in percent of the step: what runs while the device computes."""
     bubble_us: float | None = None
     """A pipeline stage waits for another one."""
     bubble_share: float | None = None
@@ -67,7 +69,7 @@ class IterationTimes(FileFact, kw_only=True):
 def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     """A `run_step` with the means over all steps, at the line of the longest. Step time is computing, communication
     that is not overlapped, and idle time together."""
-    wanted = (*PARTS, "bubble_us")
+    wanted = (*PARTS, "bubble_us", "overlapped_us")
     sums = dict.fromkeys(wanted, 0.0)
     ends = Values()
     for line, row in rows(stream, "step_trace_time", wanted, seen):
@@ -77,10 +79,15 @@ def read_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:
     if not ends.count or ends.total <= 0:
         return []
     sums["exchange_us"] = max(0.0, sums["exposed_us"] - sums["bubble_us"])
+    overlapped = share(sums.pop("overlapped_us"), ends.total)
     means: dict[str, Any] = {key: micro(total / ends.count) for key, total in sums.items()}
     means |= {key.replace("_us", "_share"): share(total, ends.total) for key, total in sums.items()}
     place = Span.at(ends.largest_line or 1)
-    return [StepBreakdown("step", path, place, steps=ends.count, step_us=micro(ends.mean), **means)]
+    return [
+        StepBreakdown(
+            "step", path, place, steps=ends.count, step_us=micro(ends.mean), overlapped_share=overlapped, **means
+        )
+    ]
 
 
 def read_cluster_step_trace_time(stream: BinaryIO, path: str, seen: Seen) -> list[Fact]:

@@ -48,6 +48,7 @@ def _panels(page: Page, run: RunSummary) -> list[str]:
         panels.append(
             markup(page, document.operators(times, lang)) + _below(page, PlaceCell(times.path, Span(times.line)))
         )
+    panels += [markup(page, document.changes(run.changes, lang))] if run.changes else []
     for index, curve in enumerate(run.curves[:_PLOTS], 1):
         panels.append(plot(curve, f"curve-{index}", place(page, PlaceCell(curve.path, Span(curve.line))), lang))
     panels += [markup(page, document.stalls(run.stalls, lang))] if run.stalls else []

@@ -8,7 +8,7 @@ from npulint.catalogue.forms import number, time
 from npulint.facts.model import Span
 from npulint.report.document.model import Cell, CodeCell, Label, Note, PlaceCell, Prose, StackedBar, Table
 from npulint.report.runs import words
-from npulint.run_summary import RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunChange, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
 _TYPES = 5
@@ -27,6 +27,10 @@ def _figures(run: RunSummary, lang: str) -> Iterator[Sequence[Cell]]:
     yield from words.file_notes(run.files, lang, _FILES)
     for times in run.times[:_EACH]:
         yield say(lang, f"runs.{times.what}"), (Prose(_times(times, lang)), CodeCell(times.path))
+    for change in run.changes[:_EACH]:
+        name = f"{say(lang, 'runs.changes')}: {words.change_name(change, lang)}"
+        told = say(lang, "runs.before", before=time(change.before_us), us=time(change.us))
+        yield name, (f"{told}, {words.changed(change, lang)}", CodeCell(f"{change.path}:{change.line}"))
     for curve in run.curves[:_EACH]:
         yield words.title(curve, lang), (words.course(curve, lang), CodeCell(f"{curve.path}:{curve.line}"))
     for stall in run.stalls[:_EACH]:
@@ -104,6 +108,23 @@ def stalls(found: Sequence[RunStall], lang: str) -> Table:
     ]
     heads = _heads("period - lost times worst file", lang)
     return Table(say(lang, "runs.stalls"), heads, rows, "chart stalls", titled=True, wide=True)
+
+
+def changes(found: Sequence[RunChange], lang: str) -> Table:
+    """Times beside those of another profile."""
+    rows: list[Sequence[Cell]] = [
+        (
+            CodeCell(one.name) if one.what == "operator" and one.name != "computing" else words.change_name(one, lang),
+            time(one.before_us),
+            time(one.us),
+            words.changed(one, lang).replace(" ", "\u202f"),
+            " → ".join(dict.fromkeys(filter(None, (one.before_core, one.core)))),
+        )
+        for one in found
+    ]
+    note = say(lang, f"runs.changes.{found[-1].per}")
+    heads = _heads("operator before now change core", lang)
+    return Table(say(lang, "runs.changes"), heads, rows, "figured", titled=True, note=note, wide=True)
 
 
 def graphs(found: Sequence[RunGraph], lang: str) -> Table:

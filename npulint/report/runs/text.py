@@ -10,7 +10,7 @@ from npulint.report.runs import words
 from npulint.report.runs.bars import bar, fill, padded, powers, spark, stacked
 from npulint.report.terminal import Paint, cells, escape_control_chars, leading, wrap
 from npulint.report.view import ReportView
-from npulint.run_summary import RunCurve, RunGraph, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunChange, RunCurve, RunGraph, RunStall, RunSummary, RunTimes
 from npulint.texts import count, say
 
 _WIDTH = 100  # cells if the terminal width is unknown
@@ -21,7 +21,8 @@ _SPARK, _LEAST = 60, 16  # cells of a curve; with fewer it gets its own line
 _TYPES = 5
 _SHOWN = 2  # tables of steps, stalls, files with a remark
 _CURVES = ("loss_scale", "loss", "similarity")
-_Listed = TypeVar("_Listed", RunStall, RunGraph, RunTimes, RunCurve)
+_CHANGED = 8  # operators
+_Listed = TypeVar("_Listed", RunStall, RunGraph, RunTimes, RunCurve, RunChange)
 _PLAIN = str.maketrans({"→": ">", "×": "x", "µ": "u", "…": "."})
 
 
@@ -46,6 +47,7 @@ class _Writer:
         yield from self._operators([one for one in run.times if one.what == "operators"])
         for what in ("step", "iteration"):
             yield from self._parts([one for one in run.times if one.what == what])
+        yield from self._changes(run.changes)
         for what in _CURVES:
             yield from self._curve([one for one in run.curves if one.what == what])
         for stall in self._first(run.stalls, _SHOWN):
@@ -97,6 +99,24 @@ class _Writer:
                 for index, one in enumerate(times.parts)
             ]
             yield from (f"    {line}" for line in wrap("   ".join(named), self._width - 4))
+
+    def _changes(self, changes: Sequence[RunChange]) -> Iterator[str]:
+        """Times beside those of another profile: the parts of a step, and the operators that differ most."""
+        if not changes:
+            return
+        per = say(self._lang, f"runs.changes.{changes[-1].per}")
+        yield self._line(f"  {say(self._lang, 'runs.about', path=say(self._lang, 'runs.changes'), text=per)}")
+        steps = [one for one in changes if one.what == "step"]
+        operators = [one for one in changes if one.what == "operator"]
+        shown = [*steps, *self._first(operators, _CHANGED)]
+        names = [escape_control_chars(words.change_name(one, self._lang)) for one in shown]
+        room = min(max(map(cells, names)), _NAME)
+        for name, one in zip(names, shown, strict=True):
+            times = say(self._lang, "runs.before", before=time(one.before_us), us=time(one.us))
+            moved = (
+                f"  {one.before_core} → {one.core}" if one.before_core and one.core not in ("", one.before_core) else ""
+            )
+            yield self._line(f"    {padded(name, room)}  {times:>19}  {words.changed(one, self._lang):>9}{moved}")
 
     def _headed(self, times: RunTimes) -> Iterator[str]:
         name, place = say(self._lang, f"runs.{times.what}"), leading(times.path)

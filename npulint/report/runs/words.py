@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.catalogue.forms import number, time
-from npulint.run_summary import RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
+from npulint.run_summary import RunChange, RunCurve, RunFile, RunGraph, RunPart, RunStall, RunSummary, RunTimes
 from npulint.texts import count, known, say
 
 THRESHOLD = 0.98
@@ -63,9 +63,9 @@ def figure(curve: RunCurve, one: float | None) -> str:
     return {"loss_scale": scale, "similarity": similarity}.get(curve.what, value)(one)
 
 
-def percent(share: float, lang: str) -> str:
-    """A share."""
-    return say(lang, "runs.percent", share=f"{share:.1f}")
+def percent(share: float, lang: str, signed: bool = False) -> str:
+    """A share; `signed`: a change."""
+    return say(lang, "runs.percent", share=f"{share:+.1f}" if signed else f"{share:.1f}")
 
 
 def form(word: str, lang: str) -> str:
@@ -178,6 +178,22 @@ def graph(one: RunGraph, lang: str) -> str:
     return count(lang, "runs.graph", one.count, first=first, median=time(one.median_ms * 1000))
 
 
+def changed(one: RunChange, lang: str) -> str:
+    """By how much a time changed: in percent, or that it is new or gone."""
+    if one.trend in ("new", "gone"):
+        return say(lang, f"runs.trend.{one.trend}")
+    return percent(one.change, lang, signed=True) if one.change is not None else "-"
+
+
+def change_name(one: RunChange, lang: str) -> str:
+    """What a time is of: a part of the step, an operator type, or all operators."""
+    if one.what == "step" and one.name == "step":
+        return say(lang, "runs.step.one")
+    if one.what == "step":
+        return say(lang, f"runs.part.{one.name}")
+    return say(lang, "runs.all-operators") if one.name == "computing" else one.name
+
+
 def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:
     """All runs as one summary, however many projects the artifacts belong to; curves in a fixed order."""
     return RunSummary(
@@ -186,5 +202,6 @@ def merged_runs(runs: Sequence[RunSummary]) -> RunSummary:
         curves=tuple(sorted((one for run in runs for one in run.curves), key=lambda one: _ORDER.get(one.what, 9))),
         stalls=tuple(one for run in runs for one in run.stalls),
         graphs=tuple(one for run in runs for one in run.graphs),
+        changes=tuple(one for run in runs for one in run.changes),
         left_out=sum(run.left_out for run in runs),
     )

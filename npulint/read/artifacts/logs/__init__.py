@@ -26,6 +26,7 @@ _SIGNS = (
     b"ATC start working",
     b"accelerator to npu",
     b"npu:0",
+    *b"torch-npu triton-ascend vllm-ascend mindspeed npu-smi /dev/davinci /ascend/ ascend-docker".split(),
 )
 _NPU = lazy_compile(rb"NPUs?(?![A-Za-z0-9_])")
 _ERROR = lazy_compile(rb"\[ERROR\] ([A-Z][A-Z_]{1,15})\(")

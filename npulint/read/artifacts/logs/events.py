@@ -9,7 +9,7 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.logs.codes import Said, codes_of, said
 from npulint.read.artifacts.logs.line_origin import rank_of, time_of
 from npulint.read.artifacts.logs.lines import LogLine, decoded
-from npulint.read.artifacts.logs.messages import by_literal, is_code
+from npulint.read.artifacts.logs.messages import by_literal, is_code, of_found
 from npulint.read.artifacts.logs.quoting import around, quoted
 from npulint.read.artifacts.logs.tasks import WANTED as TASK
 from npulint.read.artifacts.logs.tasks import Tasks
@@ -21,7 +21,9 @@ _MOST = 50
 ALSO = (FRAME, TASK)
 """Literals of lines that explain events."""
 _REACH = 200
-_CODE = lazy_compile(rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: )([0-9]{6})")
+_CODE = lazy_compile(
+    rb"\b([EW][0-9A-Z][0-9]{4}|ERR[0-9]{5})\b|(?:code is |result = |ErrCode=|failed: |[=:\[] ?)([0-9]{6})\b"
+)
 _NODE_FAILED = "TF-PRECOMPILE-FAIL"
 """Names the node of the immediately preceding failure."""
 _SOON = 60
@@ -136,10 +138,8 @@ class Events:
 
 def _known(line: LogLine) -> list[_Sighting]:
     """The known messages in a line, by name."""
-    table = by_literal()
-    messages = {one.pattern.id: one for literal in line.found for one in table.get(literal, ())}
     seen = []
-    for name, message in sorted(messages.items()):
+    for name, message in sorted(of_found(line.found).items()):
         match = message.search.search(line.text)
         if match is not None:
             code = _CODE.search(match[0])

@@ -10,6 +10,7 @@ import msgspec
 from npulint.data.error_patterns import Pattern, patterns
 
 _CODE_LENGTH = 6
+_INTERNAL = b"9999"  # ends codes of internal errors, which say nothing of a family
 _SHAPE = re.compile(rb"[EW][0-9ABEFHIJKLZ][0-9]{4}")
 
 
@@ -21,8 +22,33 @@ class Message(msgspec.Struct, frozen=True):
 
 
 @cache
+def families() -> tuple[tuple[bytes, tuple[Message, ...]], ...]:
+    """The messages of codes that begin alike (``E6*``) by that beginning, the longest first."""
+    found = [(one.removesuffix(b"*"), messages) for one, messages in _by_text().items() if one.endswith(b"*")]
+    return tuple(sorted(found, key=lambda one: (-len(one[0]), one[0])))
+
+
+def of_found(found: set[bytes]) -> dict[str, Message]:
+    """The messages by id to test in a line with these literals and codes. A code that no message names itself belongs
+    to its family."""
+    table = by_literal()
+    messages = {one.pattern.id: one for literal in found for one in table.get(literal, ())}
+    for code in (one for one in found if is_code(one) and one not in table and not one.endswith(_INTERNAL)):
+        for begin, family in families():
+            if code.startswith(begin):
+                messages.update((one.pattern.id, one) for one in family)
+                break
+    return messages
+
+
+@cache
 def by_literal() -> dict[bytes, tuple[Message, ...]]:
     """The messages to test when a literal (or code) was found; series are read elsewhere."""
+    return {literal: messages for literal, messages in _by_text().items() if not literal.endswith(b"*")}
+
+
+@cache
+def _by_text() -> dict[bytes, tuple[Message, ...]]:
     found: dict[bytes, list[Message]] = {}
     for pattern in patterns().values():
         if pattern.kind != "series":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Literal
 
 import msgspec
@@ -22,7 +23,9 @@ _INTERNAL = "internal-error-only"
 _WRAPPER = "ERR-CODE"
 """The line that torch_npu prints above CANN's message; represents its group only if CANN prints nothing."""
 _NAMED = 5
-"""Maximum number of subjects named for one cause."""
+"""Subjects that are always named for one cause."""
+_ROOM = 100
+"""Characters in which more are named."""
 _LATE = frozenset(("LOSS-NAN", "PL-EXIT-9"))  # a run survives the first, and the second ends any failed run
 
 
@@ -55,6 +58,9 @@ class LogMessage(LineFact, kw_only=True):
     """Whether it is the first of the messages of one cause that are not an umbrella next to another error."""
     cause_en: str
     cause_zh: str
+    remedy_en: str
+    """What helps against this message, as the next."""
+    remedy_zh: str
 
 
 def level_of(event: Event) -> Level:
@@ -133,8 +139,11 @@ def facts_of(events: Iterable[Event], path: str, tracebacks: Tracebacks) -> list
 
 
 def _listed(named: Sequence[str]) -> str:
-    rest = len(named) - _NAMED
-    return ", ".join(named[:_NAMED]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
+    """The subjects that fit, and the number of the others."""
+    ends = accumulate(len(one) + 2 for one in named)
+    shown = max(sum(end <= _ROOM + 2 for end in ends), _NAMED)
+    rest = len(named) - shown
+    return ", ".join(named[:shown]).replace("`", "'") + (f" (+{rest})" if rest > 0 else "")
 
 
 def _quote(event: Event, frame: TracebackFrame | None) -> str:
@@ -152,7 +161,7 @@ def _fact(event: Event, path: str, root: bool, group: _Group | None, tracebacks:
     pattern, level = event.pattern, level_of(event)
     frame = event.frame or (tracebacks.near(event.first) if level in _FAILURES else None)
     leads = group is not None and group.first is event
-    cause = pattern.cause if pattern else ("", "")
+    cause, remedy = (pattern.cause, pattern.fix) if pattern else (("", ""), ("", ""))
     return LogMessage(
         event.name,
         path,
@@ -171,6 +180,8 @@ def _fact(event: Event, path: str, root: bool, group: _Group | None, tracebacks:
         leads=leads,
         cause_en=cause[0],
         cause_zh=cause[1],
+        remedy_en=remedy[0],
+        remedy_zh=remedy[1],
         file=frame.file if frame else None,
         source_line=frame.line if frame else None,
         function=(frame.function or None) if frame else None,
