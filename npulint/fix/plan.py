@@ -9,6 +9,7 @@ from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
 Texts = Callable[[str], Text]
+_ACROSS = ("mixlist", "mixed_precision")  # verbs that may change several files
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
 
 
@@ -27,10 +28,10 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
 
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
-    """The steps by file, because steps about one call depend on each other; mixlist steps separately."""
+    """The steps by file, because steps about one call depend on each other; those over several files separately."""
     found: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
-        found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
+        found.setdefault(number if step.verb in _ACROSS else step.path, []).append(step)
     return list(found.values())
 
 
@@ -40,6 +41,10 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         from npulint.fix import mixlist
 
         return mixlist.plan(steps[0], text, text_of)
+    if steps[0].verb == "mixed_precision":
+        from npulint.fix.python import mixed
+
+        return mixed.plan(steps[0], text, text_of)
     if text.kind == "python":
         from npulint.fix import python
         from npulint.fix.python.remaining_uses import still_bound
