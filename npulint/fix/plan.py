@@ -9,7 +9,7 @@ from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
 Texts = Callable[[str], Text]
-_ACROSS = ("mixlist", "mixed_precision")  # verbs that may change several files
+_ACROSS = ("mixlist", "mixed_precision", "sibling")  # verbs that may change several files
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
 
 
@@ -18,13 +18,15 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
     left to do."""
     edits: list[Edit] = []
     requests: list[ImportRequest] = []
+    copied = ""
     for steps in _together(change.steps):
         plan = _plan(steps, text_of)
+        copied = copied or plan.copied
         edits += plan.edits
         requests += plan.imports
     if not edits and not requests:
         raise FixRefused("nothing")
-    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(requests)))
+    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(requests)), copied)
 
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
@@ -41,6 +43,10 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         from npulint.fix import mixlist
 
         return mixlist.plan(steps[0], text, text_of)
+    if steps[0].verb == "sibling":
+        from npulint.fix import sibling
+
+        return sibling.plan(steps[0], text, text_of)
     if steps[0].verb == "mixed_precision":
         from npulint.fix.python import mixed
 
