@@ -15,13 +15,13 @@ _GPU = re.compile(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     """The plan of a ``sibling`` step: a copy under the name for the NPU, with `text` above the first command of a shell
-    script, or with the line at the place replaced by it in a Dockerfile. Raises `FixRefused`: ``exists`` (there is such
-    a file), ``kind`` (another kind of file), ``place``."""
+    script; in a Dockerfile, with `part` of the line at the place replaced by it, and `behind` in the next line. Raises
+    `FixRefused`: ``exists`` (there is such a file), ``kind`` (another kind of file), ``place``."""
     path = npu_path(text.path, text.kind)
     if not text_of(path).new:
         raise FixRefused("exists")
     added = step.words["text"]
-    content = _launcher(text, added) if text.kind == "shell" else _image(text, step.span, added)
+    content = _launcher(text, added) if text.kind == "shell" else _image(text, step)
     return Plan((Edit(path, Span(), content),), copied=text.path)
 
 
@@ -53,9 +53,14 @@ def _launcher(text: Text, added: str) -> str:
     return f"{text.text[:top]}{added}\n{text.text[top:]}"
 
 
-def _image(text: Text, span: Span, added: str) -> str:
+def _image(text: Text, step: FixStep) -> str:
     lines = text.text.split("\n")
-    if not 0 < span.line <= len(lines) or not lines[span.line - 1].lstrip().upper().startswith("FROM"):
+    number = step.span.line - 1
+    part = step.words.get("part", "")
+    if not 0 <= number < len(lines) or not part or lines[number].count(part) != 1:
         raise FixRefused("place")
-    lines[span.line - 1] = added
-    return "\n".join(lines)
+    lines[number] = lines[number].replace(part, step.words["text"])
+    behind = step.words.get("behind")
+    if behind and lines[number].rstrip().endswith("\\"):
+        raise FixRefused("joined")
+    return "\n".join([*lines[: number + 1], *([behind] if behind else []), *lines[number + 1 :]])
