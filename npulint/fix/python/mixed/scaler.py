@@ -133,11 +133,9 @@ class Scalers:
         for place in self._callers:
             path, line, column = place.rsplit(":", 2)
             tree = tree_of(self._text_of(path))
-            node = tree.at(Span(int(line), int(column), int(line), int(column) + 1))
-            calls = (one for one in _outwards(tree, node) if isinstance(one, ast.Call) and _called(one) == routine.name)
-            call = next(calls, None)
-            if call is not None:
-                found.append((tree, call))
+            start, _ = tree.offsets(Span(int(line), int(column), int(line), int(column)))
+            calls = [one for begin, _, one in tree.nodes if begin == start and isinstance(one, ast.Call)]
+            found += [(tree, one) for one in calls if _called(one) == routine.name]
         return found
 
     def _pass(
