@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from npulint.findings import Edit
@@ -19,6 +20,7 @@ _MOVING = frozenset(
     " len next iter zip enumerate range str dict list tuple isinstance set_description"
     .split()
 )  # fmt: skip
+_LOADING = re.compile(r"(?:get|next|load|fetch|sample)_?\w*(?:batch|data)$|^(?:load|fetch|collate)")
 _AROUND = (ast.If, ast.With, ast.Try)
 
 
@@ -82,7 +84,7 @@ def _computes(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name not in _MOVING
+    return name not in _MOVING and _LOADING.search(name) is None
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -10,6 +10,7 @@ from npulint.findings import Edit
 from npulint.fix.model import FixRefused, Text
 from npulint.fix.python.mixed.steps import Routine, inside
 from npulint.fix.python.names import module_name
+from npulint.fix.python.sections import is_main
 from npulint.fix.python.tree import Tree, tree_of
 
 _NAMES = ("scaler", "grad_scaler")
@@ -54,9 +55,8 @@ class Scalers:
             found = [_assigning(tree, scope, name) for name in names]
             if all(found):
                 name = _free(_all_names(tree.module), tree)
-                at = user if scope is routine else routine
                 last = max((one for some in found for one in some), key=tree.range)
-                self._make(tree, _beside(tree, last, at), name)
+                self._make(tree, _beside(tree, last, user) if scope is routine else _outermost(tree, last), name)
                 return name
         raise FixRefused("callers")
 
@@ -184,20 +184,24 @@ def _assigning(tree: Tree, scope: Routine, name: str) -> list[ast.stmt]:
 
 
 def _beside(tree: Tree, statement: ast.stmt, user: ast.AST) -> ast.stmt:
-    """The statement around one that is in the same block as something around `user`, or, where a function uses it that
-    the module defines, in the block of the module."""
-    around = set(_outwards(tree, user)) | {user}
-    while isinstance(statement, ast.stmt):
+    """The statement around one that stands before something around `user`, in the same block."""
+    around = set(_outwards(tree, user))
+    while True:
         others = [one for one in tree.block(statement) if one in around]
         if others and others[0] is not statement:
             return statement
-        if tree.parent(statement) is tree.module:
-            break
         parent = tree.parent(statement)
-        if not isinstance(parent, ast.stmt):
+        if others or not isinstance(parent, ast.stmt) or isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
             raise FixRefused("callers")
         statement = parent
-    raise FixRefused("callers")
+
+
+def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
+    """The outermost statement around one of the module, within ``if __name__ == "__main__"``."""
+    parent = tree.parent(statement)
+    while isinstance(parent, ast.stmt) and not (isinstance(parent, ast.If) and is_main(parent)):
+        statement, parent = parent, tree.parent(parent)
+    return statement
 
 
 def _in_block(tree: Tree, statement: ast.stmt, method: ast.FunctionDef) -> ast.stmt:

@@ -16,7 +16,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _OPTIMIZER = re.compile(r"(?i)(?:^|_)(?:opt|optim)(?:_|\d|$|[A-Z])|optimi[sz]er|^(?:opt|optim)[A-Z]|^solver$")
 _NO_OPTIMIZER = re.compile(r"(?i)sched|warm|_lr|lr_|^lr$|ema|prof|scaler")
 _CLIPS = re.compile(r"(?i)clip|grad_?norm|get_grad")
-_OWN = ("autograd", "create_graph", "register_hook")
+_OWN = ("create_graph", "register_hook")
 
 
 class TrainingStep:
@@ -94,7 +94,8 @@ class TrainingStep:
         return False
 
     def _check_gradients(self, tree: Tree) -> None:
-        """Raise `FixRefused` (``own-gradients``) where scaled gradients would be used as if they were not."""
+        """Raise `FixRefused` (``own-gradients``) where scaled gradients would be used as if they were not. The scaler's
+        step has unscaled them for whatever comes after it."""
         unscaled = [tree.range(clip)[0] for clip in self._clips.values() if clip is not None]
         for node in inside(self.routine):
             named = node.attr if isinstance(node, ast.Attribute) else node.arg if isinstance(node, ast.keyword) else ""
@@ -103,9 +104,18 @@ class TrainingStep:
             if not _reads_gradients(node):
                 continue
             place = tree.range(node)[0]
+            if self._is_behind_steps(tree, place):
+                continue
             blocks = [tree.block(tree.statement(step)) for step, clip in self._clips.items() if clip is not None]
             if not any(start <= place for start in unscaled) or not any(_is_within(tree, node, one) for one in blocks):
                 raise FixRefused("own-gradients")
+
+
+    def _is_behind_steps(self, tree: Tree, place: int) -> bool:
+        """Whether all backward calls before a place are followed by a step of every optimizer before it."""
+        before = [tree.range(one)[0] for one in self.backwards if tree.range(one)[0] < place]
+        steps = [receiver(one) for one in self.steps if (before or [0])[-1] < tree.range(one)[0] < place]
+        return bool(before) and {ast.dump(one) for one in steps} == {ast.dump(one) for one in self.optimizers}
 
 
 def training_step(tree: Tree, node: ast.AST) -> TrainingStep:
@@ -183,6 +193,8 @@ def _reads_gradients(node: ast.AST) -> bool:
         return node.attr == "grad"
     if not isinstance(node, ast.Call):
         return False
+    if isinstance(node.func, ast.Name) and node.func.id == "grad":
+        return True
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     return _CLIPS.search(name) is not None
 
