@@ -9,7 +9,7 @@ from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
 Texts = Callable[[str], Text]
-_ACROSS = ("mixlist", "mixed_precision", "sibling")  # verbs that may change several files
+_ACROSS = ("mixlist", "mixed_precision", "ranks", "sibling")  # verbs that may change several files
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
 
 
@@ -47,6 +47,10 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         from npulint.fix import sibling
 
         return sibling.plan(steps[0], text, text_of)
+    if steps[0].verb == "ranks":
+        from npulint.fix.python import ranks
+
+        return ranks.plan(steps[0], text, text_of)
     if steps[0].verb == "mixed_precision":
         from npulint.fix.python import mixed
 
