@@ -69,7 +69,7 @@ def _computing(tree: Tree, statement: ast.stmt, wanted: set[str], step: Training
         if wanted & set(_bound(block[number])):
             chosen.append(number)
             wanted |= set(_names(block[number]))
-    while chosen and not any(map(_computes, ast.walk(block[chosen[-1]]))):
+    while chosen and (_without_gradients(block[chosen[-1]]) or not any(map(_computes, ast.walk(block[chosen[-1]])))):
         chosen.pop()
     if not chosen:
         return []
@@ -79,11 +79,23 @@ def _computing(tree: Tree, statement: ast.stmt, wanted: set[str], step: Training
     return region
 
 
+def _without_gradients(statement: ast.stmt) -> bool:
+    """Whether a statement computes what is not trained: ``with torch.no_grad():``."""
+    return isinstance(statement, ast.With) and any(
+        isinstance(one.context_expr, ast.Call) and _last(one.context_expr) in ("no_grad", "inference_mode")
+        for one in statement.items
+    )
+
+
+def _last(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def _computes(node: ast.AST) -> bool:
     """Whether a node is a call that may compute with the model."""
     if not isinstance(node, ast.Call):
         return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = _last(node)
     return name not in _MOVING and _LOADING.search(name) is None
 
 
