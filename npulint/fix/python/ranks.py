@@ -71,7 +71,9 @@ class _Training:
     def sampled(self) -> list[Edit]:
         """The edits that give each rank its part of the data, in a new order in each epoch."""
         loaders = [one for one in self._nodes(ast.Call) if _last(one) == "DataLoader"]
-        shuffled = [(one, key) for one in loaders for key in one.keywords if key.arg == "shuffle" and not _is_false(key)]
+        shuffled = [
+            (one, key) for one in loaders for key in one.keywords if key.arg == "shuffle" and not _is_false(key)
+        ]
         if len(shuffled) != 1:
             raise FixRefused("ranks")
         (loader, shuffle), *_ = shuffled

@@ -115,7 +115,11 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
             yield from _target(part)
         elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
             yield from _target(part.value)
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in ("append", "update"):
+        elif (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr in ("append", "update")
+        ):
             yield from _target(part.func.value)
 
 

@@ -38,9 +38,7 @@ class Scalers:
             self._made[key] = self._name(tree, routine, optimizers, user, depth)
         return self._made[key]
 
-    def _name(
-        self, tree: Tree, routine: Routine, optimizers: Sequence[ast.expr], user: ast.AST, depth: int
-    ) -> str:
+    def _name(self, tree: Tree, routine: Routine, optimizers: Sequence[ast.expr], user: ast.AST, depth: int) -> str:
         if all(_is_own(one) for one in optimizers):
             return self._in_class(tree, routine, optimizers)
         names = [one.id for one in optimizers if isinstance(one, ast.Name)]
@@ -65,7 +63,9 @@ class Scalers:
         place = tree.line_end(end)
         if not tree.leads(start) or tree.source[end:place].strip()[:1] not in ("", "#"):
             raise FixRefused("one-line")
-        self.edits.append(tree.edit(place, place, f"\n{tree.indent(start)}{name} = {_torch(tree)}.npu.amp.GradScaler()"))
+        self.edits.append(
+            tree.edit(place, place, f"\n{tree.indent(start)}{name} = {_torch(tree)}.npu.amp.GradScaler()")
+        )
         self.using.add(tree.path)
 
     # -- attributes of an object ------------------------------------------------------------------
@@ -97,9 +97,16 @@ class Scalers:
 
     # -- parameters -------------------------------------------------------------------------------
 
-    def _as_parameter(self, tree: Tree, routine: ast.FunctionDef | ast.AsyncFunctionDef, names: list[str], depth: int) -> str:
+    def _as_parameter(
+        self, tree: Tree, routine: ast.FunctionDef | ast.AsyncFunctionDef, names: list[str], depth: int
+    ) -> str:
         """The scaler as a parameter behind the optimizers, which all callers pass."""
-        if self._callers == ["unknown"] or depth == _DEPTH or tree.parent(routine) is not tree.module or routine.decorator_list:
+        if (
+            self._callers == ["unknown"]
+            or depth == _DEPTH
+            or tree.parent(routine) is not tree.module
+            or routine.decorator_list
+        ):
             raise FixRefused("callers")
         positional = [*routine.args.posonlyargs, *routine.args.args]
         by_name = {one.arg: number for number, one in enumerate(positional)}
@@ -108,7 +115,9 @@ class Scalers:
         number = max(by_name[name] for name in names)
         if number >= len(positional) - len(routine.args.defaults):
             raise FixRefused("callers")
-        name = _free({one.id for one in ast.walk(routine) if isinstance(one, ast.Name)} | set(_parameters(routine)), tree)
+        name = _free(
+            {one.id for one in ast.walk(routine) if isinstance(one, ast.Name)} | set(_parameters(routine)), tree
+        )
         end = tree.range(positional[number])[1]
         self.edits.append(tree.edit(end, end, f", {name}"))
         calls = [*self._calls_here(tree, routine), *self._calls_elsewhere(routine)]
@@ -224,7 +233,9 @@ def _outwards(tree: Tree, node: ast.AST) -> list[ast.AST]:
 
 
 def _routine(tree: Tree, node: ast.AST) -> Routine:
-    around = next(one for one in _outwards(tree, node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module))
+    around = next(
+        one for one in _outwards(tree, node) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module)
+    )
     return around
 
 

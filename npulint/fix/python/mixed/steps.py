@@ -110,7 +110,6 @@ class TrainingStep:
             if not any(start <= place for start in unscaled) or not any(_is_within(tree, node, one) for one in blocks):
                 raise FixRefused("own-gradients")
 
-
     def _is_behind_steps(self, tree: Tree, place: int) -> bool:
         """Whether all backward calls before a place are followed by a step of every optimizer before it."""
         before = [tree.range(one)[0] for one in self.backwards if tree.range(one)[0] < place]
@@ -178,7 +177,9 @@ def _first_clip(tree: Tree, step: ast.Call) -> ast.stmt | None:
     block = tree.block(statement)
     found = None
     for one in reversed(block[: block.index(statement)]):
-        if any(isinstance(part, ast.Call) and _last(part) in ("backward", "step", "zero_grad") for part in ast.walk(one)):
+        if any(
+            isinstance(part, ast.Call) and _last(part) in ("backward", "step", "zero_grad") for part in ast.walk(one)
+        ):
             break
         if any(map(_reads_gradients, ast.walk(one))):
             found = one
