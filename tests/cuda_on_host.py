@@ -12,7 +12,7 @@ from typing import Any
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import torch.distributed
-from torch_stand_in import Host, stand_in
+from torch_stand_in import Host, stand_in  # type: ignore[import-not-found]
 
 _START = torch.distributed.init_process_group
 
@@ -43,6 +43,6 @@ apex = types.ModuleType("apex")
 vars(apex)["amp"] = _Amp("apex.amp")
 sys.modules |= {"apex": apex, "apex.amp": vars(apex)["amp"]}
 stand_in()
-torch.nn.parallel.DistributedDataParallel = _OneProcess  # type: ignore[misc]
+torch.nn.parallel.DistributedDataParallel = _OneProcess  # type: ignore[misc,assignment]
 torch.distributed.init_process_group = _with_gloo
 Host().__enter__()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npulint.facts.model import Span
-from npulint.findings import FixStep
+from npulint.findings import FixEdit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.plan import planned
-from npulint.findings import FixEdit
 from npulint.fix.source import edited_text
 
 _HEAD = "import torch\nmodel = make()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -30,19 +29,22 @@ def _fixed(text: str, kind: str = "float16") -> str:
 _STEPS = {
     "a plain loop": (
         "for x in loader:\n    y = model(x)\n    loss = y.sum()\n    loss.backward()\n    optimizer.step()\n",
-        "scaler = torch.npu.amp.GradScaler()\nfor x in loader:\n    with torch.npu.amp.autocast():\n        y = model(x)\n"
+        "scaler = torch.npu.amp.GradScaler()\nfor x in loader:\n"
+        "    with torch.npu.amp.autocast():\n        y = model(x)\n"
         "        loss = y.sum()\n    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()\n",
     ),
     "what only moves data stays outside": (
         "for x in loader:\n    x = x.npu()\n    loss = model(x)\n    (loss / 2).backward()\n    optimizer.step()\n",
         "scaler = torch.npu.amp.GradScaler()\nfor x in loader:\n    x = x.npu()\n    with torch.npu.amp.autocast():\n"
-        "        loss = model(x)\n    scaler.scale(loss / 2).backward()\n    scaler.step(optimizer)\n    scaler.update()\n",
+        "        loss = model(x)\n    scaler.scale(loss / 2).backward()\n"
+        "    scaler.step(optimizer)\n    scaler.update()\n",
     ),
     "gradients that are clipped under a condition": (
         "for i, x in enumerate(loader):\n    loss = model(x)\n    loss.backward()\n    if i % 2:\n"
         "        if args.clip:\n            clip_(model)\n        optimizer.step()\n",
         "scaler = torch.npu.amp.GradScaler()\nfor i, x in enumerate(loader):\n    with torch.npu.amp.autocast():\n"
-        "        loss = model(x)\n    scaler.scale(loss).backward()\n    if i % 2:\n        scaler.unscale_(optimizer)\n"
+        "        loss = model(x)\n    scaler.scale(loss).backward()\n    if i % 2:\n"
+        "        scaler.unscale_(optimizer)\n"
         "        if args.clip:\n            clip_(model)\n        scaler.step(optimizer)\n        scaler.update()\n",
     ),
     "the forward in a block around the backward call": (
@@ -54,7 +56,8 @@ _STEPS = {
     ),
     "gradients that are shown after the step": (
         "for x in loader:\n    loss = model(x)\n    loss.backward()\n    optimizer.step()\n    show(weight.grad)\n",
-        "scaler = torch.npu.amp.GradScaler()\nfor x in loader:\n    with torch.npu.amp.autocast():\n        loss = model(x)\n"
+        "scaler = torch.npu.amp.GradScaler()\nfor x in loader:\n"
+        "    with torch.npu.amp.autocast():\n        loss = model(x)\n"
         "    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n    scaler.update()\n    show(weight.grad)\n",
     ),
 }
@@ -81,7 +84,10 @@ def test_a_scaler_of_a_function_is_made_where_the_script_makes_its_optimizer() -
 
 
 def test_callers_in_other_files_pass_the_scaler() -> None:
-    text = "import torch\ndef train(model, optimizer, x):\n    loss = model(x)\n    loss.backward()\n    optimizer.step()\n"
+    text = (
+        "import torch\ndef train(model, optimizer, x):\n    loss = model(x)\n    loss.backward()\n"
+        "    optimizer.step()\n"
+    )
     main = "import torch\nfrom train import train\noptimizer = make()\ntrain(model, optimizer=optimizer, x=1)\n"
     plan = _plan(text, callers="main.py:4:1", others={"main.py": main})
     fixed = edited_text(main, [edit for edit in plan.edits if edit.path == "main.py"])
@@ -113,7 +119,8 @@ def test_a_step_that_is_not_known_stays(reason: str, text: str) -> None:
     "text",
     [
         "for x in loader:\n    loss = model(x)\n    loss.backward(create_graph=True)\n    optimizer.step()\n",
-        "for x in loader:\n    loss = model(x)\n    p = torch.autograd.grad(loss, x)\n    loss.backward()\n    optimizer.step()\n",
+        "for x in loader:\n    loss = model(x)\n    torch.autograd.grad(loss, x)\n"
+        "    loss.backward()\n    optimizer.step()\n",
         "for x in loader:\n    loss = model(x)\n    loss.backward()\n    optimizer.step(closure)\n",
     ],
     ids=["second derivatives", "gradients of its own", "a closure"],

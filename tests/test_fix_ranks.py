@@ -1,4 +1,4 @@
-"""DataParallel becomes one process for each NPU as a whole or not at all; files for the NPU are written beside others."""
+"""DataParallel becomes one process for each NPU, completely or not at all; files for the NPU are new ones."""
 
 from __future__ import annotations
 

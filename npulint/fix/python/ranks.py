@@ -19,7 +19,10 @@ _ALWAYS = re.compile(r"device_count\(\)|['\"]npu['\"]|npu\.is_available\(\)")
 _INDEXED = re.compile(r"['\"](?:npu|cuda):\d|\.(?:npu|cuda)\(\d")
 _MAKING = ("mkdir", "makedirs")
 _LOGGING = re.compile(r"SummaryWriter|Logger\(|FileHandler|open\([^()]*['\"][wa]b?\+?['\"]|savefig|wandb")
-_SCRIPT = '#!/bin/bash\nsource /usr/local/Ascend/ascend-toolkit/set_env.sh\ntorchrun --nproc_per_node="${{NPUS:-8}}" {name} "$@"\n'
+_SCRIPT = """#!/bin/bash
+source /usr/local/Ascend/ascend-toolkit/set_env.sh
+torchrun --nproc_per_node="${{NPUS:-8}}" {name} "$@"
+"""
 _GROUP = (
     'local_rank = int(os.environ["LOCAL_RANK"])\n'
     "{torch}.npu.set_device(local_rank)\n"

@@ -87,7 +87,7 @@ class DataLoader(CallFact):
 
     @attribute
     def by_mode(self) -> bool:
-        """Whether a comparison decides if it shuffles (``shuffle=(mode == "train")``): it is made for evaluation too."""
+        """Whether a comparison decides if it shuffles (``shuffle=(mode == "train")``): it also evaluates."""
         return any(value.operands("==", "!=", "in", "not in") for value in self._arguments.values("shuffle"))
 
     @attribute

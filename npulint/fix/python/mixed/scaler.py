@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from typing import TypeGuard
 
 from npulint.facts.model import Span
 from npulint.findings import Edit
@@ -173,7 +174,7 @@ class Scalers:
             self.edits.append(tree.edit(end, end, f", {parameter}={scaler}"))
 
 
-def _is_own(node: ast.AST) -> bool:
+def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
     """Whether an expression is an attribute of ``self``."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
