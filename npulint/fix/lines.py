@@ -78,7 +78,9 @@ def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
 
 def _added(step: FixStep, line: int, start: int, lines: list[str]) -> Edit:
     """Insert a package in a line of its own, behind that of the package at the place."""
-    if step.words["where"] != "after" or start or lines[line].rstrip().endswith("\\"):
+    if step.words["where"] != "after":
+        raise FixRefused("verb")
+    if start or lines[line].rstrip().endswith("\\"):
         raise FixRefused("joined")
     if line + 1 < len(lines):
         return Edit(step.path, Span(line + 2, 1, line + 2, 1), f"{step.words['text']}\n")

@@ -167,6 +167,6 @@ class BaseImage(FileFact):
 
     @attribute
     def torch(self) -> str:
-        """The release of PyTorch that the image contains, if a torch-npu package exists for it; else empty."""
+        """The release of PyTorch that the image contains, if a torch-npu package exists for it."""
         release = _TORCH_IMAGE.search(self.name)
         return release.group(1) if release is not None and adapter_for(f"=={release.group(1)}") else ""
