@@ -39,22 +39,8 @@ def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
 
 def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
     text = text_of(steps[0].path)
-    if steps[0].verb == "mixlist":
-        from npulint.fix import mixlist
-
-        return mixlist.plan(steps[0], text, text_of)
-    if steps[0].verb == "sibling":
-        from npulint.fix import sibling
-
-        return sibling.plan(steps[0], text, text_of)
-    if steps[0].verb == "ranks":
-        from npulint.fix.python import ranks
-
-        return ranks.plan(steps[0], text, text_of)
-    if steps[0].verb == "mixed_precision":
-        from npulint.fix.python import mixed
-
-        return mixed.plan(steps[0], text, text_of)
+    if steps[0].verb in _ACROSS:
+        return _over_files(steps[0], text, text_of)
     if text.kind == "python":
         from npulint.fix import python
         from npulint.fix.python.remaining_uses import still_bound
@@ -81,6 +67,25 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         plans = [mixlist.plan(step, text, text_of) for step in steps]
         return Plan(tuple(edit for one in plans for edit in one.edits))
     raise FixRefused("notebook" if text.kind == "notebook" else "kind")
+
+
+def _over_files(step: FixStep, text: Text, text_of: Texts) -> Plan:
+    """The plan of a step that may change or create several files."""
+    if step.verb == "mixlist":
+        from npulint.fix import mixlist
+
+        return mixlist.plan(step, text, text_of)
+    if step.verb == "sibling":
+        from npulint.fix import sibling
+
+        return sibling.plan(step, text, text_of)
+    if step.verb == "ranks":
+        from npulint.fix.python import ranks
+
+        return ranks.plan(step, text, text_of)
+    from npulint.fix.python import mixed
+
+    return mixed.plan(step, text, text_of)
 
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:
