@@ -216,3 +216,10 @@ def test_an_evaluation_with_its_own_requirements_is_no_training(project: Project
     files = {"scripts/train.py": _TRAIN, "requirements.txt": "torch\n"}
     files |= {"evaluations/evaluator.py": _EVALUATE, "evaluations/requirements.txt": "tensorflow-gpu>=2.0\n"}
     assert _severities(project, files, "NPU1102", ".") == {"evaluations/evaluator.py": "note"}
+
+
+def test_a_launcher_next_to_one_for_the_npu_is_for_gpus(project: Project) -> None:
+    launcher = "export NCCL_DEBUG=INFO\npython3 train.py\n"
+    files = {"train.py": _TRAIN, "train.sh": launcher}
+    assert _severities(project, files, "NPU3402") == {"train.sh": "note"}
+    assert _severities(project, {**files, "train_npu.sh": "python3 train.py\n"}, "NPU3402") == {}

@@ -83,7 +83,14 @@ def test_parts_and_versions_are_written_anew() -> None:
     assert fixed(text, "requirements.txt", "torch", "value", **{"with": "==2.1.0"}) == after
     text = 'torch [x] >=1.8 ; python_version > "3.6"\n'
     assert fixed(text, "requirements.txt", "torch", "value", **{"with": "$old,<2"}) == text.replace(">=1.8", ">=1.8,<2")
-    assert refusal("torch\n", "requirements.txt", "torch", "insert", text="x", where="after") == "verb"
+    assert refusal("torch\n", "requirements.txt", "torch", "insert", text="x", where="before") == "verb"
+
+
+def test_a_package_gets_a_line_of_its_own() -> None:
+    for text, after in (("torch\nnumpy\n", "torch\nx\nnumpy\n"), ("numpy\ntorch", "numpy\ntorch\nx")):
+        assert fixed(text, "requirements.txt", "torch", "insert", text="x", where="after") == after
+    hashed = "torch==2.1 \\\n    --hash=sha256:0\n"
+    assert refusal(hashed, "requirements.txt", "torch", "insert", text="x", where="after") == "joined"
 
 
 def test_the_commands_of_a_dockerfile_are_changed() -> None:

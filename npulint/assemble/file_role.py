@@ -175,7 +175,8 @@ class _Roles:
             for_gpus = _OTHER_DEVICE.search(path) or (self._npu_images and _on_cuda_index(file))
             return "gpu" if self._supports_npu and for_gpus else None
         if not image:
-            return "gpu" if self._supports_npu and _OTHER_DEVICE.search(path) and file.kind == "shell" else None
+            for_gpus = file.kind == "shell" and (_OTHER_DEVICE.search(path) or self._has_npu_sibling(file.path))
+            return "gpu" if self._supports_npu and for_gpus else None
         if _SERVING_IMAGE.search(image) or _of_name(path) == "serving":
             return "serving"
         beside_npu = self._supports_npu and file.path not in self._npu_images and (self._npu_images or _on_cuda(file))
@@ -186,6 +187,15 @@ class _Roles:
         folder, name = posixpath.split(path)
         plain = posixpath.join(folder, "Dockerfile")
         return name.startswith("Dockerfile.") and any(file.path == plain and _on_cuda(file) for file in self._files)
+
+    def _has_npu_sibling(self, path: str) -> bool:
+        """Whether a launcher for the NPU is beside one: ``train_npu.sh`` beside ``train.sh``."""
+        stem, dot, end = path.rpartition(".")
+        return f"{stem}_npu{dot}{end}" in self._paths
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        return frozenset(file.path for file in self._files)
 
     def _relative(self, file: FileFacts) -> str:
         return in_tree(file.path, self._base, None)

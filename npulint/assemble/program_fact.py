@@ -84,6 +84,9 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     """The framework that such a training is configured for."""
     port: Literal["explicit", "transfer"] = "explicit"
     """How fixes migrate PyTorch code in this run of npulint."""
+    chip: Literal["old", "new", "unknown"] = "unknown"
+    """The chips that the target or the project names: `old` ones without bfloat16, which compile operators online by
+    default (910A, 310P), or `new` ones."""
     side: Side | None = None
     """The side of a comparison that it is."""
     graph: str | None = None

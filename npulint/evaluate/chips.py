@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from npulint.catalogue.check import Check, CheckText
-from npulint.data.chips import CHIPS, chip, in_order
+from npulint.data.chips import CHIPS, OLD_CHIPS, chip, in_order
 from npulint.texts import say
 
 _TODAY = frozenset(one.name for one in CHIPS if one.trains)
@@ -42,6 +42,15 @@ def holds(chips: Collection[str], target: TargetChips) -> Literal["yes", "no", "
     if target.named.isdisjoint(generations) and target.named:
         return "no"
     return "yes" if (target.named or _TODAY) <= generations else "unknown"
+
+
+def generation(target: TargetChips) -> Literal["old", "new", "unknown"]:
+    """Whether all named chips of the target lack bfloat16 (``old``), or none of them does."""
+    if not target.named:
+        return "unknown"
+    if target.named <= OLD_CHIPS:
+        return "old"
+    return "new" if target.named.isdisjoint(OLD_CHIPS) else "unknown"
 
 
 def for_chips(check: Check, target: TargetChips, lang: str) -> Check | None:

@@ -92,6 +92,7 @@ def proposals(
 
 def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: ImportMerger) -> PassResult:
     """The result of applying all compatible proposals."""
+    proposed, kept_back = _without_copied(proposed)
 
     def text_of(path: str) -> Text:
         return documents(path).text
@@ -105,7 +106,14 @@ def made(proposed: Sequence[Proposal], documents: Documents, merge_imports: Impo
         waiting, denied = [*waiting, *later], [*denied, *bad]
         together, _, _ = _together(good, text_of, merge_imports)
         data, _ = _applied(together.edits(), documents)
-    return PassResult(data, together.edits(), together.accepted, waiting, denied)
+    return PassResult(data, together.edits(), together.accepted, [*waiting, *kept_back], denied)
+
+
+def _without_copied(proposed: Sequence[Proposal]) -> tuple[list[Proposal], list[Proposal]]:
+    """The proposals without those that change a file from which another makes one for the NPU, and these."""
+    copied = {one.plan.copied for one in proposed} - {""}
+    kept_back = [one for one in proposed if not one.paths.isdisjoint(copied)]
+    return [one for one in proposed if one.paths.isdisjoint(copied)], kept_back
 
 
 def _permitted(one: Finding, unsafe: bool) -> list[tuple[FixEdit | None, tuple[Edit, ...], str]]:
@@ -135,7 +143,7 @@ def _plan(change: FixEdit | None, edits: tuple[Edit, ...], text_of: Callable[[st
         return Plan(coherent(edits))
     with _sheltered():
         plan = planned(change, text_of)
-    return Plan(coherent(plan.edits), tuple(dict.fromkeys(plan.imports)))
+    return Plan(coherent(plan.edits), tuple(dict.fromkeys(plan.imports)), plan.copied)
 
 
 @contextmanager

@@ -29,6 +29,8 @@ def plan(step: FixStep, text: Text) -> Plan:
         return Plan(_retexted(step, line, start, lines[line]))
     if step.verb == "value":
         return Plan((_versioned(step, line, start, lines[line]),))
+    if step.verb == "insert":
+        return Plan((_added(step, line, start, lines),))
     if step.verb == "delete":
         return Plan((_deleted(step.path, line, start, lines),))
     raise FixRefused("verb")
@@ -72,6 +74,18 @@ def _versioned(step: FixStep, line: int, start: int, content: str) -> Edit:
         raise FixRefused("place")
     old = re.split(r"[\"']", content[name.end() : _end(content, start)])[0]
     return _edit(step.path, line, name.end(), name.end() + len(old), step.words["with"].replace("$old", old))
+
+
+def _added(step: FixStep, line: int, start: int, lines: list[str]) -> Edit:
+    """Insert a package in a line of its own, behind that of the package at the place."""
+    if step.words["where"] != "after":
+        raise FixRefused("verb")
+    if start or lines[line].rstrip().endswith("\\"):
+        raise FixRefused("joined")
+    if line + 1 < len(lines):
+        return Edit(step.path, Span(line + 2, 1, line + 2, 1), f"{step.words['text']}\n")
+    end = len(lines[line]) + 1
+    return Edit(step.path, Span(line + 1, end, line + 1, end), f"\n{step.words['text']}")
 
 
 def _deleted(path: str, line: int, start: int, lines: list[str]) -> Edit:

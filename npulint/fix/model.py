@@ -28,10 +28,12 @@ class ImportRequest(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The edits of a fix, and the imports that it requests; imports are merged before they become edits."""
+    """The edits of a fix, and the imports that it requests; imports are merged before they become edits. `copied` is
+    the file that a new one is made from: no other fix changes it then."""
 
     edits: tuple[Edit, ...] = ()
     imports: tuple[ImportRequest, ...] = ()
+    copied: str = ""
 
 
 class FixRefused(Exception):

@@ -9,6 +9,7 @@ from npulint.fix.edits import coherent
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 
 Texts = Callable[[str], Text]
+_ACROSS = ("mixlist", "mixed_precision", "ranks", "sibling")  # verbs that may change several files
 _TAKE_AWAY = ("delete", "insert", "replace", "wrap")  # verbs that may remove the binding of a used name
 
 
@@ -17,29 +18,29 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
     left to do."""
     edits: list[Edit] = []
     requests: list[ImportRequest] = []
+    copied = ""
     for steps in _together(change.steps):
         plan = _plan(steps, text_of)
+        copied = copied or plan.copied
         edits += plan.edits
         requests += plan.imports
     if not edits and not requests:
         raise FixRefused("nothing")
-    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(requests)))
+    return Plan(coherent(_joined(edits)), tuple(dict.fromkeys(requests)), copied)
 
 
 def _together(steps: Sequence[FixStep]) -> list[list[FixStep]]:
-    """The steps by file, because steps about one call depend on each other; mixlist steps separately."""
+    """The steps by file, because steps about one call depend on each other; those over several files separately."""
     found: dict[object, list[FixStep]] = {}
     for number, step in enumerate(steps):
-        found.setdefault(number if step.verb == "mixlist" else step.path, []).append(step)
+        found.setdefault(number if step.verb in _ACROSS else step.path, []).append(step)
     return list(found.values())
 
 
 def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
     text = text_of(steps[0].path)
-    if steps[0].verb == "mixlist":
-        from npulint.fix import mixlist
-
-        return mixlist.plan(steps[0], text, text_of)
+    if steps[0].verb in _ACROSS:
+        return _over_files(steps[0], text, text_of)
     if text.kind == "python":
         from npulint.fix import python
         from npulint.fix.python.remaining_uses import still_bound
@@ -66,6 +67,25 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
         plans = [mixlist.plan(step, text, text_of) for step in steps]
         return Plan(tuple(edit for one in plans for edit in one.edits))
     raise FixRefused("notebook" if text.kind == "notebook" else "kind")
+
+
+def _over_files(step: FixStep, text: Text, text_of: Texts) -> Plan:
+    """The plan of a step that may change or create several files."""
+    if step.verb == "mixlist":
+        from npulint.fix import mixlist
+
+        return mixlist.plan(step, text, text_of)
+    if step.verb == "sibling":
+        from npulint.fix import sibling
+
+        return sibling.plan(step, text, text_of)
+    if step.verb == "ranks":
+        from npulint.fix.python import ranks
+
+        return ranks.plan(step, text, text_of)
+    from npulint.fix.python import mixed
+
+    return mixed.plan(step, text, text_of)
 
 
 def _joined(edits: Sequence[Edit]) -> list[Edit]:

@@ -69,7 +69,7 @@ def _staged(change: FileChange, staged: ExitStack) -> Move | None:
     location = change.location or change.path
     folder, name = staged.enter_context(_folder(change, location)), os.path.basename(location)
     if change.new:
-        made = staged.enter_context(temporary(folder, name, change.after, 0o666))
+        made = staged.enter_context(temporary(folder, name, change.after, _mode(change.after)))
         return partial(_create, change, folder, name, made)
     status = _unchanged(change, folder, name)
     if status is None:
@@ -82,6 +82,11 @@ def _staged(change: FileChange, staged: ExitStack) -> Move | None:
         return partial(_in_place, change, folder, name, made, status)
     made = staged.enter_context(temporary(folder, name, change.after, prepare=liken))
     return partial(_replace, folder, name, made, status)
+
+
+def _mode(data: bytes) -> int:
+    """The mode of a new file, before the umask: scripts can be started."""
+    return 0o777 if data.startswith(b"#!") else 0o666
 
 
 @contextlib.contextmanager

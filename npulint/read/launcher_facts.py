@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from npulint.data.torch_npu_packages import adapter_for
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact, Span
@@ -19,6 +20,7 @@ _STARTERS = frozenset(
     ("torchrun", "torch.distributed.run", "torch.distributed.launch", "accelerate", "deepspeed", "msrun")
 )
 _PROCESSES = ("nproc_per_node", "num_gpus", "num_processes")
+_TORCH_IMAGE = lazy_compile(r"(?:^|/)pytorch/pytorch:(\d+\.\d+\.\d+)")
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
@@ -164,3 +166,9 @@ class BaseImage(FileFact):
     """The name of the stage, empty without one."""
     platform: str = ""
     """The platform of the image, such as linux/arm64; empty where it is that of the machine."""
+
+    @attribute
+    def torch(self) -> str:
+        """The release of PyTorch that the image contains, if a torch-npu package exists for it."""
+        release = _TORCH_IMAGE.search(self.name)
+        return release.group(1) if release is not None and adapter_for(f"=={release.group(1)}") else ""

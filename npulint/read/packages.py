@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.frameworks import framework
+from npulint.data.torch_npu_packages import adapter_for
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
@@ -32,6 +33,11 @@ class Dependency(FileFact):
     def build(self) -> str:
         """The local version, after a plus sign; empty without one."""
         return build(self.version)
+
+    @attribute
+    def adapter(self) -> str:
+        """Of `torch` in one known release, the specifier of the torch-npu package for it; empty if there is none."""
+        return adapter_for(self.version) if self.name == "torch" else ""
 
     @attribute
     def npu_since(self) -> str:

@@ -28,6 +28,9 @@ VERBS: dict[str, Verb] = {
     "import": Verb(("what",), ("after", "place"), {"place": ("first",)}),
     "export": Verb(("what",), (), {"what": ("variable",)}),
     "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),
+    "ranks": Verb(("backend",), (), {"backend": ("hccl",)}),
+    "sibling": Verb(("text",), ("part", "behind")),
+    "mixed_precision": Verb(("type",), ("callers",), {"type": ("float16", "bfloat16")}),
     "line_ends": Verb(("what",), (), {"what": ("lf",)}),
 }
 

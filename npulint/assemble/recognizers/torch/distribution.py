@@ -102,6 +102,13 @@ class Distribution(CallFact):
     stack: Literal["torch"] = "torch"
     """The distribution stack."""
 
+    @attribute
+    def counted(self) -> bool:
+        """Whether a condition around it counts the devices: it runs where several are visible."""
+        tests = [one.test for one in self.call.scope.ancestors if one.kind == "if"]
+        counts = (part.call for test in tests for part in (test, *test.nested))
+        return any(call is not None and call.name in _COUNT for call in counts)
+
 
 @fact_kind("distribution")
 class ProcessStart(Distribution):

@@ -86,6 +86,11 @@ class DataLoader(CallFact):
         return self._flag("drop_last")
 
     @attribute
+    def by_mode(self) -> bool:
+        """Whether a comparison decides if it shuffles (``shuffle=(mode == "train")``): it also evaluates."""
+        return any(value.operands("==", "!=", "in", "not in") for value in self._arguments.values("shuffle"))
+
+    @attribute
     def shuffle(self) -> ArgumentFlag:
         """Whether it shuffles without a sampler."""
         return self._flag("shuffle")

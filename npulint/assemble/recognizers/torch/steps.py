@@ -6,6 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
+from npulint.assemble.recognizers.torch.step_callers import calls_elsewhere
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -58,6 +59,12 @@ class TrainStep(CallFact):
         """How the loss is scaled: by apex, bypassed (in the block of apex, but not the scaled loss), by a scaler, by an
         engine (a library), or no."""
         return scaled(self.call) if self.name == "backward" else "engine"
+
+    @attribute
+    def called_at(self) -> str | None:
+        """The places, one a line, of the calls of the function around it, and of its callers in turn, that stand in
+        other files than the function; none if some calls are not known."""
+        return calls_elsewhere(self.call.scope.routine)
 
     @attribute
     def stepped(self) -> bool:

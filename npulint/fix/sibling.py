@@ -1,0 +1,66 @@
+"""Writes a file for the NPU beside one for GPUs: a launcher, an image. The original stays as it is."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+
+from npulint.facts.model import Span
+from npulint.findings import Edit, FixStep
+from npulint.fix.model import FixRefused, Plan, Text
+
+_GPU = re.compile(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
+
+
+def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
+    """The plan of a ``sibling`` step: a copy under the name for the NPU, with `text` above the first command of a shell
+    script; in a Dockerfile, with `part` of the line at the place replaced by it, and `behind` in the next line. Raises
+    `FixRefused`: ``exists`` (there is such a file), ``kind`` (another kind of file), ``place``."""
+    path = npu_path(text.path, text.kind)
+    if not text_of(path).new:
+        raise FixRefused("exists")
+    added = step.words["text"]
+    content = _launcher(text, added) if text.kind == "shell" else _image(text, step)
+    return Plan((Edit(path, Span(), content),), copied=text.path)
+
+
+def npu_path(path: str, kind: str = "shell") -> str:
+    """The path of the file for the NPU beside one for GPUs. Raises `FixRefused` (``kind``) for other kinds.
+
+    >>> npu_path("run/train.sh"), npu_path("train_2gpu.sh"), npu_path("docker/Dockerfile.gpu", "dockerfile")
+    ('run/train_npu.sh', 'train_2npu.sh', 'docker/Dockerfile.npu')
+    """
+    folder, name = posixpath.split(path)
+    if kind not in ("shell", "dockerfile"):
+        raise FixRefused("kind")
+    if kind == "dockerfile":
+        return posixpath.join(folder, "Dockerfile.npu")
+    stem, dot, end = name.rpartition(".") if "." in name.strip(".") else (name, "", "")
+    renamed = _GPU.sub("npu", stem.replace("_", "\0")).replace("\0", "_")
+    return posixpath.join(folder, (renamed if renamed != stem else f"{stem}_npu") + dot + end)
+
+
+def _launcher(text: Text, added: str) -> str:
+    from npulint.fix.script import Script
+    from npulint.read.shell.tokens import Word
+
+    script = Script(text.text, text.path)
+    first = next((one for one, token in enumerate(script.tokens) if isinstance(token, Word)), None)
+    if first is None:
+        raise FixRefused("place")
+    top = script.line_start(script.start(first))
+    return f"{text.text[:top]}{added}\n{text.text[top:]}"
+
+
+def _image(text: Text, step: FixStep) -> str:
+    lines = text.text.split("\n")
+    number = step.span.line - 1
+    part = step.words.get("part", "")
+    if not 0 <= number < len(lines) or not part or lines[number].count(part) != 1:
+        raise FixRefused("place")
+    lines[number] = lines[number].replace(part, step.words["text"])
+    behind = step.words.get("behind")
+    if behind and lines[number].rstrip().endswith("\\"):
+        raise FixRefused("joined")
+    return "\n".join([*lines[: number + 1], *([behind] if behind else []), *lines[number + 1 :]])
