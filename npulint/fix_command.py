@@ -16,10 +16,10 @@ from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Finding, RunResult
 from npulint.fix.edits import CheckInFile, Proposal
-from npulint.fix.fix_pass import PassResult, RefusedFix, made, proposals
+from npulint.fix.fix_pass import PassResult, Planner, RefusedFix, made, proposals
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.idempotence import AppliedFix, applied_fixes
-from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
+from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal, Touched
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize, reported
@@ -180,8 +180,8 @@ class _Fixer:
         """Run fix passes until nothing is left to fix, without the fixes in `blamed`."""
         from npulint.fix.cleanup import cleaned_up
         from npulint.fix.imports import merged_imports
-        from npulint.fix.plan import planned
 
+        planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
         marks: list[AppliedFix] = []
         tidy = False
@@ -189,7 +189,7 @@ class _Fixer:
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
             guard = _Guard(workspace, outcome, blamed)
-            proposed, denied = proposals(findings, self._unsafe, workspace.document, planned, guard.objection)
+            proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
             done = made(proposed, workspace.document, merged_imports)
             if again or (done.data and number == _ROUNDS):
@@ -209,6 +209,21 @@ class _Fixer:
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
         raise AssertionError("the last round decides")
+
+
+    def _planners(self, workspace: FixWorkspace, first: RawResults) -> Callable[[Finding], Planner]:
+        """The planner for the fixes of a finding, in the way of migration of these settings."""
+        from npulint.fix.plan import planned
+
+        if self._evaluator.settings.torch_port != "agnostic":
+            return lambda _: planned
+        from npulint.fix.agnostic import AgnosticPlanner
+        from npulint.fix.spelling import spelling_of
+
+        entries = [one.entry for one in first.programs if one.entry.endswith(".py")]
+        releases = [self._evaluator.settings.target.get("torch", ""), *(one.torch for one in first.programs)]
+        spelling = spelling_of(dict(workspace.python_texts()), entries, workspace.root, releases)
+        return AgnosticPlanner(planned, spelling).of
 
 
 class _Guard:
@@ -270,7 +285,20 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
 def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
     finding = one.finding
     line = workspace.line(one.path, one.place.line)
-    return Fixed(finding.code, finding.name, one.path, line, one.applicability, tuple(sorted(one.paths)))
+    paths = tuple(sorted(one.paths))
+    return Fixed(finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding)
+
+
+def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
+    """The places that a fix changes, in lines of the original files."""
+    found = []
+    for edit in one.plan.edits:
+        span = edit.span
+        whole = span.end_column == 1 and span.end_line > span.line
+        last = span.end_line - whole
+        found.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
+    found += [Touched(request.path, statement=request.statement) for request in one.plan.imports]
+    return tuple(dict.fromkeys(found))
 
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:

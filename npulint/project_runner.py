@@ -149,7 +149,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
     for program in assembled:
-        program.fact.port = settings.torch_port
+        program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted

@@ -34,4 +34,7 @@ def summarise(
         started_by=program.started_by,
         launches=program.launches,
         configured_by=fact.configured_by,
+        paths=tuple(program.paths),
+        torch=fact.torch,
+        migration=fact.migration,
     )

@@ -33,7 +33,7 @@ class FixWorkspace:
         growing: bool = True,
         explicit: Collection[str] = (),
     ) -> None:
-        self._root = root
+        self.root = root
         self._folder = folder
         self._named = named
         self._growing = growing
@@ -88,7 +88,7 @@ class FixWorkspace:
             for item in self._loaded
         ]
         for path in self._new():
-            base = next((item.file.base for item in self._loaded), self._root)
+            base = next((item.file.base for item in self._loaded), self.root)
             data = self._now[path]
             found += [
                 LoadedFile(SourceFile(path, kind, self._location(path), base, len(data)), data)
@@ -136,7 +136,7 @@ class FixWorkspace:
             before, new = self._before.get(path, b""), path not in self._known
             if new or before != after:
                 location = self._location(path) if new else self._known[path][0].location
-                root = "" if path in self._explicit else os.path.join(self._folder, self._root)
+                root = "" if path in self._explicit else os.path.join(self._folder, self.root)
                 changed.append(FileChange(path, before, after, new, location, root))
         return changed
 
@@ -158,7 +158,7 @@ class FixWorkspace:
         location = self._location(path)
         if os.path.lexists(location):
             raise FixRefused("not-named")
-        if not _within(self._root, path) or not os.path.isdir(os.path.dirname(location) or "."):
+        if not _within(self.root, path) or not os.path.isdir(os.path.dirname(location) or "."):
             raise FixRefused("outside")
         return next(iter(kinds_of(os.path.basename(path))), "other")
 

@@ -1,0 +1,82 @@
+"""Fixes for code that is to run on GPUs and NPUs: the fixes with names of the NPU, in another spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from npulint.data.port_styles import is_neutral
+from npulint.facts.model import Span
+from npulint.findings import Edit, Finding, FixEdit, FixStep
+from npulint.fix.fix_pass import Planner
+from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.python.respelling import mentions_npu, respelled
+from npulint.fix.spelling import HelperModule, Spelling
+
+_SCALER = "torch.npu.amp.GradScaler"
+
+
+class AgnosticPlanner:
+    """Plans fixes with `planned` and respells them; `spelling` is None if the project has no place for a helper."""
+
+    def __init__(self, planned: Planner, spelling: Spelling | None) -> None:
+        self._planned = planned
+        self._spelling = spelling
+
+    def of(self, finding: Finding) -> Planner:
+        """The planner for the fixes of one finding."""
+        neutral = is_neutral(finding.topic)
+
+        def plan(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
+            return self._plan(change, text_of, neutral)
+
+        return plan
+
+    def _plan(self, change: FixEdit, text_of: Callable[[str], Text], neutral: bool) -> Plan:
+        if self._spelling is None:
+            raise FixRefused("no-helper")
+        change = msgspec.structs.replace(change, steps=_with_device(change.steps))
+        plan = self._planned(change, text_of)
+        found = Plan()
+        for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
+            edits = tuple(edit for edit in plan.edits if edit.path == path)
+            part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
+            part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
+            found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
+        helper = self._spelling.helper
+        if helper is not None and _uses(found, helper):
+            found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, text_of)))
+        return found
+
+    def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
+        assert self._spelling is not None
+        if text.kind == "python":
+            return respelled(plan, text, self._spelling, neutral)
+        if not safe or mentions_npu(edit.text for edit in plan.edits):
+            raise FixRefused("changes-gpu")
+        return plan
+
+
+def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
+    """The steps, with ``torch.amp.GradScaler("npu")`` for the scaler of torch_npu, which takes no device."""
+    if not any(step.verb == "rename" and step.words["to"] == _SCALER for step in steps):
+        return tuple(steps)
+    found = []
+    for step in steps:
+        if step.verb == "drop" and step.words.get("name") == "device":
+            words = {"part": "cuda", "to": "npu", "in": "0 device"}
+            found.append(FixStep("retext", step.path, step.span, words))
+        elif step.verb != "rename":
+            found.append(step)
+    return tuple(found)
+
+
+def _uses(plan: Plan, helper: HelperModule) -> bool:
+    start = f"from {helper.name} import "
+    return any(r.statement.startswith(start) for r in plan.imports) or any(e.text.startswith(start) for e in plan.edits)
+
+
+def _created(helper: HelperModule, text_of: Callable[[str], Text]) -> tuple[Edit, ...]:
+    """The edit that creates the helper module, if it is not there."""
+    return (Edit(helper.path, Span(1, 1, 1, 1), helper.text),) if text_of(helper.path).new else ()
