@@ -41,9 +41,14 @@ _COLLECT_AFTER = 1500  # files evaluated again
 _RESTLESS = "restless"
 
 
-def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> FixResult:
-    """Fix the files of ``settings.paths``, with `unsafe` also by fixes that may change results; writes nothing. Raises
-    `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
+def apply_fixes(
+    settings: Settings,
+    unsafe: bool,
+    progress: Progress | None = None,
+    may_change: Callable[[str], bool] = lambda _: True,
+) -> FixResult:
+    """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results; writes
+    nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
@@ -56,7 +61,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
             if not _promising(outcome, unsafe):
                 found.append(_ProjectFixes(outcome))
                 continue
-            named = {source.path for source in sources} - first.context_only
+            named = {source.path for source in sources if may_change(source.path)} - first.context_only
             workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
             found.append(fixer.project(root, workspace, outcome))
             waiting += len(sources)

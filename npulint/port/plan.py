@@ -1,0 +1,155 @@
+"""Plans the port of a project: fixes in memory, divided into steps, and what is left to a person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from typing import Literal
+
+import msgspec
+
+from npulint.catalogue.check import Catalogue
+from npulint.catalogue.load import load_catalogue
+from npulint.data.port_styles import STEPS
+from npulint.errors import NpulintError
+from npulint.findings import ProgramSummary
+from npulint.fix.model import Fixed, FixResult
+from npulint.fix_command import apply_fixes
+from npulint.lazy_regex import lazy_compile
+from npulint.pipeline import run
+from npulint.port.model import OpenFinding, PlannedEdit, PlannedItem, PlannedStep, PortPlan
+from npulint.port.programs import blocked, ported
+from npulint.port.stages import by_path, edits_of, staged
+from npulint.port.style import chosen
+from npulint.port.topics import step_of
+from npulint.progress import Progress
+from npulint.report.fix_summary import why
+from npulint.settings import Settings
+from npulint.source_lines import FileLines
+from npulint.texts import say
+
+_ENGINE: dict[str, Literal["explicit", "transfer", "agnostic"]] = {
+    "transfer": "transfer",
+    "npu": "explicit",
+    "agnostic": "agnostic",
+    "adapter": "explicit",
+}
+_NAMES_GPU = lazy_compile(r"cuda|nccl|tensorflow|horovod", re.IGNORECASE)
+
+
+def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: Progress | None = None) -> PortPlan:
+    """The plan for the project at ``settings.paths``. `style` is empty for the one that fits, `entries` names the
+    programs to port (none: all). Writes nothing. Raises `NpulintError` for an entry that no program has, or if all
+    programs are Python 2."""
+    lang = settings.language()
+    before = run(settings, progress)
+    lines = FileLines({}, settings.boundary())
+    paths = set(chain.from_iterable(one.paths for one in before.programs))
+    paths |= {one.path for one in before.unreadable}
+    relevant = {path for path in paths if any(map(_NAMES_GPU.search, lines(path)))}
+    wanted = _named(before.programs, entries, lang)
+    stopped = blocked(before.programs, before, relevant)
+    _refuse_python2(stopped, before.programs, lang)
+    selected = chosen(style, settings.paths[0], before.programs, relevant)
+    settings = msgspec.structs.replace(settings, torch_port=_ENGINE[selected.name])
+    free = [one for one in before.programs if one.entry not in stopped and (not wanted or one.entry in wanted)]
+    mine, all_of = _paths(free), _paths(before.programs)
+
+    def may_change(path: str) -> bool:
+        return path in mine or not (wanted or path in all_of)
+
+    fixes = apply_fixes(settings, True, progress, may_change)
+    catalogue = load_catalogue(settings.checks, whole=False)
+    changed = {one.path for one in fixes.files}
+    return PortPlan(
+        selected,
+        _steps(fixes, catalogue, lang),
+        _left(fixes, lang),
+        ported(before.programs, fixes.result, changed, stopped, wanted),
+        fixes,
+    )
+
+
+def _paths(programs: Sequence[ProgramSummary]) -> set[str]:
+    return {path for one in programs for path in one.paths}
+
+
+def _named(programs: Sequence[ProgramSummary], entries: Sequence[str], lang: str) -> frozenset[str]:
+    """The entries of programs that the user has named."""
+    found = set()
+    for entry in entries:
+        wanted = entry.removeprefix("./")
+        known = [one.entry for one in programs if one.entry == wanted or f"/{one.entry}".endswith(f"/{wanted}")]
+        if not known:
+            raise NpulintError(say(lang, "port.no-entry", entry=entry))
+        found |= set(known)
+    return frozenset(found)
+
+
+def _refuse_python2(stopped: dict[str, tuple[str, str]], programs: Sequence[ProgramSummary], lang: str) -> None:
+    """Raise `NpulintError` if all programs are Python 2."""
+    old = [path for reason, path in stopped.values() if reason == "python2"]
+    if programs and len(old) == len(programs):
+        raise NpulintError(say(lang, "port.python2", path=old[0]))
+
+
+def _steps(fixes: FixResult, catalogue: Catalogue, lang: str) -> tuple[PlannedStep, ...]:
+    stages = staged(fixes.files, fixes.fixed)
+    fixed_in = by_path(fixes.fixed)
+    edits: dict[str, list[PlannedEdit]] = {}
+    for change in fixes.files:
+        for step, some in edits_of(change, fixed_in.get(change.path, [])).items():
+            edits.setdefault(step, []).extend(some)
+    found = []
+    for step in STEPS:
+        own = [one for one in fixes.fixed if step_of(one) == step]
+        items = tuple(_item(some, edits, catalogue, lang) for some in _together(own))
+        if items or stages[step]:
+            found.append(PlannedStep(step, items, stages[step]))
+    return tuple(found)
+
+
+def _together(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
+    """The fixes by check and applicability, as they come."""
+    found: dict[tuple[str, str], list[Fixed]] = {}
+    for one in fixed:
+        found.setdefault((one.code, one.applicability), []).append(one)
+    return list(found.values())
+
+
+def _item(fixed: Sequence[Fixed], edits: dict[str, list[PlannedEdit]], catalogue: Catalogue, lang: str) -> PlannedItem:
+    first = fixed[0]
+    finding = first.finding
+    check = next((one for one in catalogue.checks if one.code == first.code), None)
+    places = tuple(dict.fromkeys((one.path, one.line) for one in fixed))
+    touched = [part for one in fixed for part in one.touched if not part.statement]
+    own = [
+        edit
+        for edit in chain.from_iterable(edits.values())
+        if any(_meets(edit, part.path, part.first, part.last) for part in touched)
+    ]
+    return PlannedItem(
+        first.code,
+        first.name,
+        check.text[lang].title if check is not None else first.name,
+        finding.message if finding is not None else "",
+        finding.why if finding is not None else "",
+        finding.url if finding is not None else "",
+        first.applicability == "safe",
+        places,
+        tuple(dict.fromkeys(own)),
+    )
+
+
+def _meets(edit: PlannedEdit, path: str, first: int, last: int) -> bool:
+    return edit.path == path and first <= edit.line + max(len(edit.before), 1) - 1 and edit.line <= last
+
+
+def _left(fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
+    """The findings after the port that are errors or warnings, most severe first, with the reasons of refused fixes."""
+    refused = {(one.code, one.path): why(one, lang) for one in fixes.refused}
+    rank = {"error": 0, "warning": 1}
+    severe = [one for one in fixes.result.findings if one.severity in rank]
+    severe.sort(key=lambda one: rank[one.severity])
+    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in severe)

@@ -1,0 +1,70 @@
+"""What a port has done to each program: no program is called ported unless its training surely reaches the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from npulint.findings import Finding, ProgramSummary, RunResult
+from npulint.port.model import PortedProgram
+
+_REACHING = "device"
+"""The readiness item that says whether the training runs on the NPU."""
+_UNREADABLE = ("python2", "syntax-error", "encoding", "unreadable", "too-deep", "too-large", "time", "memory")
+
+
+def blocked(programs: Sequence[ProgramSummary], result: RunResult, relevant: Collection[str]) -> dict[str, tuple[str, str]]:
+    """The programs that cannot be ported as a whole, with the reason and the file: some file to port (`relevant`) is
+    Python 2, or was not read."""
+    reasons = {one.path: one.reason for one in result.unreadable if one.path in relevant}
+    found: dict[str, tuple[str, str]] = {}
+    for program in programs:
+        for path in program.paths:
+            reason = reasons.get(path, "")
+            if reason.startswith("python2") or reason in _UNREADABLE:
+                found[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
+                break
+    return found
+
+
+def ported(
+    before: Sequence[ProgramSummary],
+    result: RunResult,
+    changed: Collection[str],
+    stopped: Mapping[str, tuple[str, str]],
+    entries: Collection[str],
+) -> tuple[PortedProgram, ...]:
+    """The programs of a project after the port. `changed` are the changed files, `stopped` as by `blocked`, `entries`
+    the programs that were named (empty: all)."""
+    after = {one.entry: one for one in result.programs}
+    found = []
+    for one in before:
+        touched = not set(one.paths).isdisjoint(changed)
+        now = after.get(one.entry, one)
+        if one.entry in stopped:
+            status, because = stopped[one.entry]
+            found.append(PortedProgram(one.entry, one.framework, status, touched, because=because))
+        elif entries and one.entry not in entries:
+            found.append(PortedProgram(one.entry, one.framework, "left", touched))
+        else:
+            found.append(_judged(now, _about(now, result.findings), touched))
+    return tuple(found)
+
+
+def _about(program: ProgramSummary, findings: Sequence[Finding]) -> list[Finding]:
+    paths = set(program.paths)
+    severe = (one for one in findings if one.severity == "error")
+    return [one for one in severe if one.path in paths or program.entry in (one.program, *one.programs)]
+
+
+def _judged(program: ProgramSummary, errors: Sequence[Finding], touched: bool) -> PortedProgram:
+    item = next((one for one in program.checklist if one.item == _REACHING), None)
+    trains = "train" in program.roles
+    surely = item is not None and item.status == "passed" and program.state == "migrated"
+    if not errors and (surely if trains else program.state == "migrated"):
+        return PortedProgram(program.entry, program.framework, "trains" if trains else "reaches", touched)
+    if not trains and not errors and not touched:
+        return PortedProgram(program.entry, program.framework, "other", touched)
+    items = tuple(one.title for one in program.checklist if one.status == "failed")
+    if item is not None and item.status == "unknown":
+        items = (item.title, *items)
+    return PortedProgram(program.entry, program.framework, "open", touched, len(errors), items)
