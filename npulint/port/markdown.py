@@ -45,7 +45,7 @@ def _lines(plan: PortPlan, lang: str) -> Iterator[str]:
 def _item(item: PlannedItem, lang: str) -> Iterator[str]:
     sure = say(lang, "port.safe" if item.safe else "port.review")
     places = count(lang, "port.places", len(item.places))
-    yield f"- **{prose(item.title)}** ({link(item.name, item.url)}): {places}, {sure}"
+    yield f"- **{prose(item.title)}** ({link(item.name, item.url)}): {places}{say(lang, 'list.clause')}{sure}"
     yield f"  {prose(item.why)}"
     shown = [code(f"{path}:{line}") for path, line in item.places[:_PLACES]]
     if len(item.places) > _PLACES:

@@ -14,6 +14,7 @@ from npulint.discover.kinds import kinds_of
 from npulint.fix.model import FileChange, Fixed
 from npulint.fix.source import SourceDocument
 from npulint.port.model import PlannedEdit
+from npulint.port.alignment import aligned
 from npulint.port.topics import step_of
 
 _LONG = 2000  # lines; in longer files what repeats itself often is not matched, which would take minutes
@@ -33,9 +34,13 @@ def stretches_of(change: FileChange, fixed: Sequence[Fixed]) -> list[Stretch]:
     compared = SequenceMatcher(None, old, new, autojunk=len(new) > _LONG)
     found = []
     for tag, first, last, begin, end in compared.get_opcodes():
-        if tag != "equal":
-            step = _step(change.path, (first, last), b"".join(new[begin:end]), fixed)
-            found.append(Stretch((first, last), (begin, end), step))
+        if tag == "equal":
+            continue
+        for before, after in aligned(old[first:last], new[begin:end]):
+            lines = (first + before[0], first + before[1])
+            place = (begin + after[0], begin + after[1])
+            step = _step(change.path, lines, b"".join(new[slice(*place)]), fixed)
+            found.append(Stretch(lines, place, step))
     return found
 
 

@@ -30,8 +30,8 @@ class _Text:
         """All lines."""
         yield self._paint("bold", headline(self._plan, self._lang))
         style = self._plan.style
-        yield from self._wrapped(f"{say(self._lang, 'port.style')} {say(self._lang, f'port.style.{style.name}')}", "  ")
-        yield from self._wrapped(style_reason(self._plan, self._lang), "  ")
+        yield from self._wrapped(labelled("port.style", say(self._lang, f"port.style.{style.name}"), self._lang), "  ")
+        yield from self._wrapped(labelled("port.why", style_reason(self._plan, self._lang), self._lang), "  ")
         for number, step in enumerate(self._plan.steps, 1):
             title = say(self._lang, f"port.step.{step.name}")
             yield ""
@@ -47,8 +47,8 @@ class _Text:
         sure = say(self._lang, "port.safe" if item.safe else "port.review")
         places = count(self._lang, "port.places", len(item.places))
         mark = self._paint("green" if item.safe else "yellow", sure)
-        yield f"  {escape_control_chars(item.title)}  {self._paint('dim', item.name)}  {places}, {mark}"
-        yield from self._wrapped(f"{say(self._lang, 'port.why')} {first_sentence(item.why)}", "    ")
+        yield f"  {escape_control_chars(item.title)}  {self._paint('dim', item.name)}  {places}{say(self._lang, 'list.and')}{mark}"
+        yield from self._wrapped(labelled("port.why", first_sentence(item.why), self._lang), "    ")
         shown = item.places if self._verbose else item.places[:_PLACES]
         named = [f"{escape_control_chars(leading(path))}:{line}" for path, line in shown]
         if len(shown) < len(item.places):
@@ -78,7 +78,7 @@ class _Text:
         yield from self._wrapped(escape_control_chars(finding.message), "    ")
         if one.reason:
             yield from self._wrapped(say(self._lang, "port.left.refused", reason=one.reason), "    ")
-        yield from self._wrapped(f"{say(self._lang, 'port.left.how')} {escape_control_chars(finding.fix.text)}", "    ")
+        yield from self._wrapped(labelled("port.left.how", escape_control_chars(finding.fix.text), self._lang), "    ")
 
     def _programs(self) -> Iterator[str]:
         yield self._paint("bold", say(self._lang, "port.programs"))
@@ -97,7 +97,12 @@ def headline(plan: PortPlan, lang: str) -> str:
         return say(lang, "port.nothing")
     files = count(lang, "port.files", len(plan.files))
     size = count(lang, "port.size", edits, files=files)
-    return say(lang, "heading", text=say(lang, "port.title")) + ("" if lang == "zh" else " ") + size
+    return labelled("port.title", size, lang)
+
+
+def labelled(key: str, text: str, lang: str) -> str:
+    """A text behind its label and a colon."""
+    return say(lang, "heading", text=say(lang, key)) + ("" if lang == "zh" else " ") + text
 
 
 def style_reason(plan: PortPlan, lang: str) -> str:
@@ -123,4 +128,4 @@ def status(one: PortedProgram, lang: str) -> str:
         details.append(count(lang, "port.errors", one.findings))
     if one.items:
         details.append(say(lang, "port.items", items=say(lang, "list.and").join(one.items)))
-    return say(lang, "list.clause").join([text, *details])
+    return say(lang, "list.and").join([text, *details])
