@@ -15,16 +15,17 @@ from npulint.data.port_styles import STEPS
 from npulint.errors import NpulintError
 from npulint.findings import ProgramSummary
 from npulint.fix.model import Fixed, FixResult
+from npulint.fix.python.syntax import syntax
 from npulint.fix_command import apply_fixes
 from npulint.lazy_regex import lazy_compile
 from npulint.pipeline import run
-from npulint.port.model import OpenFinding, PlannedEdit, PlannedItem, PlannedStep, PortPlan
+from npulint.port.left import left_open
+from npulint.port.model import PlannedEdit, PlannedItem, PlannedStep, PortPlan
 from npulint.port.programs import blocked, ported
 from npulint.port.stages import by_path, edits_of, staged
 from npulint.port.style import chosen
 from npulint.port.topics import step_of
 from npulint.progress import Progress
-from npulint.report.fix_summary import why
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.texts import say
@@ -49,7 +50,7 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
     paths |= {one.path for one in before.unreadable}
     relevant = {path for path in paths if any(map(_NAMES_GPU.search, lines(path)))}
     wanted = _named(before.programs, entries, lang)
-    stopped = blocked(before.programs, before, relevant)
+    stopped = blocked(before.programs, before, lambda path: path in relevant and not _parses("\n".join(lines(path))))
     _refuse_python2(stopped, before.programs, lang)
     selected = chosen(style, settings.paths[0], before.programs, relevant)
     settings = msgspec.structs.replace(settings, torch_port=_ENGINE[selected.name])
@@ -62,13 +63,24 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
     fixes = apply_fixes(settings, True, progress, may_change)
     catalogue = load_catalogue(settings.checks, whole=False)
     changed = {one.path for one in fixes.files}
+    left = left_open(before.findings, fixes, lang)
+    severe = [one.finding for one in left if one.finding.severity == "error"]
     return PortPlan(
         selected,
         _steps(fixes, catalogue, lang),
-        _left(fixes, lang),
-        ported(before.programs, fixes.result, changed, stopped, wanted),
+        left,
+        ported(before.programs, fixes.result.programs, severe, changed, stopped, wanted),
         fixes,
     )
+
+
+def _parses(text: str) -> bool:
+    """Whether fixes can edit Python source, also if only names of arguments are too old for it."""
+    try:
+        syntax(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _paths(programs: Sequence[ProgramSummary]) -> set[str]:
@@ -144,12 +156,3 @@ def _item(fixed: Sequence[Fixed], edits: dict[str, list[PlannedEdit]], catalogue
 
 def _meets(edit: PlannedEdit, path: str, first: int, last: int) -> bool:
     return edit.path == path and first <= edit.line + max(len(edit.before), 1) - 1 and edit.line <= last
-
-
-def _left(fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
-    """The findings after the port that are errors or warnings, most severe first, with the reasons of refused fixes."""
-    refused = {(one.code, one.path): why(one, lang) for one in fixes.refused}
-    rank = {"error": 0, "warning": 1}
-    severe = [one for one in fixes.result.findings if one.severity in rank]
-    severe.sort(key=lambda one: rank[one.severity])
-    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in severe)

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from npulint.findings import Finding, ProgramSummary, RunResult
 from npulint.port.model import PortedProgram
 
 _REACHING = "device"
 """The readiness item that says whether the training runs on the NPU."""
-_UNREADABLE = ("python2", "syntax-error", "encoding", "unreadable", "too-deep", "too-large", "time", "memory")
+_UNREADABLE = ("python2", "python2-read", "syntax-error", "encoding", "unreadable", "too-deep", "too-large", "time", "memory")
 
 
-def blocked(programs: Sequence[ProgramSummary], result: RunResult, relevant: Collection[str]) -> dict[str, tuple[str, str]]:
-    """The programs that cannot be ported as a whole, with the reason and the file: some file to port (`relevant`) is
-    Python 2, or was not read."""
-    reasons = {one.path: one.reason for one in result.unreadable if one.path in relevant}
+def blocked(
+    programs: Sequence[ProgramSummary], result: RunResult, is_closed: Callable[[str], bool]
+) -> dict[str, tuple[str, str]]:
+    """The programs that cannot be ported as a whole, with the reason and the file: some file that is to be ported
+    `is_closed` to fixes, because it is Python 2 or cannot be read."""
+    reasons = {one.path: one.reason for one in result.unreadable if one.reason in _UNREADABLE}
+    reasons = {path: reason for path, reason in reasons.items() if is_closed(path)}
     found: dict[str, tuple[str, str]] = {}
     for program in programs:
         for path in program.paths:
             reason = reasons.get(path, "")
-            if reason.startswith("python2") or reason in _UNREADABLE:
+            if reason:
                 found[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
                 break
     return found
@@ -28,14 +31,16 @@ def blocked(programs: Sequence[ProgramSummary], result: RunResult, relevant: Col
 
 def ported(
     before: Sequence[ProgramSummary],
-    result: RunResult,
+    programs: Sequence[ProgramSummary],
+    errors: Sequence[Finding],
     changed: Collection[str],
     stopped: Mapping[str, tuple[str, str]],
     entries: Collection[str],
 ) -> tuple[PortedProgram, ...]:
-    """The programs of a project after the port. `changed` are the changed files, `stopped` as by `blocked`, `entries`
+    """The programs of a project after the port: `programs` are they as the checks see them then, `errors` what is left
+    of that severity. `changed` are the changed files, `stopped` as by `blocked`, `entries`
     the programs that were named (empty: all)."""
-    after = {one.entry: one for one in result.programs}
+    after = {one.entry: one for one in programs}
     found = []
     for one in before:
         touched = not set(one.paths).isdisjoint(changed)
@@ -46,14 +51,13 @@ def ported(
         elif entries and one.entry not in entries:
             found.append(PortedProgram(one.entry, one.framework, "left", touched))
         else:
-            found.append(_judged(now, _about(now, result.findings), touched))
+            found.append(_judged(now, _about(now, errors), touched))
     return tuple(found)
 
 
-def _about(program: ProgramSummary, findings: Sequence[Finding]) -> list[Finding]:
+def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
     paths = set(program.paths)
-    severe = (one for one in findings if one.severity == "error")
-    return [one for one in severe if one.path in paths or program.entry in (one.program, *one.programs)]
+    return [one for one in errors if one.path in paths or program.entry in (one.program, *one.programs)]
 
 
 def _judged(program: ProgramSummary, errors: Sequence[Finding], touched: bool) -> PortedProgram:
