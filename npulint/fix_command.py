@@ -47,8 +47,8 @@ def apply_fixes(
     progress: Progress | None = None,
     may_change: Callable[[str], bool] = lambda _: True,
 ) -> FixResult:
-    """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results; writes
-    nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
+    """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results;
+    writes nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)
@@ -215,7 +215,6 @@ class _Fixer:
             outcome = self.judge(root, workspace.loaded())
         raise AssertionError("the last round decides")
 
-
     def _planners(self, workspace: FixWorkspace, first: RawResults) -> Callable[[Finding], Planner]:
         """The planner for the fixes of a finding, in the way of migration of these settings."""
         from npulint.fix.plan import planned
@@ -291,7 +290,9 @@ def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
     finding = one.finding
     line = workspace.line(one.path, one.place.line)
     paths = tuple(sorted(one.paths))
-    return Fixed(finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding)
+    return Fixed(
+        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding
+    )
 
 
 def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:

@@ -73,7 +73,10 @@ def labels_of(table: Path) -> dict[str, list[Label]]:
 def measure(folder: Path, labels: Sequence[Label], style: str, patch: Path | None = None) -> Measured:
     """Port one project in memory, set the changes against the labels, then write a copy and port that again."""
     wanted = Counter(row["category"] for row in labels)
-    with tempfile.TemporaryDirectory() as place, _inside(Path(shutil.copytree(folder, Path(place) / "p", symlinks=True))):
+    with (
+        tempfile.TemporaryDirectory() as place,
+        _inside(Path(shutil.copytree(folder, Path(place) / "p", symlinks=True))),
+    ):
         settings = Settings(paths=(".",), cache=False)
         try:
             plan = plan_port(settings, style, ())

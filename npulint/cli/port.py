@@ -60,7 +60,11 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
 
 
 def _of_checks(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bool]:
-    return {name: value for name, value in options.items() if name not in ("style", "entry", "write", "commit", "format", "diff")}
+    return {
+        name: value
+        for name, value in options.items()
+        if name not in ("style", "entry", "write", "commit", "format", "diff")
+    }
 
 
 def _settings(settings: Settings) -> Settings:

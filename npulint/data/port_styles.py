@@ -38,7 +38,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 @cache
 def topics() -> dict[str, TopicRow]:
     """The rows of ``port_steps.csv`` by topic."""
-    return {row["topic"]: TopicRow(row["topic"], row["step"], row["neutral"] == "yes") for row in _rows("port_steps.csv")}
+    return {
+        row["topic"]: TopicRow(row["topic"], row["step"], row["neutral"] == "yes") for row in _rows("port_steps.csv")
+    }
 
 
 @cache

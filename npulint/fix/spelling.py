@@ -14,6 +14,7 @@ HELPER = "torch_device"
 _SINCE = (2, 6)  # the release of PyTorch that has torch.accelerator
 _AMP = lazy_compile(r"\b(?:autocast|GradScaler)\b|cuda\.amp|cuda import amp")
 _NAMES_CUDA = lazy_compile(r"cuda|nccl", re.IGNORECASE)
+_USES_TORCH = lazy_compile(r"^\s*(?:import|from)\s+torch\b", re.MULTILINE)
 _TYPE = "torch.accelerator.current_accelerator().type"
 _HEAD = '''"""The device of this project: an Ascend NPU where there is one, else a GPU.
 
@@ -22,24 +23,24 @@ On a GPU everything stays as it was: `DEVICE_TYPE` is "cuda" and `device_module`
 
 import torch
 '''
-_OF_HELPER = '''
+_OF_HELPER = """
 try:
     import torch_npu
 except ImportError:
     DEVICE_TYPE = "cuda"
 else:
     DEVICE_TYPE = "npu"
-'''
-_OF_ACCELERATOR = '''
+"""
+_OF_ACCELERATOR = """
 _accelerator = torch.accelerator.current_accelerator()  # importing torch loads torch_npu, if it is installed
 DEVICE_TYPE = "cuda" if _accelerator is None else _accelerator.type
-'''
-_REST = '''BACKEND = "hccl" if DEVICE_TYPE == "npu" else "nccl"
+"""
+_REST = """BACKEND = "hccl" if DEVICE_TYPE == "npu" else "nccl"
 device_module = getattr(torch, DEVICE_TYPE)
-'''
-_LINES_OF_AMP = '''amp = device_module.amp
+"""
+_LINES_OF_AMP = """amp = device_module.amp
 autocast, GradScaler = amp.autocast, amp.GradScaler
-'''
+"""
 _FUNCTIONS = '''
 
 def device_at(place=None):
@@ -107,7 +108,7 @@ def spelling_of(
     there is no place from which all of its code could import the helper."""
     pinned = {tuple(map(int, release.split(".")[:2])) for release in releases if release}
     accelerator = bool(pinned) and min(pinned) >= _SINCE
-    ported = [path for path, text in texts.items() if _NAMES_CUDA.search(text)]
+    ported = [path for path, text in texts.items() if _NAMES_CUDA.search(text) and _USES_TORCH.search(text)]
     place = _place(list(texts), ported, entries, root)
     if place is None:
         return Spelling(None, True) if accelerator else None
@@ -122,7 +123,9 @@ def spelling_of(
 def _place(paths: Sequence[str], ported: Sequence[str], entries: Sequence[str], root: str) -> tuple[str, str] | None:
     """The folder and the package of the helper: the folder of all scripts to port if all code to port is below it, else
     the one package at the root of the project."""
-    folders = {path.rpartition("/")[0] for path in entries if path in ported} or {path.rpartition("/")[0] for path in entries}
+    folders = {path.rpartition("/")[0] for path in entries if path in ported} or {
+        path.rpartition("/")[0] for path in entries
+    }
     if len(folders) == 1:
         folder = folders.pop()
         if all(not folder or path.startswith(f"{folder}/") for path in ported):

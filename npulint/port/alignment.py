@@ -49,5 +49,7 @@ def _pairs(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
 
 def _likeness(one: bytes, other: bytes) -> float:
     """How alike two lines are, from 0; 0 below the limit."""
-    ratio = SequenceMatcher(None, one.strip().decode("latin-1"), other.strip().decode("latin-1"), autojunk=False).ratio()
+    ratio = SequenceMatcher(
+        None, one.strip().decode("latin-1"), other.strip().decode("latin-1"), autojunk=False
+    ).ratio()
     return ratio if ratio >= _ALIKE else 0.0

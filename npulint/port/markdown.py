@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npulint.port.model import PlannedItem, PortPlan
-from npulint.port.text import headline, status, style_reason
+from npulint.port.text import headline, labelled, status, style_reason
 from npulint.report.markup import code, link, prose
 from npulint.texts import count, say
 
@@ -22,7 +22,8 @@ def rendered(plan: PortPlan, lang: str) -> str:
 def _lines(plan: PortPlan, lang: str) -> Iterator[str]:
     yield f"# {say(lang, 'port.title')}"
     yield from ("", prose(headline(plan, lang)), "")
-    yield f"**{say(lang, 'port.style')}** {prose(say(lang, f'port.style.{plan.style.name}'))} ({prose(style_reason(plan, lang))})"
+    for key, value in (("style", say(lang, f"port.style.{plan.style.name}")), ("why", style_reason(plan, lang))):
+        yield f"- {prose(labelled(f'port.{key}', value, lang))}"
     for number, step in enumerate(plan.steps, 1):
         title = say(lang, f"port.step.{step.name}")
         yield from ("", f"## {say(lang, 'port.step.head', number=number, title=title)}", "")

@@ -9,7 +9,8 @@ from npulint.fix.model import FileChange, FixResult
 
 
 class Style(msgspec.Struct, frozen=True):
-    """How code gets to the NPU: ``transfer``, ``npu`` or ``agnostic`` for PyTorch, ``adapter`` for TensorFlow; and why it was chosen: a text key below ``port.why.``, with `count` for its number."""
+    """How code gets to the NPU: ``transfer``, ``npu`` or ``agnostic`` for PyTorch, ``adapter`` for TensorFlow. `why` it
+    was chosen is a text key below ``port.why.``, with `count` for its number."""
 
     name: str
     why: str
@@ -56,10 +57,11 @@ class OpenFinding(msgspec.Struct, frozen=True):
 
 
 class PortedProgram(msgspec.Struct, frozen=True):
-    """What the port does to one program. Status: ``trains`` (its training surely reaches the NPU), ``reaches`` (the same
-    of a program that does not train), ``open`` (findings or undetermined items are left, with the number of `findings`
-    and the titles of `items`), ``python2`` and ``unread`` (untouched because of the file `because`), ``left`` (it was not
-    named), ``other`` (it uses no framework, or needs no port)."""
+    """What the port does to one program. Status: ``trains`` (its training surely reaches the NPU), ``reaches`` (the
+    same of a program that does not train), ``open`` (errors or undetermined items are left, with the number of the
+    `findings` and the titles of the `items`), ``python2`` and ``unread`` (untouched because of the file `because`),
+    ``left`` (it was not named), ``other`` (it uses no framework, or needs no port). `changed`: the port changes files
+    that it reaches."""
 
     entry: str
     framework: str

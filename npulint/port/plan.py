@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Literal
 
@@ -20,7 +20,7 @@ from npulint.fix_command import apply_fixes
 from npulint.lazy_regex import lazy_compile
 from npulint.pipeline import run
 from npulint.port.left import left_open
-from npulint.port.model import PlannedEdit, PlannedItem, PlannedStep, PortPlan
+from npulint.port.model import PlannedEdit, PlannedItem, PlannedStep, PortPlan, Style
 from npulint.port.programs import blocked, ported
 from npulint.port.stages import by_path, edits_of, staged
 from npulint.port.style import chosen
@@ -53,14 +53,18 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
     stopped = blocked(before.programs, before, lambda path: path in relevant and not _parses("\n".join(lines(path))))
     _refuse_python2(stopped, before.programs, lang)
     selected = chosen(style, settings.paths[0], before.programs, relevant)
-    settings = msgspec.structs.replace(settings, torch_port=_ENGINE[selected.name])
     free = [one for one in before.programs if one.entry not in stopped and (not wanted or one.entry in wanted)]
     mine, all_of = _paths(free), _paths(before.programs)
 
     def may_change(path: str) -> bool:
         return path in mine or not (wanted or path in all_of)
 
-    fixes = apply_fixes(settings, True, progress, may_change)
+    fixes = _fixed(settings, selected, progress, may_change)
+    if any(one.reason == "no-helper" for one in fixes.refused):
+        if style:
+            raise NpulintError(say(lang, "port.no-helper"))
+        selected = Style("npu", "no-helper")
+        fixes = _fixed(settings, selected, progress, may_change)
     catalogue = load_catalogue(settings.checks, whole=False)
     changed = {one.path for one in fixes.files}
     left = left_open(before.findings, fixes, lang)
@@ -72,6 +76,11 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
         ported(before.programs, fixes.result.programs, severe, changed, stopped, wanted),
         fixes,
     )
+
+
+def _fixed(settings: Settings, style: Style, progress: Progress | None, may_change: Callable[[str], bool]) -> FixResult:
+    settings = msgspec.structs.replace(settings, torch_port=_ENGINE[style.name])
+    return apply_fixes(settings, True, progress, may_change)
 
 
 def _parses(text: str) -> bool:

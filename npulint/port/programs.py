@@ -9,7 +9,17 @@ from npulint.port.model import PortedProgram
 
 _REACHING = "device"
 """The readiness item that says whether the training runs on the NPU."""
-_UNREADABLE = ("python2", "python2-read", "syntax-error", "encoding", "unreadable", "too-deep", "too-large", "time", "memory")
+_UNREADABLE = (
+    "python2",
+    "python2-read",
+    "syntax-error",
+    "encoding",
+    "unreadable",
+    "too-deep",
+    "too-large",
+    "time",
+    "memory",
+)
 
 
 def blocked(

@@ -13,8 +13,8 @@ from npulint.data.port_styles import STEPS
 from npulint.discover.kinds import kinds_of
 from npulint.fix.model import FileChange, Fixed
 from npulint.fix.source import SourceDocument
-from npulint.port.model import PlannedEdit
 from npulint.port.alignment import aligned
+from npulint.port.model import PlannedEdit
 from npulint.port.topics import step_of
 
 _LONG = 2000  # lines; in longer files what repeats itself often is not matched, which would take minutes

@@ -46,8 +46,8 @@ class _Text:
     def _item(self, item: PlannedItem) -> Iterator[str]:
         sure = say(self._lang, "port.safe" if item.safe else "port.review")
         places = count(self._lang, "port.places", len(item.places))
-        mark = self._paint("green" if item.safe else "yellow", sure)
-        yield f"  {escape_control_chars(item.title)}  {self._paint('dim', item.name)}  {places}{say(self._lang, 'list.and')}{mark}"
+        mark = say(self._lang, "list.and").join((places, self._paint("green" if item.safe else "yellow", sure)))
+        yield f"  {escape_control_chars(item.title)}  {self._paint('dim', item.name)}  {mark}"
         yield from self._wrapped(labelled("port.why", first_sentence(item.why), self._lang), "    ")
         shown = item.places if self._verbose else item.places[:_PLACES]
         named = [f"{escape_control_chars(leading(path))}:{line}" for path, line in shown]
@@ -73,7 +73,9 @@ class _Text:
     def _open(self, one: OpenFinding) -> Iterator[str]:
         finding = one.finding
         place = f"{escape_control_chars(leading(finding.path))}:{finding.span.line}"
-        severity = self._paint("red" if finding.severity == "error" else "yellow", say(self._lang, f"severity.{finding.severity}"))
+        severity = self._paint(
+            "red" if finding.severity == "error" else "yellow", say(self._lang, f"severity.{finding.severity}")
+        )
         yield f"  {severity}  {place}  {finding.name}"
         yield from self._wrapped(escape_control_chars(finding.message), "    ")
         if one.reason:
@@ -84,7 +86,9 @@ class _Text:
         yield self._paint("bold", say(self._lang, "port.programs"))
         for one in self._plan.programs:
             entry = escape_control_chars(leading(one.entry))
-            yield from self._wrapped(f"{entry}  {self._paint(_COLOR.get(one.status, 'red'), status(one, self._lang))}", "  ")
+            yield from self._wrapped(
+                f"{entry}  {self._paint(_COLOR.get(one.status, 'red'), status(one, self._lang))}", "  "
+            )
 
     def _wrapped(self, text: str, indent: str) -> Iterator[str]:
         return (f"{indent}{line}" for line in wrap(text, self._width - len(indent)))

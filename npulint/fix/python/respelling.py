@@ -17,14 +17,15 @@ from npulint.fix.spelling import Spelling
 from npulint.fix.verify import Stretch, stretches
 
 _OF_NPU = re.compile(r"npu|hccl|ascend|cann", re.IGNORECASE)
-_PLAIN_STRING = re.compile(r"""([uU]?)(['"])([^'"\\{}\n]*)\2""")
+_PLAIN_STRING = re.compile(r"""([uU]?)(['"])([^'"\\\n]*)\2""")
 _WORDS = re.compile(r"npu|hccl")
 _IMPORT = "import torch_npu"
 
 
 def respelled(plan: Plan, text: Text, spelling: Spelling, neutral: bool) -> Plan:
-    """The edits and imports of a plan for one Python file, respelled. With `neutral`, edits that name no NPU stay. Raises
-    `FixRefused`: ``changes-gpu`` for edits that do more than rename, ``npu-only`` for names that only an NPU has."""
+    """The edits and imports of a plan for one Python file, respelled. With `neutral`, edits that name no NPU stay.
+    Raises `FixRefused`: ``changes-gpu`` for edits that do more than rename, ``npu-only`` for names that only an NPU
+    has."""
     requests = [one for one in plan.imports if one.statement != _IMPORT]
     if any(_OF_NPU.search(one.statement) for one in requests):
         raise FixRefused("npu-only")
@@ -93,7 +94,12 @@ class _Respelling:
         found = _PLAIN_STRING.fullmatch(self._after.source[begin:stop])
         if found is None:
             raise FixRefused("changes-gpu")
-        if _WORDS.fullmatch(found[3]):
+        if "{" in found[3] or "}" in found[3]:  # a template: 'cuda:{}'.format(rank)
+            word = _WORDS.match(found[3])
+            if word is None or len(_WORDS.findall(found[3])) > 1:
+                raise FixRefused("changes-gpu")
+            new = f"({self._word(word[0])} + {found[2]}{found[3][word.end() :]}{found[2]})"
+        elif _WORDS.fullmatch(found[3]):
             new = self._word(found[3])
         else:
             new = "f" + found[2] + _WORDS.sub(lambda word: "{" + self._word(word[0]) + "}", found[3]) + found[2]
@@ -187,7 +193,7 @@ class _Respelling:
     def _back(self, place: int, closing: bool) -> int:
         """The offset before the renaming."""
         moved = 0
-        for start, end, new_start, new_end in self._changed:
+        for _, end, new_start, new_end in self._changed:
             if new_end < place or (new_end == place and closing):
                 moved = new_end - end
             elif new_start < place:
