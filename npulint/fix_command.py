@@ -48,7 +48,8 @@ def apply_fixes(
     may_change: Callable[[str], bool] = lambda _: True,
 ) -> FixResult:
     """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results;
-    writes nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
+    writes nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown
+    checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     first = check_paths(settings, catalogue, progress)

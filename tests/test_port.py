@@ -1,0 +1,199 @@
+"""The port of small GPU projects: what is planned, in which steps, what is left, and what is written."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from npulint.catalogue.load import load_catalogue
+from npulint.data.port_styles import STEPS, topics
+from npulint.errors import NpulintError
+from npulint.fix.diff import unified
+from npulint.fix.written import write_all
+from npulint.port.model import PortPlan
+from npulint.port.plan import plan_port
+from npulint.settings import Settings
+from tests.port_samples import DDP, KERAS, OF_TENSORFLOW, PLAIN, PROJECTS, SESSION, TRAINER_CLASS
+
+CASES = [
+    (name, style)
+    for name in PROJECTS
+    for style in (("npu",) if name in OF_TENSORFLOW else ("transfer", "npu", "agnostic"))
+]
+
+
+def lay_out(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode())
+
+
+def planned(style: str = "npu", entries: tuple[str, ...] = (), **target: str) -> PortPlan:
+    return plan_port(Settings(paths=(".",), cache=False, target=target), style, entries)
+
+
+def texts(plan: PortPlan) -> dict[str, str]:
+    return {one.path: one.after.decode() for one in plan.files}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# Ten styles of projects
+
+
+@pytest.mark.parametrize(("name", "style"), CASES)
+def test_every_program_is_ported_as_a_whole_and_once(folder: Path, name: str, style: str) -> None:
+    lay_out(folder, PROJECTS[name])
+    plan = planned(style)
+    assert [one.status for one in plan.programs] == ["trains"]
+    assert not [one for one in plan.left if one.finding.severity == "error"]
+    for one in plan.files:
+        if one.path.endswith(".py"):
+            ast.parse(one.after)
+    assert write_all(plan.fixes) == {}
+    again = planned(style)
+    assert (again.files, [one.status for one in again.programs]) == ([], ["trains"])
+
+
+@pytest.mark.parametrize("name", [name for name in PROJECTS if name not in OF_TENSORFLOW])
+def test_with_names_of_the_npu_no_name_of_cuda_is_left_in_code(folder: Path, name: str) -> None:
+    lay_out(folder, PROJECTS[name])
+    code = {path: text for path, text in {**PROJECTS[name], **texts(planned())}.items() if "configs/" not in path}
+    assert not [path for path, text in code.items() if "cuda" in text.lower() or "nccl" in text]
+
+
+def test_transfer_changes_entry_scripts_only(folder: Path) -> None:
+    lay_out(folder, TRAINER_CLASS)
+    changed = texts(planned("transfer"))
+    assert list(changed) == ["train.py"]
+    head = ["import torch", "import torch_npu", "from torch_npu.contrib import transfer_to_npu"]
+    assert changed["train.py"].split("\n")[:3] == head
+
+
+def test_tensorflow_is_ported_with_its_adapter_whatever_the_style(folder: Path) -> None:
+    lay_out(folder, SESSION)
+    plan = planned("agnostic")
+    assert (plan.style.name, plan.style.why) == ("adapter", "tensorflow")
+    assert "npu_config_proto(config_proto=config)" in texts(plan)["train.py"]
+
+
+def test_tensorflow_2_opens_the_device(folder: Path) -> None:
+    lay_out(folder, KERAS)
+    assert "npu_device.open().as_default()" in texts(planned())["train.py"]
+
+
+# Steps
+
+
+def test_steps_are_in_order_and_together_make_the_port(folder: Path) -> None:
+    lay_out(folder, {**DDP, "run.sh": PLAIN["run.sh"].replace("train.py", "main.py")})
+    plan = planned()
+    names = [step.name for step in plan.steps]
+    assert names == [step for step in STEPS if step in names]
+    assert {"device", "distribution", "precision", "launch"} <= set(names)
+    now = {path: (folder / path).read_bytes() for path in texts(plan)}
+    for step in plan.steps:
+        for one in step.files:
+            assert one.before == now[one.path]
+            now[one.path] = one.after
+            if one.path.endswith(".py"):
+                ast.parse(one.after)
+    assert now == {one.path: one.after for one in plan.files}
+
+
+def test_an_item_names_its_places_and_its_edits(folder: Path) -> None:
+    lay_out(folder, DDP)
+    step = next(step for step in planned().steps if step.name == "distribution")
+    assert [(item.name, item.safe, item.places) for item in step.items] == [
+        ("nccl-backend-to-migrate", False, (("main.py", 10),))
+    ]
+    edit = step.items[0].edits[0]
+    assert (edit.line, edit.before, edit.after) == (
+        10,
+        ('parser.add_argument("--backend", default="nccl")',),
+        ('parser.add_argument("--backend", default="hccl")',),
+    )
+
+
+def test_every_topic_has_a_step() -> None:
+    fixed = {check.topic for check in load_catalogue().checks if check.fixes and check.family != "compare"}
+    assert fixed - topics().keys() == set()
+    assert {row.step for row in topics().values()} <= set(STEPS)
+
+
+# What is left, and programs
+
+
+def test_what_has_no_edit_is_left_with_the_way_to_replace_it(folder: Path) -> None:
+    code = PLAIN["train.py"].replace("from net import Net\n", "from net import Net\nfrom nvidia import dali\n")
+    lay_out(folder, {**PLAIN, "train.py": code.replace("Net().to(device)", "torch.nn.DataParallel(Net())")})
+    left = {one.finding.name: one.finding for one in planned().left}
+    assert any("dali" in one.message for one in left.values())
+    wrapper = next(one for name, one in left.items() if name.startswith("data-parallel"))
+    assert "DistributedDataParallel" in wrapper.fix.text
+
+
+def test_lines_of_what_is_left_are_those_after_the_port(folder: Path) -> None:
+    code = PLAIN["train.py"].replace("Net().to(device)", "torch.nn.DataParallel(Net())")
+    lay_out(folder, {**PLAIN, "train.py": code})
+    plan = planned()
+    lines = texts(plan)["train.py"].split("\n")
+    found = [one.finding for one in plan.left if one.finding.topic == "distribution"]
+    assert found and all("DataParallel" in lines[one.span.line - 1] for one in found)
+
+
+def test_a_python_2_program_is_not_touched(folder: Path) -> None:
+    old = "from net import Net\nimport torch\nprint 'old'\nexec 'x = 1'\nNet().cuda()\n"
+    lay_out(folder, {**PLAIN, "old.py": old + "torch.ones(3).sum().backward()\n"})
+    plan = planned()
+    assert "old.py" not in texts(plan) and "train.py" in texts(plan)
+
+
+def test_a_project_of_python_2_is_refused(folder: Path) -> None:
+    old = "import torch\nmodel = torch.nn.Linear(3, 3).cuda()\nprint 'start'\n"
+    lay_out(folder, {"train.py": old + PLAIN["train.py"]})
+    with pytest.raises(NpulintError, match="2to3"):
+        planned()
+
+
+def test_only_named_programs_are_ported(folder: Path) -> None:
+    other = "import torch\n\nmodel = torch.nn.Linear(3, 3).cuda()\nfor x in loader:\n    model(x).sum().backward()\n"
+    lay_out(folder, {**PLAIN, "other.py": other})
+    plan = planned(entries=("train.py",))
+    assert "other.py" not in texts(plan) and {"train.py", "net.py"} <= texts(plan).keys()
+    assert {one.entry: one.status for one in plan.programs} == {"train.py": "trains", "other.py": "left"}
+
+
+def test_an_unknown_entry_is_an_error(folder: Path) -> None:
+    lay_out(folder, PLAIN)
+    with pytest.raises(NpulintError, match=r"nothing\.py"):
+        planned(entries=("nothing.py",))
+
+
+# Bytes
+
+
+@pytest.mark.parametrize(("mark", "end"), [*itertools.product(("", "\ufeff"), ("\n", "\r\n"))])
+def test_line_ends_and_encodings_stay(folder: Path, mark: str, end: str) -> None:
+    code = mark + ("# -*- coding: utf-8 -*-\n# 训练\n" + DDP["main.py"]).replace("\n", end)
+    (folder / "main.py").write_bytes(code.encode())
+    plan = planned()
+    after = plan.files[0].after
+    assert after.count(b"\n") == after.count(end.encode()) and after.startswith(mark.encode())
+    for step in plan.steps:
+        assert all(one.after.count(b"\n") == one.after.count(end.encode()) for one in step.files)
+
+
+def test_nothing_is_written_while_planning(folder: Path) -> None:
+    lay_out(folder, PLAIN)
+    plan = planned("agnostic")
+    assert unified(plan.files) and sorted(os.listdir(folder)) == ["net.py", "run.sh", "train.py"]
+    assert {name: (folder / name).read_text() for name in PLAIN} == PLAIN
