@@ -185,7 +185,8 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     number of launchers that start it; `configured_by` is the framework of a training that is configured rather than
     written (else empty), of which the entry is the configuration file or the launcher. `paths` are the files of code
     that it reaches, `torch` is the PyTorch release that it is for (empty: unknown), `migration` how a PyTorch program
-    gets to the NPU (`npulint.assemble.program_fact.ProgramFact`)."""
+    gets to the NPU (`npulint.assemble.program_fact.ProgramFact`), `gpu_only` are libraries that only GPUs have and
+    whose import stops it elsewhere, with their groups (``inference``, ``data`` …)."""
 
     entry: str
     files: int
@@ -202,6 +203,7 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     paths: tuple[str, ...] = ()
     torch: str = ""
     migration: str = "none"
+    gpu_only: tuple[tuple[str, str], ...] = ()
 
 
 class FrameworkUse(msgspec.Struct, frozen=True):

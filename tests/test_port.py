@@ -19,6 +19,12 @@ from npulint.port.plan import plan_port
 from npulint.settings import Settings
 from tests.port_samples import DDP, KERAS, OF_TENSORFLOW, PLAIN, PROJECTS, SESSION, TRAINER_CLASS
 
+CONVERT = """\
+import torch
+
+if __name__ == "__main__":
+    torch.save(torch.load("a.pth", map_location="cpu"), "b.pth")
+"""
 CASES = [
     (name, style)
     for name in PROJECTS
@@ -176,6 +182,28 @@ def test_an_unknown_entry_is_an_error(folder: Path) -> None:
     lay_out(folder, PLAIN)
     with pytest.raises(NpulintError, match=r"nothing\.py"):
         planned(entries=("nothing.py",))
+
+
+def test_a_script_for_an_inference_engine_of_gpus_is_left(folder: Path) -> None:
+    code = "import tensorrt\nimport torch\n\nx = torch.ones(1, 4).cuda()\ntorch.save(tensorrt.run(x), 'out.pth')\n"
+    lay_out(folder, {**PLAIN, "export.py": code})
+    plan = planned()
+    assert "export.py" not in texts(plan)
+    found = {one.entry: (one.status, one.because) for one in plan.programs}
+    assert found == {"train.py": ("trains", ""), "export.py": ("engine", "tensorrt")}
+
+
+def test_a_training_that_needs_a_library_of_gpus_is_not_called_ported(folder: Path) -> None:
+    code = "from nvidia.dali.plugin.pytorch import DALIClassificationIterator\n" + PLAIN["train.py"]
+    lay_out(folder, {**PLAIN, "train.py": code, "requirements.txt": "nvidia-dali-cuda110\n"})
+    plan = planned()
+    assert [(one.status, one.because) for one in plan.programs] == [("open", "nvidia.dali")]
+    assert {"gpu-data-loading", "gpu-dependency"} <= {one.finding.name for one in plan.left}
+
+
+def test_scripts_without_a_device_need_no_port(folder: Path) -> None:
+    lay_out(folder, {**PLAIN, "convert.py": CONVERT})
+    assert {one.entry: one.status for one in planned().programs} == {"train.py": "trains", "convert.py": "other"}
 
 
 # Bytes

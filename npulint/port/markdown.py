@@ -40,7 +40,7 @@ def _lines(plan: PortPlan, lang: str) -> Iterator[str]:
             yield f"  {prose(say(lang, 'port.left.refused', reason=one.reason))}"
         yield f"  {prose(finding.fix.text)}"
     yield from ("", f"## {say(lang, 'port.programs')}", "")
-    yield from (f"- {code(one.entry)} {prose(status(one, lang))}" for one in plan.programs)
+    yield from (f"- {code(one.entry)} {prose(status(one, lang))}" for one in plan.programs if one.status != "other")
 
 
 def _item(item: PlannedItem, lang: str) -> Iterator[str]:

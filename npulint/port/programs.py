@@ -9,6 +9,7 @@ from npulint.port.model import PortedProgram
 
 _REACHING = "device"
 """The readiness item that says whether the training runs on the NPU."""
+_ORDER = ("trains", "open", "reaches", "python2", "unread", "engine", "left", "other")
 _UNREADABLE = (
     "python2",
     "python2-read",
@@ -25,8 +26,9 @@ _UNREADABLE = (
 def blocked(
     programs: Sequence[ProgramSummary], result: RunResult, is_closed: Callable[[str], bool]
 ) -> dict[str, tuple[str, str]]:
-    """The programs that cannot be ported as a whole, with the reason and the file: some file that is to be ported
-    `is_closed` to fixes, because it is Python 2 or cannot be read."""
+    """The programs that cannot be ported as a whole, with the reason and its place: some file that is to be ported
+    `is_closed` to fixes, because it is Python 2 or cannot be read; or a program that does not train uses an inference
+    engine for GPUs."""
     reasons = {one.path: one.reason for one in result.unreadable if one.reason in _UNREADABLE}
     reasons = {path: reason for path, reason in reasons.items() if is_closed(path)}
     found: dict[str, tuple[str, str]] = {}
@@ -36,6 +38,9 @@ def blocked(
             if reason:
                 found[program.entry] = ("python2" if reason.startswith("python2") else "unread", path)
                 break
+        engine = next((name for name, group in program.gpu_only if group == "inference"), "")
+        if engine and "train" not in program.roles:
+            found.setdefault(program.entry, ("engine", engine))
     return found
 
 
@@ -62,7 +67,7 @@ def ported(
             found.append(PortedProgram(one.entry, one.framework, "left", touched))
         else:
             found.append(_judged(now, _about(now, errors), touched))
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: _ORDER.index(one.status)))
 
 
 def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
@@ -74,11 +79,13 @@ def _judged(program: ProgramSummary, errors: Sequence[Finding], touched: bool) -
     item = next((one for one in program.checklist if one.item == _REACHING), None)
     trains = "train" in program.roles
     surely = item is not None and item.status == "passed" and program.state == "migrated"
-    if not errors and (surely if trains else program.state == "migrated"):
-        return PortedProgram(program.entry, program.framework, "trains" if trains else "reaches", touched)
-    if not trains and not errors and not touched:
-        return PortedProgram(program.entry, program.framework, "other", touched)
+    library = ", ".join(name for name, _ in program.gpu_only)
+    if not errors and not library and not trains:
+        status = "reaches" if touched and program.state == "migrated" else "other"
+        return PortedProgram(program.entry, program.framework, status, touched)
+    if not errors and not library and surely:
+        return PortedProgram(program.entry, program.framework, "trains", touched)
     items = tuple(one.title for one in program.checklist if one.status == "failed")
     if item is not None and item.status == "unknown":
         items = (item.title, *items)
-    return PortedProgram(program.entry, program.framework, "open", touched, len(errors), items)
+    return PortedProgram(program.entry, program.framework, "open", touched, len(errors), items, library)

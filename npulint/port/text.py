@@ -10,6 +10,7 @@ from npulint.texts import count, say
 
 _PLACES = 4  # shown of an item
 _LINES = 6  # shown of an edit
+_OF_SEVERITY = {"error": "red", "warning": "yellow", "note": "dim"}
 _COLOR = {"trains": "green", "reaches": "green", "open": "yellow", "other": "dim"}
 
 
@@ -73,9 +74,7 @@ class _Text:
     def _open(self, one: OpenFinding) -> Iterator[str]:
         finding = one.finding
         place = f"{escape_control_chars(leading(finding.path))}:{finding.span.line}"
-        severity = self._paint(
-            "red" if finding.severity == "error" else "yellow", say(self._lang, f"severity.{finding.severity}")
-        )
+        severity = self._paint(_OF_SEVERITY[finding.severity], say(self._lang, f"severity.{finding.severity}"))
         yield f"  {severity}  {place}  {finding.name}"
         yield from self._wrapped(escape_control_chars(finding.message), "    ")
         if one.reason:
@@ -85,10 +84,12 @@ class _Text:
     def _programs(self) -> Iterator[str]:
         yield self._paint("bold", say(self._lang, "port.programs"))
         for one in self._plan.programs:
-            entry = escape_control_chars(leading(one.entry))
-            yield from self._wrapped(
-                f"{entry}  {self._paint(_COLOR.get(one.status, 'red'), status(one, self._lang))}", "  "
-            )
+            if one.status != "other" or self._verbose:
+                text = self._paint(_COLOR.get(one.status, "red"), status(one, self._lang))
+                yield from self._wrapped(f"{escape_control_chars(leading(one.entry))}  {text}", "  ")
+        others = sum(one.status == "other" for one in self._plan.programs)
+        if others and not self._verbose:
+            yield "  " + self._paint("dim", count(self._lang, "port.others", others))
 
     def _wrapped(self, text: str, indent: str) -> Iterator[str]:
         return (f"{indent}{line}" for line in wrap(text, self._width - len(indent)))
@@ -128,6 +129,8 @@ def status(one: PortedProgram, lang: str) -> str:
     key = "shared" if one.status == "left" and one.changed else one.status
     text = say(lang, f"port.status.{key}", path=one.because) if one.because else say(lang, f"port.status.{key}")
     details = []
+    if one.status == "open" and one.because:
+        details.append(say(lang, "port.gpu-only", names=one.because))
     if one.findings:
         details.append(count(lang, "port.errors", one.findings))
     if one.items:
