@@ -60,8 +60,8 @@ class PortedProgram(msgspec.Struct, frozen=True):
     """What the port does to one program.
 
     Status: ``trains`` (its training surely reaches the NPU), ``reaches`` (the same of a program that does not train),
-    ``open`` (errors or undetermined items remain: the number of the `findings`, the titles of the `items`, and libraries
-    for GPUs in `because`), ``python2`` and ``unread`` (untouched because of the file `because`), ``engine`` (untouched
+    ``open`` (errors or undetermined items remain: the number of the `findings`, the titles of the `items`, libraries for
+    GPUs in `because`), ``python2`` and ``unread`` (untouched because of the file `because`), ``engine`` (untouched
     because of an inference engine for GPUs), ``left`` (it was not named), ``other`` (it needs no port). `changed`: the
     port changes files that it reaches."""
 
