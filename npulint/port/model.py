@@ -60,10 +60,10 @@ class PortedProgram(msgspec.Struct, frozen=True):
     """What the port does to one program.
 
     Status: ``trains`` (its training surely reaches the NPU), ``reaches`` (the same of a program that does not train),
-    ``open`` (errors or undetermined items remain: the number of the `findings`, the titles of the `items`, libraries for
-    GPUs in `because`), ``python2`` and ``unread`` (untouched because of the file `because`), ``engine`` (untouched
-    because of an inference engine for GPUs), ``left`` (it was not named), ``other`` (it needs no port). `changed`: the
-    port changes files that it reaches."""
+    ``open`` (errors or undetermined items remain: the number of the `findings`, the titles of the `items`, and in
+    `because` libraries for GPUs), ``python2`` and ``unread`` (untouched because of the file `because`), ``engine``
+    (untouched because of an inference engine for GPUs), ``left`` (it was not named), ``other`` (it needs no port).
+    `changed`: the port changes files that it reaches."""
 
     entry: str
     framework: str
