@@ -157,10 +157,26 @@ def test_lines_of_what_is_left_are_those_after_the_port(folder: Path) -> None:
 
 
 def test_a_python_2_program_is_not_touched(folder: Path) -> None:
-    old = "from net import Net\nimport torch\nprint 'old'\nexec 'x = 1'\nNet().cuda()\n"
-    lay_out(folder, {**PLAIN, "old.py": old + "torch.ones(3).sum().backward()\n"})
+    old = "import torch\n\nmodel = torch.nn.Linear(3, 3).cuda()\nfor x in loader:\n    model(x).sum().backward()\n"
+    lay_out(folder, {**PLAIN, "old.py": old + "    print 'x'\n"})
     plan = planned()
     assert "old.py" not in texts(plan) and "train.py" in texts(plan)
+    assert {one.entry: (one.status, one.because) for one in plan.programs} == {
+        "train.py": ("trains", ""),
+        "old.py": ("python2", "old.py"),
+    }
+
+
+def test_no_half_of_a_training_in_python_2_is_ported(folder: Path) -> None:
+    lay_out(folder, {**PLAIN, "train.py": PLAIN["train.py"] + "    print 'x'\n", "other.py": DDP["main.py"]})
+    shared = "import torch\nfrom net import Net\n\nif __name__ == '__main__':\n    Net().cuda()(torch.ones(3).cuda())\n"
+    (folder / "demo.py").write_text(shared)
+    plan = planned()
+    assert {path for path in texts(plan) if path.endswith(".py")} == {"other.py"}
+    assert {one.entry: one.because for one in plan.programs if one.because} == {
+        "train.py": "train.py",
+        "demo.py": "train.py",
+    }
 
 
 def test_a_project_of_python_2_is_refused(folder: Path) -> None:

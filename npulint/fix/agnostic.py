@@ -51,6 +51,8 @@ class AgnosticPlanner:
 
     def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
         assert self._spelling is not None
+        if text.new:  # a launcher or an image for the NPU, beside those for GPUs
+            return plan
         if text.kind == "python":
             return respelled(plan, text, self._spelling, neutral)
         if not safe or mentions_npu(edit.text for edit in plan.edits):

@@ -41,6 +41,18 @@ def blocked(
         engine = next((name for name, group in program.gpu_only if group == "inference"), "")
         if engine and "train" not in program.roles:
             found.setdefault(program.entry, ("engine", engine))
+    return _with_sharers(programs, found)
+
+
+def _with_sharers(programs: Sequence[ProgramSummary], found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """Add the programs that share files with a training which stays as it is: half of its files must not change."""
+    waiting = [one for one in programs if "train" in one.roles and found.get(one.entry, ("engine",))[0] != "engine"]
+    while waiting:
+        stopped = waiting.pop()
+        for one in programs:
+            if one.entry not in found and not set(stopped.paths).isdisjoint(one.paths):
+                found[one.entry] = found[stopped.entry]
+                waiting.append(one)
     return found
 
 
