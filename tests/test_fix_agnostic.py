@@ -65,7 +65,7 @@ class OnGpu(ast.NodeTransformer):
             value = part.value if isinstance(part, ast.FormattedValue) else part
             plain = value if isinstance(value, ast.Constant) else part
             if parts and isinstance(plain, ast.Constant) and isinstance(parts[-1], ast.Constant):
-                parts[-1] = ast.Constant(f"{parts[-1].value}{plain.value}")
+                parts[-1] = ast.Constant(str(parts[-1].value) + str(plain.value))
             else:
                 parts.append(plain)
         return parts[0] if len(parts) == 1 and isinstance(parts[0], ast.Constant) else ast.JoinedStr(parts)

@@ -14,7 +14,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.data.port_styles import STEPS
 from npulint.errors import NpulintError
 from npulint.findings import ProgramSummary
-from npulint.fix.model import Fixed, FixResult
+from npulint.fix.model import Fixed, FixResult, Touched
 from npulint.fix.python.syntax import syntax
 from npulint.fix_command import apply_fixes
 from npulint.lazy_regex import lazy_compile
@@ -22,7 +22,7 @@ from npulint.pipeline import run
 from npulint.port.left import left_open
 from npulint.port.model import PlannedEdit, PlannedItem, PlannedStep, PortPlan, Style
 from npulint.port.programs import blocked, ported
-from npulint.port.stages import by_path, edits_of, staged
+from npulint.port.stages import StagedFile
 from npulint.port.style import chosen
 from npulint.port.topics import step_of
 from npulint.progress import Progress
@@ -116,18 +116,16 @@ def _refuse_python2(stopped: dict[str, tuple[str, str]], programs: Sequence[Prog
 
 
 def _steps(fixes: FixResult, catalogue: Catalogue, lang: str) -> tuple[PlannedStep, ...]:
-    stages = staged(fixes.files, fixes.fixed)
-    fixed_in = by_path(fixes.fixed)
-    edits: dict[str, list[PlannedEdit]] = {}
-    for change in fixes.files:
-        for step, some in edits_of(change, fixed_in.get(change.path, [])).items():
-            edits.setdefault(step, []).extend(some)
+    files = [StagedFile(one, [fix for fix in fixes.fixed if one.path in fix.paths]) for one in fixes.files]
+    edits = [edit for one in files for edit in one.edits()]
+    changes = [one.changes() for one in files]
     found = []
     for step in STEPS:
         own = [one for one in fixes.fixed if step_of(one) == step]
         items = tuple(_item(some, edits, catalogue, lang) for some in _together(own))
-        if items or stages[step]:
-            found.append(PlannedStep(step, items, stages[step]))
+        changed = tuple(one[step] for one in changes if step in one)
+        if items or changed:
+            found.append(PlannedStep(step, items, changed))
     return tuple(found)
 
 
@@ -139,29 +137,17 @@ def _together(fixed: Sequence[Fixed]) -> list[list[Fixed]]:
     return list(found.values())
 
 
-def _item(fixed: Sequence[Fixed], edits: dict[str, list[PlannedEdit]], catalogue: Catalogue, lang: str) -> PlannedItem:
+def _item(fixed: Sequence[Fixed], edits: Sequence[PlannedEdit], catalogue: Catalogue, lang: str) -> PlannedItem:
     first = fixed[0]
-    finding = first.finding
     check = next((one for one in catalogue.checks if one.code == first.code), None)
+    title = check.text[lang].title if check is not None else first.name
+    texts = (first.finding.message, first.finding.why, first.finding.url) if first.finding is not None else ("", "", "")
     places = tuple(dict.fromkeys((one.path, one.line) for one in fixed))
     touched = [part for one in fixed for part in one.touched if not part.statement]
-    own = [
-        edit
-        for edit in chain.from_iterable(edits.values())
-        if any(_meets(edit, part.path, part.first, part.last) for part in touched)
-    ]
-    return PlannedItem(
-        first.code,
-        first.name,
-        check.text[lang].title if check is not None else first.name,
-        finding.message if finding is not None else "",
-        finding.why if finding is not None else "",
-        finding.url if finding is not None else "",
-        first.applicability == "safe",
-        places,
-        tuple(dict.fromkeys(own)),
-    )
+    own = tuple(edit for edit in edits if any(_meets(edit, part) for part in touched))
+    return PlannedItem(first.code, first.name, title, *texts, first.applicability == "safe", places, own)
 
 
-def _meets(edit: PlannedEdit, path: str, first: int, last: int) -> bool:
-    return edit.path == path and first <= edit.line + max(len(edit.before), 1) - 1 and edit.line <= last
+def _meets(edit: PlannedEdit, part: Touched) -> bool:
+    last = edit.line + max(len(edit.before), 1) - 1
+    return edit.path == part.path and part.first <= last and edit.line <= part.last

@@ -1,19 +1,19 @@
-"""Divides the changes of a port into steps: each stretch of changed lines belongs to the first step that has a part in
-it, so that files are complete after every step."""
+"""Divides the changes of a port into steps: changed lines belong to the first step that has a part in them, so that
+files are complete after every step."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 import msgspec
 
 from npulint.data.port_styles import STEPS
 from npulint.discover.kinds import kinds_of
-from npulint.fix.model import FileChange, Fixed
+from npulint.fix.model import FileChange, Fixed, FixRefused, Touched
 from npulint.fix.source import SourceDocument
-from npulint.port.alignment import aligned
+from npulint.port.alignment import Range, aligned
 from npulint.port.model import PlannedEdit
 from npulint.port.topics import step_of
 
@@ -21,101 +21,93 @@ _LONG = 2000  # lines; in longer files what repeats itself often is not matched,
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """Changed lines of a file: ranges of lines (from 0) before and after, and the step."""
+    """Changed lines of a file: their ranges (from 0) before and after, and the step."""
 
-    before: tuple[int, int]
-    after: tuple[int, int]
+    before: Range
+    after: Range
     step: str
 
 
-def stretches_of(change: FileChange, fixed: Sequence[Fixed]) -> list[Stretch]:
-    """The changed lines of a file with their steps; `fixed` are the fixes that change it."""
-    old, new = _lines(change.before), _lines(change.after)
-    compared = SequenceMatcher(None, old, new, autojunk=len(new) > _LONG)
-    found = []
-    for tag, first, last, begin, end in compared.get_opcodes():
-        if tag == "equal":
-            continue
-        for before, after in aligned(old[first:last], new[begin:end]):
-            lines = (first + before[0], first + before[1])
-            place = (begin + after[0], begin + after[1])
-            step = _step(change.path, lines, b"".join(new[slice(*place)]), fixed)
-            found.append(Stretch(lines, place, step))
-    return found
+class StagedFile:
+    """A changed file, divided into steps; `fixed` are the fixes that change it."""
 
+    def __init__(self, change: FileChange, fixed: Sequence[Fixed]) -> None:
+        self._change = change
+        self._fixed = fixed
+        self._old, self._new = change.before.split(b"\n"), change.after.split(b"\n")
+        self._stretches = self._divided()
 
-def staged(changes: Sequence[FileChange], fixed: Sequence[Fixed]) -> dict[str, tuple[FileChange, ...]]:
-    """The changes of each step, in order; each begins with the result of the one before."""
-    steps: dict[str, list[FileChange]] = {step: [] for step in STEPS}
-    for change in changes:
-        own = [one for one in fixed if change.path in one.paths]
-        stretches = stretches_of(change, own)
+    def changes(self) -> dict[str, FileChange]:
+        """The changes of each step, in order; each begins with the result of the one before."""
+        found = {}
+        change = self._change
         known, new = change.before, change.new
         for step in STEPS:
-            after = _after(change, stretches, step)
+            after = self._after(step)
             if after != known:
-                steps[step].append(FileChange(change.path, known, after, new, change.location, change.root))
+                found[step] = FileChange(change.path, known, after, new, change.location, change.root)
                 known, new = after, False
-    return {step: tuple(some) for step, some in steps.items()}
+        return found
 
+    def edits(self) -> list[PlannedEdit]:
+        """The changed lines, for people."""
+        old, new = (_shown(self._change, data) for data in (self._change.before, self._change.after))
+        return [
+            PlannedEdit(
+                self._change.path, one.before[0] + 1, tuple(old[slice(*one.before)]), tuple(new[slice(*one.after)])
+            )
+            for one in self._stretches
+        ]
 
-def edits_of(change: FileChange, fixed: Sequence[Fixed]) -> dict[str, list[PlannedEdit]]:
-    """The edits of a file by step, for people; undecodable files have none."""
-    old, new = _shown(change, change.before), _shown(change, change.after)
-    found: dict[str, list[PlannedEdit]] = {}
-    for one in stretches_of(change, fixed):
-        before, after = old[slice(*one.before)], new[slice(*one.after)]
-        found.setdefault(one.step, []).append(PlannedEdit(change.path, one.before[0] + 1, tuple(before), tuple(after)))
-    return found
+    def _divided(self) -> list[Stretch]:
+        compared = SequenceMatcher(None, self._old, self._new, autojunk=len(self._new) > _LONG)
+        found = []
+        for tag, first, last, begin, end in compared.get_opcodes():
+            if tag == "equal":
+                continue
+            for before, after in aligned(self._old[first:last], self._new[begin:end]):
+                lines, place = (first + before[0], first + before[1]), (begin + after[0], begin + after[1])
+                found.append(Stretch(lines, place, self._step(lines, b"\n".join(self._new[slice(*place)]))))
+        return found
+
+    def _step(self, lines: Range, new: bytes) -> str:
+        """The first step with a part in a stretch of lines; the first of the file, for what cleaning up has changed."""
+        first, last = lines[0] + 1, max(lines[1], lines[0] + 1)
+        text = new.decode("utf-8", "replace")
+        here = [one for one in self._fixed if any(self._is_in(part, first, last, text) for part in one.touched)]
+        return min((step_of(one) for one in here or self._fixed), key=STEPS.index, default=STEPS[0])
+
+    def _is_in(self, part: Touched, first: int, last: int, text: str) -> bool:
+        if part.path != self._change.path:
+            return False
+        if part.statement:
+            return "import" in text and part.statement.split()[-1] in text
+        return part.first <= last and first <= part.last
+
+    def _after(self, step: str) -> bytes:
+        """The bytes after a step; those after the last step if what is between is no valid Python."""
+        done = [one for one in self._stretches if STEPS.index(one.step) <= STEPS.index(step)]
+        if len(done) in (0, len(self._stretches)):
+            return self._change.after if done else self._change.before
+        pieces: list[bytes] = []
+        place = 0
+        for one in done:
+            pieces += self._old[place : one.before[0]] + self._new[slice(*one.after)]
+            place = one.before[1]
+        data = b"\n".join([*pieces, *self._old[place:]])
+        is_code = self._change.path.endswith(".py") and _parses(self._change.after)
+        return data if not is_code or _parses(data) else self._change.after
 
 
 def _shown(change: FileChange, data: bytes) -> list[str]:
+    """The lines of a file as text."""
+    lines = data.split(b"\n")
     kind = next(iter(kinds_of(change.path.rpartition("/")[2])), "other")
-    return SourceDocument(change.path, kind, data, change.new).text.text.split("\n") if data else []
-
-
-def _lines(data: bytes) -> list[bytes]:
-    return data.splitlines(keepends=True) if b"\r" in data.replace(b"\r\n", b"") else data.split(b"\n")
-
-
-def _step(path: str, lines: tuple[int, int], new: bytes, fixed: Sequence[Fixed]) -> str:
-    """The first step with a part in a stretch of lines; that of the file, for what cleaning up has changed."""
-    first, last = lines[0] + 1, max(lines[1], lines[0] + 1)
-    text = new.decode("utf-8", "replace")
-    there = [one for one in fixed if any(_is_in(path, part, first, last, text) for part in one.touched)]
-    return min((step_of(one) for one in there or fixed), key=STEPS.index, default=STEPS[0])
-
-
-def _is_in(path: str, part: object, first: int, last: int, text: str) -> bool:
-    from npulint.fix.model import Touched
-
-    assert isinstance(part, Touched)
-    if part.path != path:
-        return False
-    if part.statement:
-        return "import" in text and part.statement.split()[-1] in text
-    return part.first <= last and first <= part.last
-
-
-def _after(change: FileChange, stretches: Sequence[Stretch], step: str) -> bytes:
-    """The bytes after a step; those after the last one if what is between them is no valid Python."""
-    rank = STEPS.index(step)
-    done = [one for one in stretches if STEPS.index(one.step) <= rank]
-    if not done:
-        return change.before
-    if len(done) == len(stretches):
-        return change.after
-    crs = b"\r" in change.before.replace(b"\r\n", b"") or b"\r" in change.after.replace(b"\r\n", b"")
-    if crs:
-        return change.after
-    old, new = _lines(change.before), _lines(change.after)
-    pieces: list[bytes] = []
-    place = 0
-    for one in done:
-        pieces += old[place : one.before[0]] + new[slice(*one.after)]
-        place = one.before[1]
-    data = b"\n".join([*pieces, *old[place:]])
-    return data if not change.path.endswith(".py") or _parses(data) or not _parses(change.after) else change.after
+    try:
+        shown = SourceDocument(change.path, kind, data).text.text.split("\n")
+    except FixRefused:
+        shown = []
+    return shown if len(shown) == len(lines) else [line.decode("utf-8", "replace") for line in lines]
 
 
 def _parses(data: bytes) -> bool:
@@ -124,12 +116,3 @@ def _parses(data: bytes) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
-
-
-def by_path(fixed: Sequence[Fixed]) -> Mapping[str, list[Fixed]]:
-    """The fixes by the files that they change."""
-    found: dict[str, list[Fixed]] = {}
-    for one in fixed:
-        for path in one.paths:
-            found.setdefault(path, []).append(one)
-    return found
