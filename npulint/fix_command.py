@@ -227,7 +227,7 @@ class _Fixer:
 
         entries = [one.entry for one in first.programs if one.entry.endswith(".py")]
         releases = [self._evaluator.settings.target.get("torch", ""), *(one.torch for one in first.programs)]
-        spelling = spelling_of(dict(workspace.python_texts()), entries, workspace.root, releases)
+        spelling = spelling_of(dict(workspace.python_texts()), entries, workspace.paths, releases)
         return AgnosticPlanner(planned, spelling).of
 
 

@@ -33,7 +33,7 @@ class FixWorkspace:
         growing: bool = True,
         explicit: Collection[str] = (),
     ) -> None:
-        self.root = root
+        self._root = root
         self._folder = folder
         self._named = named
         self._growing = growing
@@ -88,7 +88,7 @@ class FixWorkspace:
             for item in self._loaded
         ]
         for path in self._new():
-            base = next((item.file.base for item in self._loaded), self.root)
+            base = next((item.file.base for item in self._loaded), self._root)
             data = self._now[path]
             found += [
                 LoadedFile(SourceFile(path, kind, self._location(path), base, len(data)), data)
@@ -103,6 +103,11 @@ class FixWorkspace:
     def original_bytes(self) -> dict[str, bytes]:
         """The original bytes of all readable files."""
         return dict(self._before)
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files of the project."""
+        return self._known.keys()
 
     def changed(self) -> list[str]:
         """The paths of changed files without new ones."""
@@ -136,7 +141,7 @@ class FixWorkspace:
             before, new = self._before.get(path, b""), path not in self._known
             if new or before != after:
                 location = self._location(path) if new else self._known[path][0].location
-                root = "" if path in self._explicit else os.path.join(self._folder, self.root)
+                root = "" if path in self._explicit else os.path.join(self._folder, self._root)
                 changed.append(FileChange(path, before, after, new, location, root))
         return changed
 
@@ -158,7 +163,7 @@ class FixWorkspace:
         location = self._location(path)
         if os.path.lexists(location):
             raise FixRefused("not-named")
-        if not _within(self.root, path) or not os.path.isdir(os.path.dirname(location) or "."):
+        if not _within(self._root, path) or not os.path.isdir(os.path.dirname(location) or "."):
             raise FixRefused("outside")
         return next(iter(kinds_of(os.path.basename(path))), "other")
 

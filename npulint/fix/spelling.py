@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -11,6 +11,7 @@ from npulint.data.port_styles import spellings
 from npulint.lazy_regex import lazy_compile
 
 HELPER = "torch_device"
+_INSTALLED = ("setup.py", "setup.cfg", "pyproject.toml")
 _SINCE = (2, 6)  # the release of PyTorch that has torch.accelerator
 _AMP = lazy_compile(r"\b(?:autocast|GradScaler)\b|cuda\.amp|cuda import amp")
 _NAMES_CUDA = lazy_compile(r"cuda|nccl", re.IGNORECASE)
@@ -102,14 +103,14 @@ class Spelling(msgspec.Struct, frozen=True):
 
 
 def spelling_of(
-    texts: Mapping[str, str], entries: Sequence[str], root: str, releases: Iterable[str]
+    texts: Mapping[str, str], entries: Sequence[str], paths: Collection[str], releases: Iterable[str]
 ) -> Spelling | None:
-    """The spelling for a project with these Python `texts` by path, `entries` and pinned `releases` of PyTorch; None if
-    there is no place from which all of its code could import the helper."""
+    """The spelling for a project with these Python `texts` by path, `entries`, `paths` of all files, and pinned
+    `releases` of PyTorch; None if there is no place from which all of its code could import the helper."""
     pinned = {tuple(map(int, release.split(".")[:2])) for release in releases if release}
     accelerator = bool(pinned) and min(pinned) >= _SINCE
-    ported = [path for path, text in texts.items() if _NAMES_CUDA.search(text) and _USES_TORCH.search(text)]
-    place = _place(list(texts), ported, entries, root)
+    ported = {path: text for path, text in texts.items() if _NAMES_CUDA.search(text) and _USES_TORCH.search(text)}
+    place = _beside_scripts(ported, entries) or _in_package(ported, texts, paths)
     if place is None:
         return Spelling(None, True) if accelerator else None
     folder, package = place
@@ -120,17 +121,41 @@ def spelling_of(
     return Spelling(HelperModule(f"{folder}/{HELPER}.py".lstrip("/"), name, text), accelerator)
 
 
-def _place(paths: Sequence[str], ported: Sequence[str], entries: Sequence[str], root: str) -> tuple[str, str] | None:
-    """The folder and the package of the helper: the folder of all scripts to port if all code to port is below it, else
-    the one package at the root of the project."""
-    folders = {path.rpartition("/")[0] for path in entries if path in ported} or {
-        path.rpartition("/")[0] for path in entries
-    }
-    if len(folders) == 1:
-        folder = folders.pop()
-        if all(not folder or path.startswith(f"{folder}/") for path in ported):
-            return folder, ""
-    top = "" if root in (".", "") else f"{root}/"
-    found = {path[len(top) :].partition("/")[0] for path in ported if path.startswith(top) and "/" in path[len(top) :]}
-    packages = sorted(one for one in found if f"{top}{one}/__init__.py" in paths)
-    return (f"{top}{packages[0]}", packages[0]) if len(packages) == 1 else None
+_Place = tuple[str, str]
+"""A folder, and the package that it is (empty: none)."""
+
+
+def _beside_scripts(ported: Mapping[str, str], entries: Sequence[str]) -> _Place | None:
+    """The folder of all scripts to port, where their imports begin, if all code to port is in it or below it."""
+    folders = {path.rpartition("/")[0] for path in entries if path in ported}
+    folders = folders or {path.rpartition("/")[0] for path in entries}
+    if len(folders) != 1:
+        return None
+    folder = folders.pop()
+    return (folder, "") if all(not folder or path.startswith(f"{folder}/") for path in ported) else None
+
+
+def _in_package(ported: Mapping[str, str], texts: Mapping[str, str], paths: Collection[str]) -> _Place | None:
+    """The package that code to port is in, of several the one that most files import; code outside of it must import it
+    already, unless the project is installed."""
+    folders = {folder for path in ported if (folder := _package(path, texts))}
+    if not folders:
+        return None
+    names = {folder: folder.rpartition("/")[2] for folder in folders}
+    users = {folder: {path for path, text in texts.items() if _imports(text, name)} for folder, name in names.items()}
+    best = max(sorted(folders), key=lambda folder: len(users[folder]))
+    installed = any(path.rpartition("/")[2] in _INSTALLED for path in paths)
+    outside = {path for path in ported if not path.startswith(f"{best}/")}
+    return (best, names[best]) if installed or outside <= users[best] else None
+
+
+def _package(path: str, texts: Mapping[str, str]) -> str:
+    """The folder of the outermost package that a file is in; empty for none."""
+    folder, found = path.rpartition("/")[0], ""
+    while folder and f"{folder}/__init__.py" in texts:
+        found, folder = folder, folder.rpartition("/")[0]
+    return found
+
+
+def _imports(text: str, package: str) -> bool:
+    return re.search(rf"^\s*(?:from|import)\s+{re.escape(package)}\b", text, re.MULTILINE) is not None
