@@ -46,13 +46,14 @@ def apply_fixes(
     unsafe: bool,
     progress: Progress | None = None,
     may_change: Callable[[str], bool] = lambda _: True,
+    first: CheckedProjects | None = None,
 ) -> FixResult:
     """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results;
-    writes nothing. Raises `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown
-    checks."""
+    writes nothing. `first` are the results of a check with these settings, if there was one. Raises `CatalogueError`
+    for a broken check file, `ConfigError` for settings that select unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    first = check_paths(settings, catalogue, progress)
+    first = first or check_paths(settings, catalogue, progress)
     fixer = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
     piped = settings.piped()
     found: list[_ProjectFixes] = []

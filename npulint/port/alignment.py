@@ -49,7 +49,9 @@ def _pairs(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
 
 def _likeness(one: bytes, other: bytes) -> float:
     """How alike two lines are, from 0; 0 below the limit."""
-    ratio = SequenceMatcher(
-        None, one.strip().decode("latin-1"), other.strip().decode("latin-1"), autojunk=False
-    ).ratio()
+    before, after = (line.strip().decode("latin-1") for line in (one, other))
+    compared = SequenceMatcher(None, before, after, autojunk=False)
+    if compared.real_quick_ratio() < _ALIKE or compared.quick_ratio() < _ALIKE:
+        return 0.0
+    ratio = compared.ratio()
     return ratio if ratio >= _ALIKE else 0.0

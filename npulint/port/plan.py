@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import chain
+import time
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -13,14 +13,22 @@ from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.data.port_styles import STEPS
 from npulint.errors import NpulintError
-from npulint.findings import ProgramSummary
+from npulint.findings import ProgramSummary, RunResult
 from npulint.fix.model import Fixed, FixResult, Touched
 from npulint.fix.python.syntax import syntax
 from npulint.fix_command import apply_fixes
 from npulint.lazy_regex import lazy_compile
-from npulint.pipeline import run
+from npulint.pipeline import build_result, check_paths
 from npulint.port.left import left_open
-from npulint.port.model import PlannedEdit, PlannedItem, PlannedStep, PortPlan, Style
+from npulint.port.model import (
+    OpenFinding,
+    PlannedEdit,
+    PlannedItem,
+    PlannedStep,
+    PortedProgram,
+    PortPlan,
+    Style,
+)
 from npulint.port.programs import blocked, ported
 from npulint.port.stages import StagedFile
 from npulint.port.style import chosen
@@ -37,6 +45,7 @@ _ENGINE: dict[str, Literal["explicit", "transfer", "agnostic"]] = {
     "adapter": "explicit",
 }
 _NAMES_GPU = lazy_compile(r"cuda|nccl|tensorflow|horovod", re.IGNORECASE)
+_NAMES_CUDA = lazy_compile(r"cuda|nccl", re.IGNORECASE)
 
 
 def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: Progress | None = None) -> PortPlan:
@@ -44,47 +53,64 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
     programs to port (none: all). Writes nothing. Raises `NpulintError` for an entry that no program has, or if all
     programs are Python 2."""
     lang = settings.language()
-    before = run(settings, progress)
-    lines = FileLines({}, settings.boundary())
-    paths = set(chain.from_iterable(one.paths for one in before.programs))
-    paths |= {one.path for one in before.unreadable}
-    relevant = {path for path in paths if any(map(_NAMES_GPU.search, lines(path)))}
-    wanted = _named(before.programs, entries, lang)
-    stopped = blocked(before.programs, before, lambda path: path in relevant and not _parses("\n".join(lines(path))))
-    _refuse_python2(stopped, before.programs, lang)
-    selected = chosen(style, settings.paths[0], before.programs, relevant)
-    free = [one for one in before.programs if one.entry not in stopped and (not wanted or one.entry in wanted)]
-    mine, all_of = _paths(free), _paths(before.programs)
+    catalogue = load_catalogue(settings.checks, whole=False)
+    checked = check_paths(settings, catalogue, progress)
+    before = build_result(checked, settings, catalogue, time.perf_counter())
+    scope = _Scope(before, entries, settings)
 
-    def may_change(path: str) -> bool:
-        return path in mine or not (wanted or path in all_of)
+    def fixed(selected: Style) -> FixResult:
+        port = _ENGINE[selected.name]
+        known = checked if port == settings.torch_port else None
+        asked = msgspec.structs.replace(settings, torch_port=port)
+        return apply_fixes(asked, True, progress, scope.may_change, known)
 
-    fixes = _fixed(settings, selected, progress, may_change)
+    selected = chosen(style, settings.paths[0], before.programs, scope.naming(_NAMES_CUDA))
+    fixes = fixed(selected)
     if any(one.reason == "no-helper" for one in fixes.refused):
         if style:
             raise NpulintError(say(lang, "port.no-helper"))
         selected = Style("npu", "no-helper")
-        fixes = _fixed(settings, selected, progress, may_change)
-    catalogue = load_catalogue(settings.checks, whole=False)
-    changed = {one.path for one in fixes.files}
+        fixes = fixed(selected)
     left = left_open(before.findings, fixes, lang)
-    severe = [one.finding for one in left if one.finding.severity == "error"]
-    return PortPlan(
-        selected,
-        _steps(fixes, catalogue, lang),
-        left,
-        ported(before.programs, fixes.result.programs, severe, changed, stopped, wanted),
-        fixes,
-    )
+    return PortPlan(selected, _steps(fixes, catalogue, lang), left, scope.ported(fixes, left), fixes)
 
 
-def _fixed(settings: Settings, style: Style, progress: Progress | None, may_change: Callable[[str], bool]) -> FixResult:
-    settings = msgspec.structs.replace(settings, torch_port=_ENGINE[style.name])
-    return apply_fixes(settings, True, progress, may_change)
+class _Scope:
+    """What of a project is ported: the programs of a check (`before`), unless they are not named in `entries` or cannot
+    be ported as a whole. Raises `NpulintError`."""
+
+    def __init__(self, before: RunResult, entries: Sequence[str], settings: Settings) -> None:
+        self._programs = before.programs
+        self._lines = FileLines({}, settings.boundary())
+        self._paths = _paths(before.programs) | {one.path for one in before.unreadable}
+        self._wanted = _named(before.programs, entries, settings.language())
+        relevant = self.naming(_NAMES_GPU)
+        self._stopped = blocked(before.programs, before, lambda path: path in relevant and not self._parses(path))
+        _refuse_python2(self._stopped, before.programs, settings.language())
+        free = [one for one in before.programs if one.entry not in self._stopped]
+        self._mine = _paths(one for one in free if not self._wanted or one.entry in self._wanted)
+        self._of_programs = _paths(before.programs)
+
+    def naming(self, names: re.Pattern[str]) -> set[str]:
+        """The files of programs that contain one of the `names`."""
+        return {path for path in self._paths if any(map(names.search, self._lines(path)))}
+
+    def may_change(self, path: str) -> bool:
+        """Whether the port may change a file."""
+        return path in self._mine or not (self._wanted or path in self._of_programs)
+
+    def ported(self, fixes: FixResult, left: Sequence[OpenFinding]) -> tuple[PortedProgram, ...]:
+        """What became of the programs."""
+        severe = [one.finding for one in left if one.finding.severity == "error"]
+        changed = {one.path for one in fixes.files}
+        return ported(self._programs, fixes.result.programs, severe, changed, self._stopped, self._wanted)
+
+    def _parses(self, path: str) -> bool:
+        """Whether fixes can edit Python source, also if only names of arguments are too old for it."""
+        return _parses("\n".join(self._lines(path)))
 
 
 def _parses(text: str) -> bool:
-    """Whether fixes can edit Python source, also if only names of arguments are too old for it."""
     try:
         syntax(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -92,7 +118,7 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _paths(programs: Sequence[ProgramSummary]) -> set[str]:
+def _paths(programs: Iterable[ProgramSummary]) -> set[str]:
     return {path for one in programs for path in one.paths}
 
 
