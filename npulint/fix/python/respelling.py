@@ -7,11 +7,12 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 
+from npulint.data.port_styles import spellings
 from npulint.findings import Edit
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.names import imported
 from npulint.fix.python.respelled_imports import respelled_import
-from npulint.fix.python.tree import Tree, is_dotted
+from npulint.fix.python.tree import Tree, is_dotted, tree_of
 from npulint.fix.source import edited_text
 from npulint.fix.spelling import Spelling
 from npulint.fix.verify import Stretch, stretches
@@ -35,22 +36,16 @@ def respelled(plan: Plan, text: Text, spelling: Spelling, neutral: bool) -> Plan
         raise FixRefused("changes-gpu")
     edits = _Respelling(text, renaming, spelling).edits() if renaming else []
     needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
-    known = {f"import {target}" for name, target in imported(_tree(text).module) if name == target}
+    known = {f"import {target}" for name, target in imported(tree_of(text).module) if name == target}
     requests += [ImportRequest(text.path, one, "torch") for one in needed if one not in known]
     return Plan((*others, *edits), tuple(dict.fromkeys(requests)))
-
-
-def _tree(text: Text) -> Tree:
-    from npulint.fix.python.tree import tree_of
-
-    return tree_of(text)
 
 
 class _Respelling:
     """The edits of one file: `before` is its text, `edits` rename CUDA to NPU in it."""
 
     def __init__(self, before: Text, edits: Sequence[Edit], spelling: Spelling) -> None:
-        self._before = _tree(before)
+        self._before = tree_of(before)
         self._spelling = spelling
         self._edits = sorted(edits, key=lambda edit: edit.span)
         self._changed = stretches(before.text, edits)
@@ -94,16 +89,18 @@ class _Respelling:
         found = _PLAIN_STRING.fullmatch(self._after.source[begin:stop])
         if found is None:
             raise FixRefused("changes-gpu")
-        if "{" in found[3] or "}" in found[3]:  # a template: 'cuda:{}'.format(rank)
-            word = _WORDS.match(found[3])
-            if word is None or len(_WORDS.findall(found[3])) > 1:
+        self._put(begin, stop, self._after.apart(begin, stop, self._literal(found[2], found[3])))
+
+    def _literal(self, quote: str, body: str) -> str:
+        """The expression for a literal with names of the NPU."""
+        if "{" in body or "}" in body:  # a template: 'npu:{}'.format(rank)
+            word = _WORDS.match(body)
+            if word is None or len(_WORDS.findall(body)) > 1:
                 raise FixRefused("changes-gpu")
-            new = f"({self._word(word[0])} + {found[2]}{found[3][word.end() :]}{found[2]})"
-        elif _WORDS.fullmatch(found[3]):
-            new = self._word(found[3])
-        else:
-            new = "f" + found[2] + _WORDS.sub(lambda word: "{" + self._word(word[0]) + "}", found[3]) + found[2]
-        self._put(begin, stop, self._after.apart(begin, stop, new))
+            return f"({self._word(word[0])} + {quote}{body[word.end() :]}{quote})"
+        if _WORDS.fullmatch(body):
+            return self._word(body)
+        return "f" + quote + _WORDS.sub(lambda word: "{" + self._word(word[0]) + "}", body) + quote
 
     def _word(self, text: str) -> str:
         return self._spelling.backend if text.lower() == "hccl" else self._spelling.type
@@ -111,29 +108,31 @@ class _Respelling:
     # -- names ------------------------------------------------------------------------------------
 
     def _respell_name(self, node: ast.Name | ast.Attribute) -> None:
-        after = self._after
-        parent = after.parent(node)
+        parent = self._after.parent(node)
         if isinstance(node, ast.Attribute) and node.attr == "is_npu":
-            start, end = after.range(node)
-            receiver = after.text(node.value)
-            bare = isinstance(parent, ast.If | ast.Assign | ast.Return)
-            new = f"{receiver}.device.type == {self._spelling.type}"
-            self._put(start, end, new if bare else f"({new})")
-            return
-        if isinstance(node, ast.Attribute) and node.attr == "npu" and self._canonical(node) != "torch.npu":
+            self._respell_test(node, isinstance(parent, ast.If | ast.Assign | ast.Return))
+        elif isinstance(node, ast.Attribute) and node.attr == "npu" and self._canonical(node) != "torch.npu":
             if not isinstance(parent, ast.Call) or parent.func is not node:
                 raise FixRefused("changes-gpu")
             self._respell_move(node, parent)
-            return
-        while isinstance(parent, ast.Attribute):
-            node, parent = parent, after.parent(parent)
-            if self._canonical(node).count(".") > 2 and not self._canonical(node).startswith("torch.npu.amp"):
-                break
+        else:
+            self._respell_function(node)
+
+    def _respell_test(self, node: ast.Attribute, alone: bool) -> None:
+        """``x.is_npu`` becomes ``x.device.type == …``, in parentheses unless it is `alone`."""
+        new = f"{self._after.text(node.value)}.device.type == {self._spelling.type}"
+        self._put(*self._after.range(node), new if alone else f"({new})")
+
+    def _respell_function(self, node: ast.Name | ast.Attribute) -> None:
+        """A name in ``torch.npu``."""
+        parent = self._after.parent(node)
+        while isinstance(parent, ast.Attribute) and self._canonical(node) not in spellings():
+            node, parent = parent, self._after.parent(parent)
         canonical = self._canonical(node)
         if not canonical.startswith("torch.npu"):
             raise FixRefused("npu-only")
         new, takes_type = self._spelling.name(canonical)
-        start, end = after.range(node)
+        start, end = self._after.range(node)
         self._put(start, end, new)
         if takes_type:
             if not isinstance(parent, ast.Call) or parent.func is not node or parent.args:
