@@ -100,6 +100,47 @@ def test_tensorflow_2_opens_the_device(folder: Path) -> None:
     assert "npu_device.open().as_default()" in texts(planned())["train.py"]
 
 
+# The style that fits
+
+
+def test_a_small_project_gets_names_of_the_npu(folder: Path) -> None:
+    lay_out(folder, PLAIN)
+    assert (planned("").style.name, planned("").style.why, planned("").style.count) == ("npu", "few", 2)
+
+
+def test_a_package_with_its_own_ci_stays_usable_on_gpus(folder: Path) -> None:
+    lay_out(
+        folder, {**PLAIN, "pyproject.toml": "[project]\nname = 'net'\n", ".github/workflows/test.yml": "on: push\n"}
+    )
+    plan = planned("")
+    assert (plan.style.name, plan.style.why) == ("agnostic", "library") and "torch_device.py" in texts(plan)
+
+
+def test_a_package_without_a_place_for_the_helper_gets_names_of_the_npu(folder: Path) -> None:
+    scripts = {
+        f"{name}/train.py": PLAIN["train.py"].replace("from net import Net", f"from net{name} import Net")
+        for name in "ab"
+    }
+    nets = {f"{name}/net{name}.py": PLAIN["net.py"] for name in "ab"}
+    lay_out(folder, {**scripts, **nets, "setup.cfg": "[metadata]\nname = x\n", "tox.ini": "[tox]\n"})
+    assert (planned("").style.name, planned("").style.why) == ("npu", "no-helper")
+    with pytest.raises(NpulintError, match="helper module"):
+        planned("agnostic")
+
+
+def test_a_large_project_redirects_its_names(folder: Path) -> None:
+    parts = {f"part{number}.py": PLAIN["net.py"] for number in range(61)}
+    imports = "".join(f"import part{number}\n" for number in range(61))
+    lay_out(folder, {**PLAIN, **parts, "train.py": imports + PLAIN["train.py"]})
+    assert (planned("").style.name, planned("").style.why) == ("transfer", "many")
+
+
+def test_a_project_keeps_the_style_that_it_has(folder: Path) -> None:
+    head = "import torch\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\n"
+    lay_out(folder, {**PLAIN, "train.py": head + PLAIN["train.py"]})
+    assert (planned("").style.name, planned("").style.why) == ("transfer", "has-transfer")
+
+
 # Steps
 
 
