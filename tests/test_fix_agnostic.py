@@ -173,6 +173,7 @@ def test_the_helper_of_a_package_is_in_the_package(folder: Path) -> None:
     ("texts", "more", "expected"),
     [
         ({"train.py": "", "lib/net.py": ""}, (), "torch_device.py"),
+        ({"a/train.py": "", "tools/b.py": "", "a/torch_device.py": ""}, (), "a/torch_device.py"),
         ({"src/p/__init__.py": "", "src/p/net.py": "", "tools/a.py": "import p\n"}, (), "src/p/torch_device.py"),
         (
             {"p/__init__.py": "", "p/q/__init__.py": "", "p/q/net.py": "", "tools/a.py": "from p.q import net\n"},

@@ -110,7 +110,7 @@ def spelling_of(
     pinned = {tuple(map(int, release.split(".")[:2])) for release in releases if release}
     accelerator = bool(pinned) and min(pinned) >= _SINCE
     ported = {path: text for path, text in texts.items() if _NAMES_CUDA.search(text) and _USES_TORCH.search(text)}
-    place = _beside_scripts(ported, entries) or _in_package(ported, texts, paths)
+    place = _known(texts) or _beside_scripts(ported, entries) or _in_package(ported, texts, paths)
     if place is None:
         return Spelling(None, True) if accelerator else None
     folder, package = place
@@ -123,6 +123,14 @@ def spelling_of(
 
 _Place = tuple[str, str]
 """A folder, and the package that it is (empty: none)."""
+
+
+def _known(texts: Mapping[str, str]) -> _Place | None:
+    """Where the helper is, if the project has it already."""
+    folders = [path.rpartition("/")[0] for path in texts if path.rpartition("/")[2] == f"{HELPER}.py"]
+    if len(folders) != 1:
+        return None
+    return folders[0], _package(f"{folders[0]}/{HELPER}.py", texts).rpartition("/")[2] if folders[0] else ""
 
 
 def _beside_scripts(ported: Mapping[str, str], entries: Sequence[str]) -> _Place | None:
