@@ -231,6 +231,12 @@ def test_a_project_of_python_2_is_refused(folder: Path) -> None:
         planned()
 
 
+def test_a_script_with_the_name_of_one_of_a_framework_is_no_program_of_it(folder: Path) -> None:
+    code = {f"src/{name}": text for name, text in PLAIN.items() if name.endswith(".py")}
+    lay_out(folder, {**code, "scripts/train.sh": "python ./src/train.py --net x --steps=100\n"})
+    assert [one.entry for one in planned().programs] == ["src/train.py"]
+
+
 def test_only_named_programs_are_ported(folder: Path) -> None:
     other = "import torch\n\nmodel = torch.nn.Linear(3, 3).cuda()\nfor x in loader:\n    model(x).sum().backward()\n"
     lay_out(folder, {**PLAIN, "other.py": other})
