@@ -226,9 +226,9 @@ class _Fixer:
         from npulint.fix.agnostic import AgnosticPlanner
         from npulint.fix.spelling import spelling_of
 
-        entries = [one.entry for one in first.programs if one.entry.endswith(".py")]
+        programs = {one.entry: one.paths for one in first.programs if one.entry.endswith(".py")}
         releases = [self._evaluator.settings.target.get("torch", ""), *(one.torch for one in first.programs)]
-        spelling = spelling_of(dict(workspace.python_texts()), entries, workspace.paths, releases)
+        spelling = spelling_of(dict(workspace.python_texts()), programs, workspace.paths, releases)
         return AgnosticPlanner(planned, spelling).of
 
 

@@ -180,21 +180,27 @@ def test_the_helper_of_a_package_is_in_the_package(folder: Path) -> None:
             (),
             "p/torch_device.py",
         ),
-        ({"p/__init__.py": "", "p/net.py": "", "tools/a.py": "", "b.py": ""}, (), ""),
+        (
+            {"p/__init__.py": "", "p/net.py": "", "tools/a.py": "", "b.py": ""},
+            (),
+            "torch_device.py tools/torch_device.py",
+        ),
         ({"p/__init__.py": "", "p/net.py": "", "tools/a.py": "", "b.py": ""}, ("pyproject.toml",), "p/torch_device.py"),
     ],
 )
 def test_where_the_helper_is(texts: dict[str, str], more: tuple[str, ...], expected: str) -> None:
     code = {path: text if path.endswith("__init__.py") else text + HEAD for path, text in texts.items()}
     entries = [path for path in texts if path.split("/")[0] in ("train.py", "tools", "b.py")]
-    found = spelling_of(code, entries, {*texts, *more}, [""])
-    assert (found.helper.path if found and found.helper else "") == expected
+    found = spelling_of(code, dict.fromkeys(entries, texts), {*texts, *more}, [""])
+    assert found is not None and found.helper is not None
+    assert " ".join(found.helper.paths(entries[0])) == expected
 
 
 def test_without_a_place_for_the_helper_nothing_is_changed() -> None:
-    texts = {"a/train.py": HEAD, "b/train.py": HEAD}
-    assert spelling_of(texts, list(texts), texts, [""]) is None
-    found = spelling_of(texts, list(texts), texts, ["2.6.0"])
+    texts = {f"part{number}/train.py": HEAD for number in range(20)}
+    programs = {path: (path,) for path in texts}
+    assert spelling_of(texts, programs, texts, [""]) is None
+    found = spelling_of(texts, programs, texts, ["2.6.0"])
     assert found is not None and (found.helper, found.accelerator) == (None, True)
 
 
@@ -204,7 +210,7 @@ def test_the_helper_chooses_the_device_that_is_there(has_npu: bool, monkeypatch:
     torch.__dict__.update(cuda=object(), npu=object(), device=lambda *place: place)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "torch_npu", types.ModuleType("torch_npu") if has_npu else None)
-    found = spelling_of({"train.py": HEAD}, ["train.py"], ["train.py"], [""])
+    found = spelling_of({"train.py": HEAD}, {"train.py": ("train.py",)}, ["train.py"], [""])
     assert found is not None and found.helper is not None
     names: dict[str, object] = {}
     exec(compile(dedent(found.helper.text), HELPER, "exec"), names)  # the text is a constant of npulint

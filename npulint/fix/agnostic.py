@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -10,9 +10,10 @@ from npulint.data.port_styles import is_neutral
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit, FixStep
 from npulint.fix.fix_pass import Planner
+from npulint.fix.helper_module import HelperModule
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.python.respelling import mentions_npu, respelled
-from npulint.fix.spelling import HelperModule, Spelling
+from npulint.fix.spelling import Spelling
 
 _SCALER = "torch.npu.amp.GradScaler"
 
@@ -45,8 +46,8 @@ class AgnosticPlanner:
             part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
             found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
         helper = self._spelling.helper
-        if helper is not None and _uses(found, helper):
-            found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, text_of)))
+        if helper is not None:
+            found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
         return found
 
     def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
@@ -74,11 +75,15 @@ def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
     return tuple(found)
 
 
-def _uses(plan: Plan, helper: HelperModule) -> bool:
+def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -> Iterator[Edit]:
+    """The edits that create the helper modules that a plan imports, where they are missing. Raises `FixRefused` for a
+    file that cannot import one."""
     start = f"from {helper.name} import "
-    return any(r.statement.startswith(start) for r in plan.imports) or any(e.text.startswith(start) for e in plan.edits)
-
-
-def _created(helper: HelperModule, text_of: Callable[[str], Text]) -> tuple[Edit, ...]:
-    """The edit that creates the helper module, if it is not there."""
-    return (Edit(helper.path, Span(1, 1, 1, 1), helper.text),) if text_of(helper.path).new else ()
+    users = [one.path for one in plan.imports if one.statement.startswith(start)]
+    users += [one.path for one in plan.edits if one.text.startswith(start)]
+    for path in dict.fromkeys(users):
+        if not helper.paths(path):
+            raise FixRefused("no-helper")
+    for place in dict.fromkeys(place for path in users for place in helper.paths(path)):
+        if text_of(place).new:
+            yield Edit(place, Span(1, 1, 1, 1), helper.text)

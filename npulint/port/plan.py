@@ -66,7 +66,7 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
 
     selected = chosen(style, settings.paths[0], before.programs, scope.naming(_NAMES_CUDA))
     fixes = fixed(selected)
-    if any(one.reason == "no-helper" for one in fixes.refused):
+    if not fixes.files and any(one.reason == "no-helper" for one in fixes.refused):
         if style:
             raise NpulintError(say(lang, "port.no-helper"))
         selected = Style("npu", "no-helper")
