@@ -184,7 +184,10 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     export, data, library. `file_role` is what the script is for if it is not there for training
     (`npulint.facts.roles.Role`, else empty), `started_by` is console_script, launcher or empty, `launches` the
     number of launchers that start it; `configured_by` is the framework of a training that is configured rather than
-    written (else empty), of which the entry is the configuration file or the launcher."""
+    written (else empty), of which the entry is the configuration file or the launcher. `paths` are the files of code
+    that it reaches, `torch` is the PyTorch release that it is for (empty: unknown), `migration` how a PyTorch program
+    gets to the NPU (`npulint.assemble.program_fact.ProgramFact`), `gpu_only` are libraries that only GPUs have and
+    whose import stops it elsewhere, with their groups (``inference``, ``data`` …)."""
 
     entry: str
     files: int
@@ -198,6 +201,10 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     started_by: str = ""
     launches: int = 0
     configured_by: str = ""
+    paths: tuple[str, ...] = ()
+    torch: str = ""
+    migration: str = "none"
+    gpu_only: tuple[tuple[str, str], ...] = ()
 
 
 class FrameworkUse(msgspec.Struct, frozen=True):

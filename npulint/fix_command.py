@@ -16,10 +16,10 @@ from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import FileFacts, Span
 from npulint.findings import Finding, RunResult
 from npulint.fix.edits import CheckInFile, Proposal
-from npulint.fix.fix_pass import PassResult, RefusedFix, made, proposals
+from npulint.fix.fix_pass import PassResult, Planner, RefusedFix, made, proposals
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.idempotence import AppliedFix, applied_fixes
-from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal
+from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal, Touched
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize, reported
@@ -41,12 +41,19 @@ _COLLECT_AFTER = 1500  # files evaluated again
 _RESTLESS = "restless"
 
 
-def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = None) -> FixResult:
-    """Fix the files of ``settings.paths``, with `unsafe` also by fixes that may change results; writes nothing. Raises
-    `CatalogueError` for a broken check file, `ConfigError` for settings that select unknown checks."""
+def apply_fixes(
+    settings: Settings,
+    unsafe: bool,
+    progress: Progress | None = None,
+    may_change: Callable[[str], bool] = lambda _: True,
+    first: CheckedProjects | None = None,
+) -> FixResult:
+    """Fix the files of ``settings.paths`` that `may_change`, with `unsafe` also by fixes that may change results;
+    writes nothing. `first` are the results of a check with these settings, if there was one. Raises `CatalogueError`
+    for a broken check file, `ConfigError` for settings that select unknown checks."""
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
-    first = check_paths(settings, catalogue, progress)
+    first = first or check_paths(settings, catalogue, progress)
     fixer = _Fixer(Evaluator(catalogue, settings, open_cache(settings.cache)), unsafe, first.context_only)
     piped = settings.piped()
     found: list[_ProjectFixes] = []
@@ -56,7 +63,7 @@ def apply_fixes(settings: Settings, unsafe: bool, progress: Progress | None = No
             if not _promising(outcome, unsafe):
                 found.append(_ProjectFixes(outcome))
                 continue
-            named = {source.path for source in sources} - first.context_only
+            named = {source.path for source in sources if may_change(source.path)} - first.context_only
             workspace = FixWorkspace(root, sources, named, piped, growing=not piped, explicit=first.found.named)
             found.append(fixer.project(root, workspace, outcome))
             waiting += len(sources)
@@ -180,8 +187,8 @@ class _Fixer:
         """Run fix passes until nothing is left to fix, without the fixes in `blamed`."""
         from npulint.fix.cleanup import cleaned_up
         from npulint.fix.imports import merged_imports
-        from npulint.fix.plan import planned
 
+        planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
         marks: list[AppliedFix] = []
         tidy = False
@@ -189,7 +196,7 @@ class _Fixer:
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
             guard = _Guard(workspace, outcome, blamed)
-            proposed, denied = proposals(findings, self._unsafe, workspace.document, planned, guard.objection)
+            proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
             done = made(proposed, workspace.document, merged_imports)
             if again or (done.data and number == _ROUNDS):
@@ -209,6 +216,20 @@ class _Fixer:
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
         raise AssertionError("the last round decides")
+
+    def _planners(self, workspace: FixWorkspace, first: RawResults) -> Callable[[Finding], Planner]:
+        """The planner for the fixes of a finding, in the way of migration of these settings."""
+        from npulint.fix.plan import planned
+
+        if self._evaluator.settings.torch_port != "agnostic":
+            return lambda _: planned
+        from npulint.fix.agnostic import AgnosticPlanner
+        from npulint.fix.spelling import spelling_of
+
+        programs = {one.entry: one.paths for one in first.programs if one.entry.endswith(".py")}
+        releases = [self._evaluator.settings.target.get("torch", ""), *(one.torch for one in first.programs)]
+        spelling = spelling_of(dict(workspace.python_texts()), programs, workspace.paths, releases)
+        return AgnosticPlanner(planned, spelling).of
 
 
 class _Guard:
@@ -270,7 +291,22 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
 def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
     finding = one.finding
     line = workspace.line(one.path, one.place.line)
-    return Fixed(finding.code, finding.name, one.path, line, one.applicability, tuple(sorted(one.paths)))
+    paths = tuple(sorted(one.paths))
+    return Fixed(
+        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding
+    )
+
+
+def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
+    """The places that a fix changes, in lines of the original files."""
+    found = []
+    for edit in one.plan.edits:
+        span = edit.span
+        whole = span.end_column == 1 and span.end_line > span.line
+        last = span.end_line - whole
+        found.append(Touched(edit.path, workspace.line(edit.path, span.line), workspace.line(edit.path, last)))
+    found += [Touched(request.path, statement=request.statement) for request in one.plan.imports]
+    return tuple(dict.fromkeys(found))
 
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:

@@ -149,7 +149,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
     for program in assembled:
-        program.fact.port = settings.torch_port
+        program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
         if program.fact.run and settings.against:
             compare_profiles(program, settings)
         program.fact.chip = generation(chips)

@@ -19,7 +19,7 @@ FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
 FILTERED_FORMATS = ("html",)  # interactive: readers filter findings themselves
 DOCS_URL = "https://npulint.readthedocs.io"
 """The published documentation of the built-in checks; a team without internet access can set its own copy."""
-PORTS = ("explicit", "transfer")
+PORTS = ("explicit", "transfer", "agnostic")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 LIMITED = ("time", "memory")
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
@@ -54,7 +54,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     diff: bool = False
     show_fixes: bool = False
     unfixable: tuple[str, ...] = ()
-    torch_port: Literal["explicit", "transfer"] = "explicit"
+    torch_port: Literal["explicit", "transfer", "agnostic"] = "explicit"
     reference: str = ""
     against: str = ""
     format: str = "text"

@@ -40,7 +40,7 @@ LAYERS = (
     ("project_runner", "temp_project", "compare_inputs"),
     ("workers",),
     ("change_impact", "compare_command"),
-    ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command"),
+    ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command", "port"),
     ("cli", "live", "server", "fakes"),
     ("__main__",),
 )

@@ -83,7 +83,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     configured_by: str = ""
     """The framework that such a training is configured for."""
     port: Literal["explicit", "transfer"] = "explicit"
-    """How fixes migrate PyTorch code in this run of npulint."""
+    """How fixes migrate PyTorch code in this run of npulint: `transfer` or `explicit`. Of fixes with names of the NPU,
+    `--torch-port agnostic` only changes the spelling (`npulint.fix.agnostic`)."""
     chip: Literal["old", "new", "unknown"] = "unknown"
     """The chips that the target or the project names: `old` ones without bfloat16, which compile operators online by
     default (910A, 310P), or `new` ones."""

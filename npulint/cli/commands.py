@@ -36,6 +36,8 @@ INIT: tuple[Option, ...] = (
     Option("with", "list", "files", choices=PARTS, metavar="PARTS", config=False),
     Option("dry_run", "flag", "run", config=False),
 )
+STYLES = ("transfer", "npu", "agnostic")
+PLAN_FORMATS = ("text", "json", "markdown")
 VERBOSE = Option("verbose", "flag", "output", config=False, text="verbose.version")
 SHELLS = ("bash", "zsh", "fish", "powershell")
 
@@ -63,9 +65,24 @@ TRY = (
     *(option for option in OPTIONS if option.name not in _OF_FILES),
 )
 
+_OF_PORT = (
+    *("select", "extend_select", "ignore", "preview", "checks", "target", "unfixable", "lang", "color", "verbose"),
+    *("exclude", "extend_exclude", "respect_gitignore", "jobs", "budget", "cache", "config", "isolated"),
+)
+PORT = (
+    Option("style", "choice", "fixes", choices=STYLES, config=False),
+    Option("entry", "list", "fixes", metavar="FILE", config=False),
+    Option("write", "flag", "fixes", config=False),
+    Option("commit", "flag", "fixes", config=False),
+    Option("diff", "flag", "fixes", config=False, text="diff.port"),
+    Option("format", "choice", "output", choices=PLAN_FORMATS, config=False, text="format.port"),
+    *(option for option in OPTIONS if option.name in _OF_PORT),
+)
+
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
+    Command("port", "port", "PROJECT", PORT, least=1, most=1),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),

@@ -1,16 +1,10 @@
-"""The releases of PyTorch that a package of torch_npu exists for.
-
-Source: the tags of Ascend/pytorch (``v2.1.0-7.2.0`` and the like); a package has the number of its PyTorch, with
-``.post`` and a number where it was corrected.
-"""
+"""The package of torch_npu for a pinned release of PyTorch."""
 
 from __future__ import annotations
 
+from npulint.data.version_matrix import releases_of
 from npulint.lazy_regex import lazy_compile
 
-_SUPPORTED = frozenset(
-    "2.1.0 2.2.0 2.3.1 2.4.0 2.5.1 2.6.0 2.7.1 2.8.0 2.9.0 2.10.0 2.11.0 2.12.0".split()
-)  # fmt: skip
 _PINNED = lazy_compile(r"===?(\d+(?:\.\d+){1,2})")
 
 
@@ -24,4 +18,5 @@ def adapter_for(version: str) -> str:
     match = _PINNED.fullmatch(version)
     number = match.group(1) if match is not None else ""
     number += ".0" if number.count(".") == 1 else ""
-    return f"~={number}" if number in _SUPPORTED else ""
+    known = any(f"=={number}" in needs["torch"] for needs in releases_of("torch-npu").values())
+    return f"~={number}" if known else ""

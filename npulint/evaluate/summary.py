@@ -34,4 +34,18 @@ def summarise(
         started_by=program.started_by,
         launches=program.launches,
         configured_by=fact.configured_by,
+        paths=tuple(program.paths),
+        torch=fact.torch,
+        migration=fact.migration,
+        gpu_only=_gpu_only(program),
     )
+
+
+def _gpu_only(program: Program) -> tuple[tuple[str, str], ...]:
+    """The libraries that only GPUs have and whose import stops the program on an NPU server, with their groups."""
+    found = [
+        (one.name, one.get_text("group"))
+        for one in program.index.of_kind("library")
+        if one.get("works") == "no" and one.get("failure") == "stops" and one.get("runs") != "no"
+    ]
+    return tuple(dict.fromkeys(found))

@@ -64,7 +64,7 @@ def safe_edits(findings: Iterable[Finding], documents: Documents) -> tuple[Edit,
 
 
 def _worked_out(findings: Iterable[Finding], documents: Documents, unsafe: bool) -> tuple[tuple[Edit, ...], list[str]]:
-    proposed, denied = proposals(findings, unsafe, documents, planned, _willing)
+    proposed, denied = proposals(findings, unsafe, documents, lambda _: planned, _willing)
     done = made(proposed, documents, merged_imports)
     edits = tuple(edit for path in done.data for edit in done.edits[path])
     return edits, [one.reason for one in (*denied, *done.denied)]

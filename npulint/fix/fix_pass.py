@@ -59,7 +59,11 @@ class PassResult(msgspec.Struct, frozen=True):
 
 
 def proposals(
-    findings: Iterable[Finding], unsafe: bool, documents: Documents, planned: Planner, refusal_reason: RefusalReason
+    findings: Iterable[Finding],
+    unsafe: bool,
+    documents: Documents,
+    planner_of: Callable[[Finding], Planner],
+    refusal_reason: RefusalReason,
 ) -> tuple[list[Proposal], list[RefusedFix]]:
     """The proposals of findings in order of application, and the refused ones. Equal proposals of one check are
     merged."""
@@ -78,7 +82,7 @@ def proposals(
             seen.add(key)
             path, place = _place(one, change)
             try:
-                plan = _plan(change, edits, text_of, planned)
+                plan = _plan(change, edits, text_of, planner_of(one))
                 reason = refusal_reason(one, path, place, plan)
                 if reason:
                     raise FixRefused(reason)

@@ -104,6 +104,11 @@ class FixWorkspace:
         """The original bytes of all readable files."""
         return dict(self._before)
 
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files of the project."""
+        return self._known.keys()
+
     def changed(self) -> list[str]:
         """The paths of changed files without new ones."""
         return sorted(self._now.keys() & self._before.keys())

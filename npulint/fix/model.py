@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from npulint.findings import Edit, RunResult
+from npulint.findings import Edit, Finding, RunResult
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -44,9 +44,19 @@ class FixRefused(Exception):
         self.reason = reason
 
 
+class Touched(msgspec.Struct, frozen=True):
+    """What an edit of a fix changes: lines of the original file, from `first` to `last`, or, with `statement`, the
+    imports (no lines)."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+    statement: str = ""
+
+
 class Fixed(msgspec.Struct, frozen=True):
     """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe. `paths` are the
-    files that it changes."""
+    files that it changes, `touched` the places, `finding` is what it fixes."""
 
     code: str
     name: str
@@ -54,6 +64,8 @@ class Fixed(msgspec.Struct, frozen=True):
     line: int
     applicability: str
     paths: tuple[str, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    finding: Finding | None = None
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -170,7 +170,7 @@ def _settled(
     """The postprocessed result of the graph checks, with texts in `lang`."""
     settings = msgspec.structs.replace(settings, lang=lang)
     catalogue = _of_graphs(load_catalogue(settings.checks, whole=False), settings)
-    program.fact.port = settings.torch_port
+    program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
     program.answers = {}  # findings are created once per language
     verdict = evaluate(catalogue, program, settings.target, lang)
     chosen = tuple(check.code for check in catalogue.checks)

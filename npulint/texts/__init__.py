@@ -23,6 +23,7 @@ FAMILIES: tuple[str, ...] = (
     "merged",
     "options",
     "page",
+    "port",
     "problem",
     "recording",
     "runs",

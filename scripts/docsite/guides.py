@@ -25,6 +25,7 @@ DOCS = ROOT / "docs"
 GUIDES = (
     "getting-started",
     "fixes",
+    "port",
     "compare",
     "configuration",
     "commands",

@@ -115,7 +115,7 @@ def commands(draw: st.DrawFn, files: Mapping[str, bytes]) -> Example:
         ]
         return Example(project, (*words, *dict.fromkeys(more)))
     if form < 8:
-        port = draw(st.sampled_from(["explicit", "transfer"]))
+        port = draw(st.sampled_from(["explicit", "transfer", "agnostic"]))
         return Example(project, ("check", "--no-cache", "--diff", "--unsafe-fixes", f"--torch-port={port}"))
     if form == 8:
         return Example(project, ("check", f"--format={written}", "--exclude=", "--no-respect-gitignore"))

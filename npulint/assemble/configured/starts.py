@@ -72,6 +72,9 @@ class TrainingStarts:
             settings += self._of_launcher(fact, launcher)
         module = self._module(record)
         entries = tuple(self._context.options.passed.launches.entries(fact))
+        known = {name for entry in entries for name in frameworks_of(self._context, entry)}
+        if module is not None and entries and module.framework not in known:
+            module = None  # a script of the project that only has the name of one of the framework
         if module is not None:
             settings += self._configured(fact, record, module)
         named = list(self._named(fact, record))

@@ -1,0 +1,89 @@
+"""Fixes for code that is to run on GPUs and NPUs: the fixes with names of the NPU, in another spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from npulint.data.port_styles import is_neutral
+from npulint.facts.model import Span
+from npulint.findings import Edit, Finding, FixEdit, FixStep
+from npulint.fix.fix_pass import Planner
+from npulint.fix.helper_module import HelperModule
+from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.python.respelling import mentions_npu, respelled
+from npulint.fix.spelling import Spelling
+
+_SCALER = "torch.npu.amp.GradScaler"
+
+
+class AgnosticPlanner:
+    """Plans fixes with `planned` and respells them; `spelling` is None if the project has no place for a helper."""
+
+    def __init__(self, planned: Planner, spelling: Spelling | None) -> None:
+        self._planned = planned
+        self._spelling = spelling
+
+    def of(self, finding: Finding) -> Planner:
+        """The planner for the fixes of one finding."""
+        neutral = is_neutral(finding.topic)
+
+        def plan(change: FixEdit, text_of: Callable[[str], Text]) -> Plan:
+            return self._plan(change, text_of, neutral)
+
+        return plan
+
+    def _plan(self, change: FixEdit, text_of: Callable[[str], Text], neutral: bool) -> Plan:
+        if self._spelling is None:
+            raise FixRefused("no-helper")
+        change = msgspec.structs.replace(change, steps=_with_device(change.steps))
+        plan = self._planned(change, text_of)
+        found = Plan()
+        for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
+            edits = tuple(edit for edit in plan.edits if edit.path == path)
+            part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
+            part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
+            found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
+        helper = self._spelling.helper
+        if helper is not None:
+            found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
+        return found
+
+    def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
+        assert self._spelling is not None
+        if text.new:  # a launcher or an image for the NPU, beside those for GPUs
+            return plan
+        if text.kind == "python":
+            return respelled(plan, text, self._spelling, neutral)
+        if not safe or mentions_npu(edit.text for edit in plan.edits):
+            raise FixRefused("changes-gpu")
+        return plan
+
+
+def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
+    """The steps, with ``torch.amp.GradScaler("npu")`` for the scaler of torch_npu, which takes no device."""
+    if not any(step.verb == "rename" and step.words["to"] == _SCALER for step in steps):
+        return tuple(steps)
+    found = []
+    for step in steps:
+        if step.verb == "drop" and step.words.get("name") == "device":
+            words = {"part": "cuda", "to": "npu", "in": "0 device"}
+            found.append(FixStep("retext", step.path, step.span, words))
+        elif step.verb != "rename":
+            found.append(step)
+    return tuple(found)
+
+
+def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -> Iterator[Edit]:
+    """The edits that create the helper modules that a plan imports, where they are missing. Raises `FixRefused` for a
+    file that cannot import one."""
+    start = f"from {helper.name} import "
+    users = [one.path for one in plan.imports if one.statement.startswith(start)]
+    users += [one.path for one in plan.edits if one.text.startswith(start)]
+    for path in dict.fromkeys(users):
+        if not helper.paths(path):
+            raise FixRefused("no-helper")
+    for place in dict.fromkeys(place for path in users for place in helper.paths(path)):
+        if text_of(place).new:
+            yield Edit(place, Span(1, 1, 1, 1), helper.text)

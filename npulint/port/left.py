@@ -1,0 +1,55 @@
+"""What a port leaves to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import msgspec
+
+from npulint.findings import Finding
+from npulint.fix.model import FileChange, FixResult
+from npulint.port.model import OpenFinding
+from npulint.report.fix_summary import why
+
+_RANK = {"error": 0, "warning": 1, "note": 2}
+_OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
+
+
+def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
+    """The errors and warnings after the port, and notes about what only GPUs have, most severe first, with the reasons
+    of refused fixes. Those from `before` that no fix was made for are among them, even if the checks for ported code do
+    not repeat them. Lines are those of the ported files."""
+    refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
+    found = [one for one in fixes.result.findings if _counts(one)]
+    solved = {(one.code, one.path) for one in fixes.fixed}
+    known = {(one.topic, one.category, place) for one in found for place in _places(one)}
+    changes = {one.path: one for one in fixes.files}
+    for one in before:
+        repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
+        if _counts(one) and (one.code, one.path) not in solved and not repeated:
+            found.append(_moved(one, changes.get(one.path)))
+    found.sort(key=lambda one: (_RANK[one.severity], one.path, one.span.line))
+    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+def _counts(one: Finding) -> bool:
+    return one.severity != "note" or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
+
+
+def _places(one: Finding) -> tuple[str, ...]:
+    return tuple(filter(None, (one.path, one.program)))
+
+
+def _moved(one: Finding, change: FileChange | None) -> Finding:
+    """The finding at the line that its own has after a change."""
+    if change is None:
+        return one
+    line = one.span.line - 1
+    compared = SequenceMatcher(None, change.before.split(b"\n"), change.after.split(b"\n"), autojunk=False)
+    for _, first, last, begin, end in compared.get_opcodes():
+        if first <= line < last:
+            moved = min(begin + line - first, max(end - 1, begin)) - line
+            span = msgspec.structs.replace(one.span, line=one.span.line + moved, end_line=one.span.end_line + moved)
+            return msgspec.structs.replace(one, span=span)
+    return one
