@@ -159,7 +159,7 @@ def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.C
     assert main(["try", "--isolated", "train.py"]) == 0
     told = capsys.readouterr().out
     lines = [line_of(tmp_path / "train.py", text) for text in ("scaler.step", "loss.item")]
-    rows = [row for row in map(str.split, told.partition("The host waits")[2].split("\n")) if row]
+    rows = [row for row in map(str.split, told.partition("The host waits for the device")[2].split("\n")) if row]
     waits = {row[row.index("1") + 1]: row for row in rows[2:4]}
     assert "grad_scaler.py" in waits[f"train.py:{lines[0]}"][-3] and "(GradScaler)" in waits[f"train.py:{lines[0]}"]
     assert waits[f"train.py:{lines[1]}"] == [".item()", "1", f"train.py:{lines[1]}"]
