@@ -45,7 +45,7 @@ dist.init_process_group("hccl")
 net = nn.parallel.DistributedDataParallel(net, device_ids=[0])
 """
 _AMP = """
-scaler = torch.npu.amp.GradScaler()
+scaler = torch.npu.amp.GradScaler(init_scale=256.0)  # the default overflows by chance, and no step is made
 for x, y in data:
     with torch.autocast("npu", dtype=torch.float16):
         loss = nn.functional.mse_loss(net(x.npu()), y.npu())
