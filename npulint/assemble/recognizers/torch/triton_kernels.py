@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from npulint.assemble.code_facts import PlaceFact
@@ -55,8 +56,14 @@ def triton_kernels(module: Scope) -> Iterator[PlaceFact]:
         name = kernel.last_name
         yield TritonKernel(module.at(max(kernel.record.parent, 0)), Span.at(kernel.record.line), name)
         if not replaced:
-            yield from (TritonAssembly(one.scope, one.span, name) for one in kernel.calls if _is_ptx(one))
+            yield from (TritonAssembly(one.scope, one.span, name) for one in kernel.calls if _always(one.scope) and _is_ptx(one))
             yield from _types(kernel)
+
+
+def _always(scope: Scope) -> bool:
+    """Whether a block of a kernel runs in all its variants: a compile-time parameter may switch branches off."""
+    inner = itertools.takewhile(lambda one: one.kind != "function", scope.ancestors)
+    return all(one.kind not in ("if", "else") for one in inner)
 
 
 def _is_ptx(call: CallSite) -> bool:
@@ -68,8 +75,8 @@ def _is_ptx(call: CallSite) -> bool:
 def _types(kernel: Scope) -> Iterator[TritonType]:
     """The operations of a kernel on types that they lack, one for each operation and type."""
     seen = set()
-    places = [(one.value, Span.at(one.line)) for one in kernel.local_assignments]
-    places += [(one.result, one.span) for one in kernel.calls]
+    places = [(one.value, Span.at(one.line)) for one in kernel.local_assignments if _always(one.scope)]
+    places += [(one.result, one.span) for one in kernel.calls if _always(one.scope)]
     for value, span in sorted(places, key=lambda one: one[1].line):
         for part in value.nested:
             operation = _operation(part)
