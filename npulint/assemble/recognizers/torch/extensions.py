@@ -183,4 +183,3 @@ def _is_python(place: ImportPlace) -> bool:
     return project.find(dotted, module, record.level) is not None or (
         base is not None and bool(place.scope.context.names.exported(base, record.name))
     )
-

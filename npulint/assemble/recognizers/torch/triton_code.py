@@ -175,7 +175,7 @@ def _of_call(value: Expr, sizes: Sizes) -> int | None:
         return None
     if name in _CEILING and len(known) == 2 and known[1] > 0:
         return -(-known[0] // known[1])
-    if name in _POWER and 0 < known[0]:
+    if name in _POWER and known[0] > 0:
         return 1 << (known[0] - 1).bit_length()
     if call.written in ("min", "max"):
         return (min if call.written == "min" else max)(known)

@@ -56,7 +56,9 @@ def triton_kernels(module: Scope) -> Iterator[PlaceFact]:
         name = kernel.last_name
         yield TritonKernel(module.at(max(kernel.record.parent, 0)), Span.at(kernel.record.line), name)
         if not replaced:
-            yield from (TritonAssembly(one.scope, one.span, name) for one in kernel.calls if _always(one.scope) and _is_ptx(one))
+            yield from (
+                TritonAssembly(one.scope, one.span, name) for one in kernel.calls if _always(one.scope) and _is_ptx(one)
+            )
             yield from _types(kernel)
 
 

@@ -7,8 +7,9 @@ its products) do not count, because they are in its own buffers.
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -19,6 +20,14 @@ from npulint.assemble.walker import walker
 from npulint.facts.code import Op, Ref
 
 _STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _MOST = 400  # steps of a kernel that are looked at
 
 
@@ -48,7 +57,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """What a kernel needs at one place: the bytes, and the tiles as (shape, width)."""
+    """What a kernel needs at one place: the bytes, and the tiles."""
 
     size: int = 0
     tiles: tuple[Tile, ...] = ()
@@ -118,16 +127,12 @@ def _runs(scope: Scope, kernel: Scope, sizes: Sizes) -> bool:
 
 
 def _truth(test: Expr, sizes: Sizes) -> bool | None:
-    compared = test.operands("==", "!=", "<", "<=", ">", ">=")
-    found = number(test, sizes) if not compared else None
-    if found is not None:
-        return bool(found)
-    sides = [number(one, sizes) for one in compared]
-    if len(sides) != 2 or sides[0] is None or sides[1] is None:
-        return None
-    left, right = sides
-    answers = {"==": left == right, "!=": left != right, "<": left < right, "<=": left <= right, ">": left > right}
-    return answers.get(test.operator, left >= right)
+    """Whether a condition on sizes holds; None if unknown."""
+    if test.operator not in _COMPARISONS:
+        found = number(test, sizes)
+        return None if found is None else bool(found)
+    sides = [size for one in test.operands() if (size := number(one, sizes)) is not None]
+    return _COMPARISONS[test.operator](*sides) if len(sides) == 2 else None
 
 
 def _lives(steps: list[Step]) -> list[Life]:
