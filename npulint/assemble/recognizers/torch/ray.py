@@ -31,8 +31,8 @@ class RayResource(PlaceFact):
 
     @attribute
     def beside_npu(self) -> bool:
-        """Whether the same file names the NPU as a resource of Ray, or, unless a task always asks for GPUs, the NPU at
-        all: it may ask for either."""
+        """Whether the same file names the NPU as a resource of Ray, or, unless a task always requires GPUs, the NPU
+        at all: it may require either."""
         if self._fixed:
             return _names_resource(self.scope.module)
         return self.scope.module.code.npu
@@ -65,7 +65,7 @@ def _asks(call: CallSite) -> bool:
 
 
 def _is_fixed(call: CallSite) -> bool:
-    """Whether a task asks for a literal number of GPUs, under no condition."""
+    """Whether a task requires a literal number of GPUs, under no condition."""
     amount = call.argument(_KEYWORD)
     free = all(one.kind not in ("if", "else", "except") for one in call.scope.ancestors)
     return amount is not None and amount.is_literal and free
