@@ -199,6 +199,15 @@ def fusion_passes() -> list[str]:
     return sorted({r["name"] for r in rows("fusion_passes.csv")})
 
 
+def triton_limits() -> dict[str, Any]:
+    """The element types that operations of Triton kernels lack, and the launch arguments of other backends."""
+    found = rows("triton_limits.csv")
+    return {
+        "lacks": {r["name"]: r["lacks"].split() for r in found if r["kind"] == "operation"},
+        "arguments": sorted(r["name"] for r in found if r["kind"] == "argument"),
+    }
+
+
 def torch_names() -> dict[str, Any]:
     """Second spellings of PyTorch members, what its modules export, and the members of torch.npu."""
     return {
@@ -483,6 +492,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "torch_api.json": torch_api,
     "mixlist_ops.json": operators,
     "fusion_passes.json": fusion_passes,
+    "triton_limits.json": triton_limits,
     "env_vars.json": environment,
     "host_ops.json": host_ops,
     "tf_api.json": tf_api,

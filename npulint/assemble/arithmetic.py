@@ -72,6 +72,8 @@ def _binary(symbol: str, left: PossibleValues, right: PossibleValues) -> Possibl
 def _pair(symbol: str, a: Scalar, b: Scalar) -> PossibleValues:
     if symbol == "**":
         return _power(a, b)
+    if symbol in ("<<", ">>"):
+        return _shift(symbol, a, b)
     function = _TWO.get(symbol)
     if (
         function is None
@@ -91,6 +93,12 @@ def _power(a: Scalar, b: Scalar) -> PossibleValues:
             return _of(a**b)
         except (ArithmeticError, ValueError):
             return NOTHING
+    return NOTHING
+
+
+def _shift(symbol: str, a: Scalar, b: Scalar) -> PossibleValues:
+    if type(a) is int and type(b) is int and abs(a) <= 1 << 64 and 0 <= b <= 64:
+        return _of(a << b if symbol == "<<" else a >> b)
     return NOTHING
 
 

@@ -1,7 +1,8 @@
 """The generations of Ascend chips that differ in what programs may do on them, and the names by which files mean them.
 
 Sources: Ascend/pytorch (``torch_npu/csrc/framework/interface/EnvVariables.cpp``, ``docs/zh/api``), op-plugin
-(``set_compile_mode``), and the tags of Ascend/cann-container-image.
+(``set_compile_mode``), the tags of Ascend/cann-container-image, and triton-ascend
+(``third_party/ascend/backend/runtime/utils.py``: unified buffers).
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ from npulint.lazy_regex import lazy_compile
 
 class Chip(msgspec.Struct, frozen=True):
     """One generation. `generation` is what Huawei's documents call it, `names` match the beginnings of its SoC versions
-    (without ``Ascend``). `trains`: people train on it today; a project that specifies no chip is judged for these."""
+    (without ``Ascend``). `trains`: people train on it today; a project that specifies no chip is judged for these.
+    `unified_buffer`: the memory of a vector core in KiB, 0 where npulint does not know it."""
 
     name: str
     generation: str
     names: str
     trains: bool = False
     bfloat16: bool = True
+    unified_buffer: int = 0
 
 
 CHIPS = (
-    Chip("910B", "A2", r"910B|A2\b", trains=True),
-    Chip("910C", "A3", r"910C|910_9|A3\b", trains=True),
+    Chip("910B", "A2", r"910B|A2\b", trains=True, unified_buffer=192),
+    Chip("910C", "A3", r"910C|910_9|A3\b", trains=True, unified_buffer=192),
     Chip("910A", "A1", r"910|A1\b", bfloat16=False),
-    Chip("950", "950", r"950|A5\b"),
+    Chip("950", "950", r"950|A5\b", unified_buffer=256),
     Chip("310P", "310P", r"310P", bfloat16=False),
 )
 """All generations; names are tried in this order, so that ``910`` alone is the first generation."""

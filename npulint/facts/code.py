@@ -46,7 +46,7 @@ class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
 
 
 class Op(msgspec.Struct, frozen=True, array_like=True, tag="o"):
-    """An operation on values: ``+ - * / // % ** @ & | ^ ~``, ``and or not``, comparisons, ``if`` (a conditional
+    """An operation on values: ``+ - * / // % ** @ & | ^ ~ << >>``, ``and or not``, comparisons, ``if`` (a conditional
     expression: test, then, else), ``join`` (an f-string), ``[]`` (subscript: object, index),
     ``.`` (attribute of a value that has no name: object, attribute name)."""
 

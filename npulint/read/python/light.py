@@ -10,7 +10,7 @@ from npulint.read.python.walk import Walker
 _WORDS = (  # most likely first
     *("torch", "tensorflow", "npu", "argparse", "environ", "cuda", "tf.", "ataset", "keras", "optimizer", "subprocess"),
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
-    *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm"),
+    *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm", "triton"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
     *("backward(", "regist", "Regist"),
 )

@@ -22,6 +22,7 @@ from npulint.assemble.recognizers.torch.device_moves import (
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _FOREIGN = ("numba.", "cupy.", "cupyx.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "taichi.")
@@ -194,6 +195,13 @@ class CudaMention(CudaMemberCall):
     def mentioned(self) -> bool:
         """Whether it is passed on or kept instead of called."""
         return True
+
+    @attribute
+    def direct(self) -> bool:
+        """Whether the file itself takes it from torch, not from a helper of the project, which may choose by device."""
+        code = self.scope.module.code
+        heads = {one.name.partition(".")[0] for one in code.name_uses if Span.of(one) == self.span}
+        return any(one.alias in heads and one.module.partition(".")[0] == "torch" for one in code.imports)
 
 
 @fact_kind("cuda")

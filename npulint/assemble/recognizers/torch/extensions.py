@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
-from npulint.assemble.code_places import ImportPlace, imports, imports_package, names_used
+from npulint.assemble.code_places import ImportPlace, imports, names_used
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
@@ -14,7 +14,7 @@ from npulint.assemble.recognizers.torch.execution_order import Placed, placed
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
-from npulint.facts.model import Fact, Span
+from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
 
 _HOME = "torch.utils.cpp_extension."
@@ -25,7 +25,6 @@ _BUILDS: dict[str, Literal["build", "load", "inline", "ffi"]] = {
     _HOME + "load_inline": "inline",
     "torch.utils.ffi.create_extension": "ffi",
 }
-_KERNELS = ("triton.jit", "triton.autotune", "triton.heuristics")
 _CUDA_FILE = (".cu", ".cuh")
 _PREDICATE = lazy_compile(r"_?(?:is|has|use|supports|on|to)_")
 _BUILT = lazy_compile(r"_cuda\d*$|_gpu$|(?:^|_)(?:ext|C)$")
@@ -74,16 +73,6 @@ class ExtensionUse(PlaceFact):
         return placed(self.scope)
 
 
-@fact_kind("triton_kernel")
-class TritonKernel(PlaceFact):
-    """A function is compiled by Triton; the name is the function's."""
-
-    @attribute
-    def names_npu(self) -> bool:
-        """Whether its file names the NPU, so that the kernel was written or changed for it."""
-        return self.scope.module.code.npu
-
-
 @recognizes(*_BUILDS)
 def builder_calls(call: CallSite) -> list[BuilderCall]:
     """Calls of builders; for a builder chosen by a variable the fact is at the choice."""
@@ -92,10 +81,9 @@ def builder_calls(call: CallSite) -> list[BuilderCall]:
 
 @recognizes_in_modules
 def extensions(module: Scope) -> Iterator[Fact]:
-    """Builders that are passed on, imports of compiled modules, Triton kernels."""
+    """Builders that are passed on, imports of compiled modules."""
     yield from _handed_on(module)
     yield from _compiled_imports(module)
-    yield from _triton_kernels(module)
 
 
 def _handed_on(module: Scope) -> Iterator[ExtensionUse]:
@@ -195,14 +183,3 @@ def _is_python(place: ImportPlace) -> bool:
     return project.find(dotted, module, record.level) is not None or (
         base is not None and bool(place.scope.context.names.exported(base, record.name))
     )
-
-
-def _triton_kernels(module: Scope) -> Iterator[TritonKernel]:
-    """Functions compiled by Triton."""
-    if not imports_package(module, "triton"):
-        return
-    for block, record in enumerate(module.module.blocks):
-        decorated = module.at(block)
-        if any(one.name.removesuffix("()") in _KERNELS for one in decorated.decorators):
-            span = Span.at(record.line)
-            yield TritonKernel(module.at(max(record.parent, 0)), span, record.name.rpartition(".")[2])

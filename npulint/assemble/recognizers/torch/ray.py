@@ -8,6 +8,7 @@ from typing import Literal
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import imports_package
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.facts import walk
 from npulint.facts.attributes import attribute
@@ -25,10 +26,15 @@ class RayResource(PlaceFact):
 
     what: Literal["task", "bundle"]
     """What needs them: a task or an actor, or a bundle of a placement group."""
+    _fixed: bool = False
+    """Whether it is a literal number under no condition."""
 
     @attribute
     def beside_npu(self) -> bool:
-        """Whether the same file names the NPU as well."""
+        """Whether the same file names the NPU as a resource of Ray, or, unless a task always requires GPUs, the NPU
+        at all: it may require either."""
+        if self._fixed:
+            return _names_resource(self.scope.module)
         return self.scope.module.code.npu
 
 
@@ -39,7 +45,7 @@ def ray_resources(module: Scope) -> Iterator[RayResource]:
         return
     for call in module.calls_named("remote", "options"):
         if _asks(call):
-            yield RayResource(call.scope, call.span, _GPU, "task")
+            yield RayResource(call.scope, call.span, _GPU, "task", _is_fixed(call))
     seen: set[tuple[int, int]] = set()
     for value, block, line in walk.written_values(module.module.code):
         if (block, line) not in seen and any(map(_is_bundle, walk.nested(value))):
@@ -56,6 +62,19 @@ def _asks(call: CallSite) -> bool:
         return False
     amount = call.argument(_KEYWORD)
     return amount is not None and not _is_nothing(amount)
+
+
+def _is_fixed(call: CallSite) -> bool:
+    """Whether a task requires a literal number of GPUs, under no condition."""
+    amount = call.argument(_KEYWORD)
+    free = all(one.kind not in ("if", "else", "except") for one in call.scope.ancestors)
+    return amount is not None and amount.is_literal and free
+
+
+def _names_resource(module: Module) -> bool:
+    """Whether the text ``NPU`` stands in a module."""
+    values = (part for value, _, _ in walk.written_values(module.code) for part in walk.nested(value))
+    return any(isinstance(one, Const) and one.value == "NPU" for one in values)
 
 
 def _is_nothing(amount: Expr) -> bool:
