@@ -28,14 +28,16 @@ class RayResource(PlaceFact):
     """What needs them: a task or an actor, or a bundle of a placement group."""
     _fixed: bool = False
     """Whether it is a literal number under no condition."""
+    _elsewhere: bool = False
+    """Whether the options come from a module that names the NPU as a resource."""
 
     @attribute
     def beside_npu(self) -> bool:
         """Whether the same file names the NPU as a resource of Ray, or, unless a task always requires GPUs, the NPU
         at all: it may require either."""
         if self._fixed:
-            return _names_resource(self.scope.module)
-        return self.scope.module.code.npu
+            return self._elsewhere or _names_resource(self.scope.module)
+        return self._elsewhere or self.scope.module.code.npu
 
 
 @recognizes_in_modules
@@ -45,7 +47,7 @@ def ray_resources(module: Scope) -> Iterator[RayResource]:
         return
     for call in module.calls_named("remote", "options"):
         if _asks(call):
-            yield RayResource(call.scope, call.span, _GPU, "task", _is_fixed(call))
+            yield RayResource(call.scope, call.span, _GPU, "task", _is_fixed(call), _from_choice(call))
     seen: set[tuple[int, int]] = set()
     for value, block, line in walk.written_values(module.module.code):
         if (block, line) not in seen and any(map(_is_bundle, walk.nested(value))):
@@ -69,6 +71,15 @@ def _is_fixed(call: CallSite) -> bool:
     amount = call.argument(_KEYWORD)
     free = all(one.kind not in ("if", "else", "except") for one in call.scope.ancestors)
     return amount is not None and amount.is_literal and free
+
+
+def _from_choice(call: CallSite) -> bool:
+    """Whether the options are a mapping (``**config``) and a module that this one imports names the NPU as a resource:
+    it chooses by the device."""
+    if any(name == _KEYWORD for name, _ in call.record.keywords):
+        return False
+    project = call.scope.context.project
+    return any(_names_resource(project.modules[path]) for path in project.uses(call.scope.path))
 
 
 def _names_resource(module: Module) -> bool:
