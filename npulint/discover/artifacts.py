@@ -73,6 +73,7 @@ _JSON = (
     ("sample_info", lazy_compile(rb'"ai_core_profiling(?:_mode)?"\s*:')),
     ("statistics_dump", lazy_compile(rb'"dump_data_dir"\s*:')),
     ("construct", lazy_compile(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
+    ("machine", lazy_compile(rb'"npulint_machine"\s*:')),
     ("rank_table", lazy_compile(rb'"(?:server_list|group_list)"\s*:')),
 )
 _CONSOLE = lazy_compile(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > |\xe2\x95\xad(?:\xe2\x94\x80){1,99} \[\d+\] \S")
@@ -106,7 +107,7 @@ def form_of(location: str) -> str:
     operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
     static_memory, comparison, series_table (losses written by a script or TensorBoard). JSON: trace, communication,
     communication_matrix, communication_group, profiler_info, profiler_metadata, device_info, sample_info, construct,
-    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table. Others: training_trace, trace_summary,
+    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table, machine (a snapshot of `npulint doctor`). Others: training_trace, trace_summary,
     comparison_advice, precision_console, log, events, database; by name only: spreadsheet (of a comparison),
     overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
