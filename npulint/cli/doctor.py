@@ -43,11 +43,15 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     report = Report(snapshot, found, differences(snapshot, _read(other, lang)) if other else None)
     dump = _text(options, "dump")
     if dump:
-        host.warn(
-            save(dump, lambda _: [encoded(snapshot)], host.environ, lang) or say(lang, "doctor.dumped", path=dump)
-        )
-    host.write(escape_control_chars(rendered(report, shape, lang), keep="\n"))
+        warning = save(dump, lambda _: [encoded(snapshot)], host.environ, lang)
+        host.warn(warning or say(lang, "doctor.dumped", path=dump))
+    host.write(_plain(rendered(report, shape, lang)))
     return 1 if worst(found) in _FAILS else 0
+
+
+def _plain(text: str) -> str:
+    """Lines without control characters: what commands and files of the machine say is not trusted."""
+    return "\n".join(map(escape_control_chars, text.split("\n")))
 
 
 def _shape(options: Options, lang: str) -> str:

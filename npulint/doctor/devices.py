@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+import msgspec
+
 from npulint.doctor.machine import Machine, Ran
 from npulint.read.artifacts.machine.snapshot import Device, Node, Tool
 
@@ -14,9 +16,9 @@ _NEEDED = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
 _PLACES = ("npu-smi", "/usr/local/sbin/npu-smi", "/usr/local/bin/npu-smi")
 _VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
 _CHIP = re.compile(r"\|\s*(\d+)\s+([\w-]*\d[\w-]*)\s*\|\s*(\w+)\s*\|\s*[\d.NA/-]+\s")
-_MEMORY = re.compile(r"\|\s*(\d+)(?:\s+(\d+))?\s*\|\s*[0-9A-Fa-f]{4}:[0-9A-Fa-f:.]+\s*\|(.*)\|")
+_MEMORY = re.compile(r"\|\s*(\d+)(?:\s+\d+)?\s*\|\s*[0-9A-Fa-f]{4}:[0-9A-Fa-f:.]+\s*\|(.*)\|")
 _PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
-_PROCESS = re.compile(r"\|\s*(\d+)\s+(\d+)\s*\|\s*(\d+)\s*\|\s*(\S*)[^|]*\|\s*(\d+)\s*\|")
+_PROCESS = re.compile(r"\|\s*(\d+)\s+(\d+)\s*\|\s*(\d+)\s*\|\s*(\S*)[^|]*\|\s*\d+\s*\|")
 _TROUBLE = re.compile(r"(?i)fail|error|denied|not |ret is|-\d{4}")
 _NOISE = "DrvMngGetConsoleLogLevel"
 _SHOWN = 200
@@ -44,33 +46,35 @@ def npu_smi(machine: Machine) -> tuple[Tool, list[Device] | None]:
 
 def parsed(text: str) -> list[Device]:
     """The devices in the table of ``npu-smi info``: two rows for each, then a table of processes."""
-    rows: list[dict[str, str]] = []
+    devices: list[Device] = []
     processes: dict[tuple[int, int], list[str]] = {}
     head: re.Match[str] | None = None
     for line in text.splitlines():
-        process = _PROCESS.search(line)
-        memory = _MEMORY.search(line)
+        process, memory = _PROCESS.search(line), _MEMORY.search(line)
         if memory is not None and head is not None:
-            used, total = next(((a, b) for a, b in reversed(_PAIR.findall(memory.group(3))) if b != "0"), ("0", "0"))
-            rows.append(dict(npu=head[1], name=head[2], health=head[3], chip=memory[1], used=used, total=total))
+            devices.append(_device(len(devices), head, memory))
         elif process is not None:
-            npu, chip, pid, name, _ = process.groups()
+            npu, chip, pid, name = process.groups()
             processes.setdefault((int(npu), int(chip)), []).append(f"{pid} {name}".strip())
         else:
             head = _CHIP.search(line) or head
-    return [
-        Device(
-            id=number,
-            npu=int(row["npu"]),
-            chip=int(row["chip"]),
-            name=row["name"],
-            health=row["health"],
-            memory_used_mb=int(row["used"]),
-            memory_mb=int(row["total"]),
-            processes=processes.get((int(row["npu"]), int(row["chip"])), []),
-        )
-        for number, row in enumerate(rows)
-    ]
+    return [msgspec.structs.replace(one, processes=processes.get((one.npu, one.chip), [])) for one in devices]
+
+
+def _device(number: int, head: re.Match[str], row: re.Match[str]) -> Device:
+    """A device from its two rows. The last pair is device memory; where it is 0 / 0, memory is in the one before."""
+    pairs = [(int(used), int(total)) for used, total in _PAIR.findall(row.group(2))]
+    used, total = next((pair for pair in reversed(pairs) if pair[1]), (0, 0))
+    npu, name, health = head.groups()
+    return Device(
+        id=number,
+        npu=int(npu),
+        chip=int(row.group(1)),
+        name=name,
+        health=health,
+        memory_used_mb=used,
+        memory_mb=total,
+    )
 
 
 def nodes(machine: Machine) -> list[Node]:

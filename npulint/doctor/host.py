@@ -17,6 +17,7 @@ _KEPT = re.compile(
     r"(?:ATB|MASTER|RANK|LOCAL_RANK|WORLD_SIZE|NNODES|NODE_RANK|PET|GLOO|TP|OMP_NUM|MKL_NUM|JOB_ID|DEVICE_ID|TBE"
     r"|LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|GE|TE|PROFILING)(?:_|$|\w*PATH|THREADS)"
 )
+_WRITTEN = ("HOME", "ASCEND_PROCESS_LOG_PATH", "ASCEND_CACHE_PATH", "ASCEND_WORK_PATH")
 _LISTENS = "0A"
 _LOCAL = re.compile(r"\|-- ([\d.]+)\n\s+/32 host LOCAL")
 
@@ -69,12 +70,9 @@ def container(machine: Machine) -> str:
 
 def disks(machine: Machine) -> list[Disk]:
     """The folders that runs write to: home, logs, caches, temporary files."""
-    environ = machine.environ
-    wanted = [
-        environ.get(one, "") for one in ("HOME", "ASCEND_PROCESS_LOG_PATH", "ASCEND_CACHE_PATH", "ASCEND_WORK_PATH")
-    ]
+    wanted = [machine.environ.get(one, "") for one in _WRITTEN]
     found = []
-    for path in dict.fromkeys([*wanted, environ.get("TMPDIR") or tempfile.gettempdir()]):
+    for path in dict.fromkeys([*wanted, machine.environ.get("TMPDIR") or tempfile.gettempdir()]):
         space = machine.space(machine.at(path)) if path.startswith("/") else None
         if space is not None:
             found.append(Disk(path=path, free_mb=round(space[1])))
