@@ -55,7 +55,8 @@ def files(snapshot: Snapshot) -> dict[str, str]:
     python = snapshot.python
     known = {name for package in packages_with_needs() for needs in releases_of(package).values() for name in needs}
     known |= set(packages_with_needs())
-    pinned = {name: text for name, text in (python.packages if python else None or {}).items() if name in known}
+    packages = (python.packages if python is not None else None) or {}
+    pinned = {name: text for name, text in packages.items() if name in known}
     if python is not None and pinned:
         lines = [f"    - {name}=={text.partition('+')[0]}\n" for name, text in pinned.items()]
         head = f"dependencies:\n  - python={python.version}\n  - pip:\n"

@@ -101,10 +101,8 @@ def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
     driver, firmware = snapshot.driver, snapshot.firmware
     if driver is not None:
         version = (driver.version or "?") if driver.installed else say(lang, "doctor.absent")
-        yield (
-            say(lang, "doctor.driver"),
-            _joined(version, firmware and say(lang, "doctor.firmware", v=firmware.version)),
-        )
+        with_it = "" if firmware is None else say(lang, "doctor.firmware", v=firmware.version)
+        yield say(lang, "doctor.driver"), _joined(version, with_it)
     used = active(snapshot)
     toolkits = [f"{one.version}{'*' if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
     yield "CANN", _joined(*toolkits) or say(lang, "doctor.absent")
@@ -120,7 +118,7 @@ def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
         yield "Python", _joined(python.version, *(f"{name} {has[name]}" for name in _PACKAGES if name in has))
 
 
-def _joined(*parts: str | None) -> str:
+def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 

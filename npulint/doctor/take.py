@@ -10,7 +10,7 @@ from npulint.doctor import host, installed, ranks
 from npulint.doctor.devices import nodes, npu_smi
 from npulint.doctor.machine import Machine
 from npulint.doctor.python import operator, python
-from npulint.read.artifacts.machine.snapshot import Device, Snapshot
+from npulint.read.artifacts.machine.snapshot import FORMAT, Device, Snapshot
 
 
 def take(machine: Machine, interpreter: str = "", deep: float | None = None) -> Snapshot:
@@ -21,6 +21,7 @@ def take(machine: Machine, interpreter: str = "", deep: float | None = None) -> 
         boards, chip = installed.boards(machine)
         network = host.network(machine)
         snapshot = Snapshot(
+            npulint_machine=FORMAT,
             host=host.host(machine),
             boards=boards,
             driver=installed.driver(machine),

@@ -129,7 +129,7 @@ class Operator(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything that was found out about a machine."""
 
-    npulint_machine: int = FORMAT
+    npulint_machine: int
     host: Host | None = None
     boards: int | None = None
     """Ascend boards on the PCI bus."""
