@@ -37,7 +37,7 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
         snapshot = _read(words[0], lang)
     else:
         deep = float(_seconds(options, lang)) if options.get("deep") else None
-        snapshot = take(Machine(environ=host.environ), _text(options, "python"), deep)
+        snapshot = take(Machine(environ=host.environ), _text(options, "python"), deep, lang)
     other = _text(options, "compare")
     found = judge(snapshot, load_catalogue(settings.checks, whole=False), lang)
     report = Report(snapshot, found, differences(snapshot, _read(other, lang)) if other else None)

@@ -10,6 +10,7 @@ import sys
 from npulint.doctor.machine import Machine
 from npulint.errors import NpulintError
 from npulint.read.artifacts.machine.snapshot import Operator, Python
+from npulint.texts import say
 
 _LIMIT = 10.0
 _METADATA = re.compile(r"(.+?)-([^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
@@ -22,7 +23,7 @@ _SUM = "sum 16.0"
 _SHOWN = 300
 
 
-def python(machine: Machine, interpreter: str = "") -> Python:
+def python(machine: Machine, interpreter: str = "", lang: str = "en") -> Python:
     """The interpreter and its packages; without `interpreter` the one that runs npulint. Raises `NpulintError`."""
     version, folders, path = sys.version.split()[0], sys.path, sys.executable
     if interpreter:
@@ -30,7 +31,7 @@ def python(machine: Machine, interpreter: str = "") -> Python:
         try:
             version, folders = json.loads((ran.output if ran else "").strip().splitlines()[-1])
         except (ValueError, IndexError):
-            raise NpulintError(interpreter) from None
+            raise NpulintError(say(lang, "doctor.interpreter", path=interpreter)) from None
         path = interpreter
     return Python(version=version, path=path, packages=packages(folders))
 

@@ -13,7 +13,7 @@ from npulint.doctor.python import operator, python
 from npulint.read.artifacts.machine.snapshot import FORMAT, Device, Snapshot
 
 
-def take(machine: Machine, interpreter: str = "", deep: float | None = None) -> Snapshot:
+def take(machine: Machine, interpreter: str = "", deep: float | None = None, lang: str = "en") -> Snapshot:
     """Everything that can be found out about a machine; with `deep`, a number of seconds, also whether an operator
     runs. Raises `NpulintError` for an interpreter that does not run."""
     with ThreadPoolExecutor(1) as pool:
@@ -35,7 +35,7 @@ def take(machine: Machine, interpreter: str = "", deep: float | None = None) -> 
             network=network,
             disks=host.disks(machine),
             rank_table=ranks.rank_table(machine, set(network.addresses or ())),
-            python=python(machine, interpreter),
+            python=python(machine, interpreter, lang),
             operator=None if deep is None else operator(machine, interpreter, deep),
         )
         tool, devices = asked.result()
