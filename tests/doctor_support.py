@@ -83,7 +83,7 @@ def npu_smi(devices: Sequence[tuple[str, str, int]] = (("910B3", "OK", 3439),) *
     for number, (name, health, used) in enumerate(devices):
         lines += [
             f"| {number}     {name:<20}| {health:<14}| 91.3        36                0    / 0             |\n",
-            f"| 0                         | 0000:C{number}:00.0  | 0           0    / 0          {used:<4} / 65536         |\n",
+            f"| 0                         | 0000:C{number}:00.0 | 0       0    / 0     {used:>9} / 65536         |\n",
             DOUBLE,
         ]
     head = "| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |\n"

@@ -172,7 +172,11 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
         "driver-libraries-not-found",
         "export LD_LIBRARY_PATH",
     ),
-    "no kernels": (_without(f"{CANN}/opp/built-in"), "kernels-missing", "compiled operators"),
+    "no kernels": (
+        _both(_without(f"{CANN}/opp"), _with(**{f"{CANN}/opp/version.info": ""})),
+        "kernels-missing",
+        "compiled operators",
+    ),
     "kernels of 310P": (
         _both(_without(f"{CANN}/opp"), _with(**{f"{CANN}/opp/built-in/op_impl/ai_core/tbe/kernel/ascend310p/a": ""})),
         "kernels-for-another-chip",
@@ -261,7 +265,7 @@ FAULTS: dict[str, tuple[Change, str, str]] = {
     "torch_npu of another torch": (_package(torch="2.5.1+cpu"), "torch-npu-version-mismatch", "torch"),
     "torchvision of another torch": (_package(torchvision="0.20.1"), "packages-of-different-releases", "torchvision"),
     "torch_npu of another CANN": (
-        _package(torch="2.9.0+cpu", torch_npu="2.9.0", torchvision="0.24.0"),
+        _package(torch="2.9.0+cpu", torch_npu="2.9.0.post2", torchvision="0.24.0"),
         "torch-npu-for-another-cann",
         "CANN",
     ),

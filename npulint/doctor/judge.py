@@ -15,11 +15,19 @@ from npulint.read.artifacts.machine.snapshot import Snapshot, encoded
 from npulint.read.artifacts.machine.toolkits import active, for_npu
 from npulint.settings import Settings
 
-SNAPSHOT, VARIABLES, PACKAGES = "machine.json", "environment.sh", "environment.yml"
+SNAPSHOT, VARIABLES, PACKAGES, PROGRAM = "machine.json", "environment.sh", "environment.yml", "train.py"
 """The files, never written, by which a machine is described to the checks."""
-_KINDS = {SNAPSHOT: "artifact", VARIABLES: "shell", PACKAGES: "dependency"}
+_KINDS = {SNAPSHOT: "artifact", VARIABLES: "shell", PACKAGES: "dependency", PROGRAM: "python"}
 _TOPICS = {VARIABLES: ("env_vars",), PACKAGES: ("dependency",)}
-_NOT_OF_INSTALLED = ("no-wheel-for-aarch64", "no-wheel-for-aarch64-servers", "development-build-of-torch-npu")
+_START = f"python3 {PROGRAM}\n"
+_TORCH = "import torch\nimport torch_npu\n"
+_TENSORFLOW = "import tensorflow\nimport npu_device\n"
+_NOT_OF_INSTALLED = (
+    "no-wheel-for-aarch64",
+    "no-wheel-for-aarch64-servers",
+    "development-build-of-torch-npu",
+    "toolkit-environment-not-sourced",
+)
 _SET_BY_SCRIPTS = ("ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH")
 
 
@@ -40,25 +48,29 @@ def judge(snapshot: Snapshot, catalogue: Catalogue, lang: str) -> list[Finding]:
 def _concerns(finding: Finding, family: str) -> bool:
     if finding.path == SNAPSHOT:
         return family == MACHINE
-    return finding.topic in _TOPICS[finding.path] and finding.name not in _NOT_OF_INSTALLED
+    return finding.topic in _TOPICS.get(finding.path, ()) and finding.name not in _NOT_OF_INSTALLED
 
 
 def files(snapshot: Snapshot) -> dict[str, str]:
-    """What a machine has, as the files in which projects describe it: the snapshot, a script that sets its variables,
-    and an environment with the packages whose releases must fit."""
+    """What a machine has, as the files in which projects describe it: the snapshot, a script that sets its variables
+    and starts a program, and an environment with the packages whose releases must fit."""
     found = {SNAPSHOT: encoded(snapshot)}
-    variables = [name for name in snapshot.environment or () if name not in _SET_BY_SCRIPTS]
-    ours = [name for name in variables if variable(name) or is_of_npu(name)]
-    if ours and for_npu(snapshot):
-        lines = [f"export {name}={shlex.quote((snapshot.environment or {})[name])}\n" for name in ours]
-        found[VARIABLES] = "".join(lines)
     python = snapshot.python
-    known = {name for package in packages_with_needs() for needs in releases_of(package).values() for name in needs}
-    known |= set(packages_with_needs())
     packages = (python.packages if python is not None else None) or {}
-    pinned = {name: text for name, text in packages.items() if name in known}
+    ours = _variables(snapshot)
+    if ours and for_npu(snapshot):
+        found[VARIABLES] = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in ours.items()) + _START
+        found[PROGRAM] = _TENSORFLOW if "tensorflow" in packages and "torch" not in packages else _TORCH
+    known = {name for package in packages_with_needs() for needs in releases_of(package).values() for name in needs}
+    pinned = {name: text for name, text in packages.items() if name in known or name in packages_with_needs()}
     if python is not None and pinned:
         lines = [f"    - {name}=={text.partition('+')[0]}\n" for name, text in pinned.items()]
-        head = f"dependencies:\n  - python={python.version}\n  - pip:\n"
-        found[PACKAGES] = head + "".join(lines)
+        found[PACKAGES] = f"dependencies:\n  - python={python.version}\n  - pip:\n" + "".join(lines)
     return found
+
+
+def _variables(snapshot: Snapshot) -> dict[str, str]:
+    """The variables of the NPU stack, without those that set_env.sh sets."""
+    environment = snapshot.environment or {}
+    ours = (name for name in environment if variable(name) or is_of_npu(name))
+    return {name: environment[name] for name in ours if name not in _SET_BY_SCRIPTS}
