@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+
+import msgspec
 
 from npulint.cache import open_cache
 from npulint.catalogue.check import MACHINE, Catalogue
@@ -18,6 +21,7 @@ from npulint.settings import Settings
 SNAPSHOT, VARIABLES, PACKAGES, PROGRAM = "machine.json", "environment.sh", "environment.yml", "train.py"
 """The files, never written, by which a machine is described to the checks."""
 _KINDS = {SNAPSHOT: "artifact", VARIABLES: "shell", PACKAGES: "dependency", PROGRAM: "python"}
+_PLACE = re.compile(rf" ?[(（](?:{re.escape(PACKAGES)}|{re.escape(VARIABLES)}):\d+[)）]")
 _TOPICS = {VARIABLES: ("env_vars",), PACKAGES: ("dependency",)}
 _START = f"python3 {PROGRAM}\n"
 _TORCH = "import torch\nimport torch_npu\n"
@@ -40,9 +44,15 @@ def judge(snapshot: Snapshot, catalogue: Catalogue, lang: str) -> list[Finding]:
     data = {name: text.encode() for name, text in texts.items()}
     found = Evaluator(catalogue, settings, open_cache(False)).project(".", sources, data).findings
     families = {check.code: check.family for check in catalogue.checks}
-    own = [one for one in found if _concerns(one, families.get(one.code, ""))]
+    own = [_without_places(one) for one in found if _concerns(one, families.get(one.code, ""))]
     order = {SNAPSHOT: 0, PACKAGES: 1, VARIABLES: 2}
     return sorted(own, key=lambda one: (-SEVERITIES.index(one.severity), order[one.path], one.code, one.span))
+
+
+def _without_places(finding: Finding) -> Finding:
+    """The finding without lines of files that exist only for the checks."""
+    fix = msgspec.structs.replace(finding.fix, text=_PLACE.sub("", finding.fix.text))
+    return msgspec.structs.replace(finding, message=_PLACE.sub("", finding.message), fix=fix)
 
 
 def _concerns(finding: Finding, family: str) -> bool:

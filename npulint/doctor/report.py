@@ -15,6 +15,7 @@ from npulint.read.artifacts.machine.toolkits import active, for_npu
 from npulint.texts import count, say
 
 _WIDTH = 110
+_TITLE = 12  # columns
 _PACKAGES = ("torch", "torch-npu", "tensorflow", "npu-device", "vllm-ascend", "mindspeed", "triton-ascend")
 
 
@@ -28,7 +29,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def text(report: Report, lang: str) -> str:
     """For the terminal."""
-    lines = [f"{title:<12}{value}" for title, value in _summary(report.snapshot, lang)]
+    lines = [f"{title}{' ' * (_TITLE - width(title))}{value}" for title, value in _summary(report.snapshot, lang)]
     for one in report.findings:
         lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why, lang)]
         lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text), lang)
@@ -104,7 +105,7 @@ def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
         with_it = "" if firmware is None else say(lang, "doctor.firmware", v=firmware.version)
         yield say(lang, "doctor.driver"), _joined(version, with_it)
     used = active(snapshot)
-    toolkits = [f"{one.version}{'*' if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
+    toolkits = [f"{one.version}{say(lang, 'doctor.used') if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
     yield "CANN", _joined(*toolkits) or say(lang, "doctor.absent")
     names = Counter(one.name for one in snapshot.devices or ())
     healthy = sum(one.health == "OK" for one in snapshot.devices or ())

@@ -35,6 +35,7 @@ GUIDES = (
     "graphs",
     "live",
     "runs",
+    "doctor",
     "configured-training",
     "run-llamafactory",
     "run-ms-swift",
