@@ -107,9 +107,9 @@ def form_of(location: str) -> str:
     operator_details, aicpu, fusion_op, task_time, l2_cache, memory_record, module_memory, operator_memory,
     static_memory, comparison, series_table (losses written by a script or TensorBoard). JSON: trace, communication,
     communication_matrix, communication_group, profiler_info, profiler_metadata, device_info, sample_info, construct,
-    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table, machine (a snapshot of `npulint doctor`). Others: training_trace, trace_summary,
-    comparison_advice, precision_console, log, events, database; by name only: spreadsheet (of a comparison),
-    overflow_dump and tensor_dump."""
+    overflow, fusion_result, fusion_switch, statistics_dump, anomaly, rank_table, machine (of
+    `npulint doctor`). Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
+    database; by name only: spreadsheet (of a comparison), overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
         return ""
     return form_of_text(location, read_head(location, HEAD))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +11,7 @@ from npulint.doctor.compare import Difference
 from npulint.findings import SEVERITIES, Finding
 from npulint.read.artifacts.machine.snapshot import Snapshot
 from npulint.read.artifacts.machine.toolkits import active, for_npu
+from npulint.report.terminal import cells, wrap
 from npulint.texts import count, say
 
 _WIDTH = 110
@@ -29,10 +29,10 @@ class Report(msgspec.Struct, frozen=True):
 
 def text(report: Report, lang: str) -> str:
     """For the terminal."""
-    lines = [f"{title}{' ' * (_TITLE - width(title))}{value}" for title, value in _summary(report.snapshot, lang)]
+    lines = [f"{title}{' ' * (_TITLE - cells(title))}{value}" for title, value in _summary(report.snapshot, lang)]
     for one in report.findings:
-        lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why, lang)]
-        lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text), lang)
+        lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why)]
+        lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text))
     lines += ["", _verdict(report, lang)]
     for difference in report.differences or ():
         lines.append(f"  {difference.part}: {difference.here} | {difference.there}")
@@ -77,10 +77,8 @@ def _severity(finding: Finding, lang: str) -> str:
     return say(lang, f"doctor.{finding.severity}")
 
 
-def _wrapped(paragraph: str, lang: str) -> list[str]:
-    if lang == "zh":
-        return [f"  {paragraph}"]
-    return textwrap.wrap(paragraph, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
+def _wrapped(paragraph: str) -> list[str]:
+    return [f"  {line}" for line in wrap(paragraph, _WIDTH)]
 
 
 def _verdict(report: Report, lang: str) -> str:
@@ -105,7 +103,8 @@ def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
         with_it = "" if firmware is None else say(lang, "doctor.firmware", v=firmware.version)
         yield say(lang, "doctor.driver"), _joined(version, with_it)
     used = active(snapshot)
-    toolkits = [f"{one.version}{say(lang, 'doctor.used') if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
+    mark = say(lang, "doctor.used")
+    toolkits = [f"{one.version}{mark if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
     yield "CANN", _joined(*toolkits) or say(lang, "doctor.absent")
     names = Counter(one.name for one in snapshot.devices or ())
     healthy = sum(one.health == "OK" for one in snapshot.devices or ())

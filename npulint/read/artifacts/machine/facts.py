@@ -165,7 +165,7 @@ class MachinePackages(FileFact):
     torch_npu: str
     tensorflow: str
     cuda: str
-    """Packages of CUDA beside torch; a dash if none."""
+    """Packages of CUDA that are installed; a dash if none."""
     lacking: str
     """Packages that CANN imports and that are not installed; a dash if none."""
     atb_user: str
