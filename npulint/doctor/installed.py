@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from npulint.doctor.machine import Machine, pairs
 from npulint.read.artifacts.machine.snapshot import Driver, Package
+from npulint.read.artifacts.machine.versions import ordered
 
 _DEFAULT = "/usr/local/Ascend"
 _SERIES = re.compile(r"V\d+R\d+C\d+")
@@ -17,6 +18,7 @@ _RELEASE = re.compile(r"\d+\.\d[\w.-]*")
 _INFO = re.compile(r"ascend_(?:toolkit|nnae|nnrt)_install\.info")
 _KERNELS = "opp/built-in/op_impl/ai_core/tbe/kernel"
 _BOARDS = {"0xd100": "310", "0xd500": "310P", "0xd801": "910A", "0xd802": "910B", "0xd803": "910C"}
+_SPLIT = (8, 5)
 _VENDOR = "0x19e5"
 _LIBRARY = "libascend_hal.so"
 _LOADER_FOLDERS = ("/lib64", "/usr/lib64", "/usr/local/lib", "/usr/lib")
@@ -122,20 +124,21 @@ def _toolkit(machine: Machine, folder: str) -> Package | None:
                 compatible=_SERIES.findall(found.get("compatible_version", "")),
                 path=real,
                 arch=found.get("arch", ""),
-                kernels=_kernels(machine, real, below),
+                kernels=_kernels(machine, found.get("version", ""), (real, below)),
             )
     return None
 
 
-def _kernels(machine: Machine, *folders: str) -> list[str] | None:
-    """The chips whose compiled operators are installed; None where it cannot be told."""
+def _kernels(machine: Machine, release: str, folders: Iterable[str]) -> list[str] | None:
+    """The chips whose compiled operators are installed; None where it cannot be told: since 8.5 the operators come in
+    several packages, which may use other folders."""
     seen = False
     for folder in folders:
         seen = seen or machine.exists(f"{folder}/opp")
         names = machine.names(f"{folder}/{_KERNELS}")
         if names is not None:
             return [name for name in names if name.startswith("ascend")]
-    return [] if seen else None
+    return [] if seen and ordered(release)[:2] < _SPLIT else None
 
 
 def nnal(machine: Machine) -> list[str]:
