@@ -34,9 +34,11 @@ _AREAS = {
     "training_config": "Comparisons of training configurations",
     "compare": "Differences between two programs",
     "artifacts": "Runs",
+    "machine": "Machines",
 }
 """The packages that declare kinds, in the order of the page."""
 _MOST_TELLING = (
+    "machine",
     "artifacts",
     "graph",
     "python",

@@ -93,6 +93,7 @@ FILLED = {
     "graph": ("TodoOperatorType", "PyFunc"),
     "run": ("TodoOperatorType", "Cast"),
     "compare": ('"TODO: operation or setting"', "SGD"),
+    "machine": ("TodoHealth", "Offline"),
 }
 
 

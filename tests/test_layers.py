@@ -41,6 +41,7 @@ LAYERS = (
     ("workers",),
     ("change_impact", "compare_command"),
     ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command", "port"),
+    ("doctor",),
     ("cli", "live", "server", "fakes"),
     ("__main__",),
 )

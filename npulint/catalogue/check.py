@@ -22,11 +22,13 @@ FAMILIES = {
     "run": 5,
     "compare": 6,
     "configuration": 7,
+    "machine": 8,
 }
 ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, undetermined
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
+MACHINE = "machine"  # the family of checks evaluated for snapshots of machines, which are artifacts too
 SIDES: tuple[Side, Side] = ("reference", "migrated")
 TOPICS = frozenset(
     """session_config estimator_migration setting mixed_precision mixlist loss_scale dropout drop_remainder

@@ -79,6 +79,18 @@ PORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
+DOCTOR_FORMAT = Option(
+    "format", "choice", "output", choices=("text", "json", "markdown"), config=False, text="format.doctor"
+)
+DOCTOR = (
+    Option("deep", "flag", "run", config=False),
+    Option("time_limit", "number", "run", metavar="SECONDS", config=False, text="time_limit.doctor"),
+    Option("python", "text", "run", metavar="FILE", config=False, text="python.doctor"),
+    Option("dump", "text", "output", metavar="FILE", config=False),
+    Option("compare", "text", "output", metavar="FILE", config=False),
+    DOCTOR_FORMAT,
+)
+
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
@@ -87,6 +99,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
     Command("versions", "versions", "PACKAGES", (TARGET, LIST_FORMAT, LANG)),
+    Command("doctor", "doctor", "SNAPSHOT", (*DOCTOR, LANG, CHECKS), most=1),
     Command("facts", "facts", "FILE", (LIST_FORMAT, LANG), least=1, most=1),
     Command("new", "new", "FAMILY/NAME", (CHECKS, LANG), least=1, most=1),
     Command("test", "examples", "FILES", (CHECKS, LANG)),

@@ -130,6 +130,11 @@ def variable(name: str) -> Variable | None:
     return _variables().get(name)
 
 
+def is_of_npu(name: str) -> bool:
+    """Whether a name has a prefix of the NPU stack, known or not."""
+    return _OURS.match(name) is not None
+
+
 def nearest(name: str) -> str:
     """The variable that `name` probably means; empty if it is known itself or nothing is close."""
     if name in _variables() or len(name) < _SHORTEST or not _OURS.match(name) or not may_help():

@@ -74,6 +74,7 @@ _JSON = (
     ("sample_info", lazy_compile(rb'"ai_core_profiling(?:_mode)?"\s*:')),
     ("statistics_dump", lazy_compile(rb'"dump_data_dir"\s*:')),
     ("construct", lazy_compile(rb'"\w+(?:\.\w+)+\.\d+\.(?:forward|backward)"\s*:\s*(?:"|null)')),
+    ("machine", lazy_compile(rb'"npulint_machine"\s*:')),
     ("rank_table", lazy_compile(rb'"(?:server_list|group_list)"\s*:')),
 )
 _CONSOLE = lazy_compile(rb"\[Status:\d+\]\s*\[TaskId:|\bPrecisionTool > |\xe2\x95\xad(?:\xe2\x94\x80){1,99} \[\d+\] \S")
@@ -109,7 +110,7 @@ def form_of(location: str) -> str:
     pipe_utilization, resource_conflict, arithmetic_utilization, core_l2_cache, core_memory, core_memory_ub,
     core_memory_l0. JSON: trace, communication, communication_matrix, communication_group, profiler_info,
     profiler_metadata, device_info, sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump,
-    anomaly, rank_table. Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
+    anomaly, rank_table, machine (of `npulint doctor`). Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
     database; by name only: spreadsheet (of a comparison), overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
         return ""

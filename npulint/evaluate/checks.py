@@ -8,7 +8,7 @@ import msgspec
 
 from npulint.assemble.file_role import APART, NOT_JUDGED
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import COMPARE, GRAPH, LEFT, RUN, Applies, Catalogue, Check, Query
+from npulint.catalogue.check import COMPARE, GRAPH, LEFT, MACHINE, RUN, Applies, Catalogue, Check, Query
 from npulint.evaluate.captures import fill, with_open_places
 from npulint.evaluate.changes import CompiledFix, applicability, changes
 from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
@@ -152,7 +152,8 @@ class _CheckSet:
     """The compiled checks of a family (see `_family`) for one framework; built once per run."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
-        of_family = [one for one in catalogue.checks if (one.family == family if family else _about_code(one))]
+        families = (family, MACHINE) if family == RUN else (family,)
+        of_family = [one for one in catalogue.checks if (one.family in families if family else _about_code(one))]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
         self.checks = [_CompiledCheck(one) for one in of_family if _applies_to(one.applies, framework)]
         self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
@@ -171,7 +172,7 @@ class _CheckSet:
 
 def _about_code(check: Check) -> bool:
     """Whether a check can find facts in code: not comparison and graph checks, nor checks that only query run facts."""
-    return check.family not in (COMPARE, GRAPH) and not (check.family == RUN and _of_runs(check.find))
+    return check.family not in (COMPARE, GRAPH, MACHINE) and not (check.family == RUN and _of_runs(check.find))
 
 
 def _of_runs(query: Query) -> bool:

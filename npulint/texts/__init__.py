@@ -13,6 +13,7 @@ FAMILIES: tuple[str, ...] = (
     "baseline",
     "commands",
     "compare",
+    "doctor",
     "fix",
     "fixes",
     "github",

@@ -36,6 +36,7 @@ GUIDES = (
     "graphs",
     "live",
     "runs",
+    "doctor",
     "configured-training",
     "run-llamafactory",
     "run-ms-swift",

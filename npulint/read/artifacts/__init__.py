@@ -72,6 +72,7 @@ _MAY_BE_BARE = frozenset(
 
 _PLAIN = {
     "fusion_result": "fusion:read",
+    "machine": "machine.reader:read",
     "fusion_switch": "fusion_switches:read_switches",
     "overflow": "overflow:read",
     "statistics_dump": "statistics_dump:read",

@@ -1,0 +1,132 @@
+"""Reports about a machine: text, Markdown, JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint.doctor.compare import Difference
+from npulint.findings import SEVERITIES, Finding
+from npulint.read.artifacts.machine.snapshot import Snapshot
+from npulint.read.artifacts.machine.toolkits import active, for_npu
+from npulint.report.terminal import cells, wrap
+from npulint.texts import count, say
+
+_WIDTH = 110
+_TITLE = 12  # columns
+_PACKAGES = ("torch", "torch-npu", "tensorflow", "npu-device", "vllm-ascend", "mindspeed", "triton-ascend")
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What is known of a machine, what is wrong with it, and how it differs from another one (None: not compared)."""
+
+    snapshot: Snapshot
+    findings: list[Finding]
+    differences: list[Difference] | None = None
+
+
+def text(report: Report, lang: str) -> str:
+    """For the terminal."""
+    lines = [f"{title}{' ' * (_TITLE - cells(title))}{value}" for title, value in _summary(report.snapshot, lang)]
+    for one in report.findings:
+        lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why)]
+        lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text))
+    lines += ["", _verdict(report, lang)]
+    for difference in report.differences or ():
+        lines.append(f"  {difference.part}: {difference.here} | {difference.there}")
+    return "\n".join(lines) + "\n"
+
+
+def markdown(report: Report, lang: str) -> str:
+    """For issues and documents."""
+    lines = [f"- **{title}**: {value}" for title, value in _summary(report.snapshot, lang)]
+    for one in report.findings:
+        lines += ["", f"### {_severity(one, lang)} {one.code}: {one.message}", "", one.why, ""]
+        lines.append(say(lang, "doctor.fix", text=one.fix.text))
+    lines += ["", _verdict(report, lang)]
+    if report.differences:
+        lines += ["", say(lang, "doctor.table"), "| --- | --- | --- |"]
+        lines += [f"| {one.part} | {_cell(one.here)} | {_cell(one.there)} |" for one in report.differences]
+    return "\n".join(lines) + "\n"
+
+
+def json(report: Report) -> str:
+    """For tools: the snapshot, the findings, the differences."""
+    findings = [
+        {
+            "code": one.code,
+            "name": one.name,
+            "severity": one.severity,
+            "message": one.message,
+            "why": one.why,
+            "fix": one.fix.text,
+        }
+        for one in report.findings
+    ]
+    document = {"machine": report.snapshot, "findings": findings, "differences": report.differences}
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+
+
+def _cell(value: str) -> str:
+    return value.replace("|", "\\|")
+
+
+def _severity(finding: Finding, lang: str) -> str:
+    return say(lang, f"doctor.{finding.severity}")
+
+
+def _wrapped(paragraph: str) -> list[str]:
+    return [f"  {line}" for line in wrap(paragraph, _WIDTH)]
+
+
+def _verdict(report: Report, lang: str) -> str:
+    numbers = Counter(one.severity for one in report.findings)
+    parts = [count(lang, f"doctor.{word}.count", numbers[word]) for word in reversed(SEVERITIES) if numbers[word]]
+    said = [("" if lang == "zh" else " ").join(parts) if parts else say(lang, "doctor.sound")]
+    if not for_npu(report.snapshot):
+        said = [say(lang, "doctor.nothing"), *(said if parts else [])]
+    if report.differences is not None:
+        said.append(count(lang, "doctor.differences", len(report.differences)))
+    return " ".join(said)
+
+
+def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
+    """Titles and values of what was found."""
+    host = snapshot.host
+    if host is not None:
+        yield say(lang, "doctor.machine"), _joined(host.name, host.arch, host.system, host.container or "")
+    driver, firmware = snapshot.driver, snapshot.firmware
+    if driver is not None:
+        version = (driver.version or "?") if driver.installed else say(lang, "doctor.absent")
+        with_it = "" if firmware is None else say(lang, "doctor.firmware", v=firmware.version)
+        yield say(lang, "doctor.driver"), _joined(version, with_it)
+    used = active(snapshot)
+    mark = say(lang, "doctor.used")
+    toolkits = [f"{one.version}{mark if one is used else ''} {one.path}" for one in snapshot.toolkits or ()]
+    yield "CANN", _joined(*toolkits) or say(lang, "doctor.absent")
+    names = Counter(one.name for one in snapshot.devices or ())
+    healthy = sum(one.health == "OK" for one in snapshot.devices or ())
+    devices = [f"{number} x {name}" for name, number in names.items()]
+    devices += [say(lang, "doctor.healthy", n=healthy)] if devices else []
+    boards = [count(lang, "doctor.boards", snapshot.boards)] if snapshot.boards and not devices else []
+    yield say(lang, "doctor.devices"), _joined(*devices, *boards) or say(lang, "doctor.absent")
+    python = snapshot.python
+    if python is not None:
+        has = python.packages or {}
+        yield "Python", _joined(python.version, *(f"{name} {has[name]}" for name in _PACKAGES if name in has))
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
+
+
+def rendered(report: Report, shape: str, lang: str) -> str:
+    """A report in a format: text, markdown or json."""
+    return json(report) if shape == "json" else markdown(report, lang) if shape == "markdown" else text(report, lang)
+
+
+def worst(findings: Sequence[Finding]) -> str:
+    """The highest severity; empty without findings."""
+    return max((one.severity for one in findings), key=SEVERITIES.index, default="")
