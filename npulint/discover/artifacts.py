@@ -110,7 +110,8 @@ def form_of(location: str) -> str:
     pipe_utilization, resource_conflict, arithmetic_utilization, core_l2_cache, core_memory, core_memory_ub,
     core_memory_l0. JSON: trace, communication, communication_matrix, communication_group, profiler_info,
     profiler_metadata, device_info, sample_info, construct, overflow, fusion_result, fusion_switch, statistics_dump,
-    anomaly, rank_table, machine (of `npulint doctor`). Others: training_trace, trace_summary, comparison_advice, precision_console, log, events,
+    anomaly, rank_table, machine (of `npulint doctor`). Others: training_trace, trace_summary, comparison_advice,
+    precision_console, log, events,
     database; by name only: spreadsheet (of a comparison), overflow_dump and tensor_dump."""
     if not _candidate(os.path.basename(location)):
         return ""
