@@ -194,7 +194,7 @@ def vllm_ascend(folder: str) -> Iterator[Row]:
         yield "vllm-ascend", release, "cann", _tolerated(cells[3]), source
         torch, adapter = (part.strip() for part in cells[4].split("/"))
         yield "vllm-ascend", release, "torch", f"=={torch}", source
-        yield "vllm-ascend", release, "torch-npu", f"=={adapter}", source
+        yield "vllm-ascend", release, "torch-npu", f"=={Version(adapter).base_version}.*", source
         if re.match(r"\d", cells[5]):
             yield "vllm-ascend", release, "triton-ascend", f"=={cells[5]}", source
 

@@ -190,10 +190,6 @@ PROGRAMS = {
         assert "addmm" in ops(result)
         raises(RuntimeError, lambda: check_torch(Net(4, 2), torch.randn(3, 4), target=T, method="imaginary"))
     """,
-    "sparse gradients are told": """
-        result = check_torch(nn.Embedding(5, 3, sparse=True), torch.tensor([1, 2]), target=T)
-        assert any("sparse" in note.lower() for note in result.notes), result.notes
-    """,
     "what cannot be checked is refused": """
         spread = nn.DataParallel(nn.Linear(2, 2))
         raises(LiveError, lambda: check_torch(spread, torch.randn(1, 2), target=T), "data-parallel")

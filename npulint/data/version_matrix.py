@@ -44,7 +44,7 @@ def known_releases(package: str) -> tuple[str, ...]:
     from packaging.version import Version
 
     needed = (
-        text.lstrip("=>")
+        text.lstrip("=>").removesuffix(".*")
         for releases in _table().needs.values()
         for needs in releases.values()
         for text in needs.get(package, ())

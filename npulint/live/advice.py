@@ -42,7 +42,7 @@ def _advised(one: Finding, waits: Iterable[StepWait], lang: str) -> Finding:
     known = list(dict.fromkeys((wait.why, wait.remedy) for wait in there if wait.remedy and wait.name == one.subject))
     if not known:
         return one
-    sign = say(lang, "live.sentences")
+    sign = "" if lang == "zh" else " "
     why = sign.join(dict.fromkeys(text for text, _ in known[:_LISTED]))
     fix = sign.join(dict.fromkeys(text for _, text in known[:_LISTED]))
     return msgspec.structs.replace(one, why=sign.join((why, one.why)), fix=Fix(fix))
