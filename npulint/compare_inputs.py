@@ -69,8 +69,9 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
 
     def programs(self) -> Sequence[Program]:
         """The programs to compare."""
-        named = [program for program in self.whole.programs if program.entry == self.entry]
-        return named if self.entry and named else self.whole.programs
+        written = [one for one in self.whole.programs if not one.fact.configured]  # settings of others have no code
+        named = [program for program in written if program.entry == self.entry]
+        return named if self.entry and named else written
 
 
 def project(

@@ -70,7 +70,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("unfixable", "list", "fixes", metavar="CHECKS"),
     Option("torch_port", "choice", "fixes", choices=PORTS),
     REFERENCE,
-    Option("against", "text", "run", metavar="PROFILE", config=False, is_path=True),
+    Option("against", "text", "run", metavar="PROFILE", config=False),
     FORMAT,
     Option("output", "pairs", "output", choices=FORMATS, metavar="FORMAT=FILE", config=False),
     LANG,
