@@ -190,6 +190,19 @@ PROGRAMS = {
         assert "addmm" in ops(result)
         raises(RuntimeError, lambda: check_torch(Net(4, 2), torch.randn(3, 4), target=T, method="imaginary"))
     """,
+    "sparse products are told": """
+        class Net(nn.Linear):
+            def forward(self, x):
+                return torch.sparse.mm(torch.eye(3, device=x.device).to_sparse(), super().forward(x))
+
+        result = check_torch(Net(4, 2), torch.randn(3, 4), target=T)
+        assert any("sparse" in one.name for one in result.findings), result.findings
+        assert any("sparse" in note.lower() for note in result.notes), result.notes
+    """,
+    "sparse gradients run": """
+        result = check_torch(nn.Embedding(5, 3, sparse=True), torch.tensor([1, 2]), target=T)
+        assert result.ok("warning") and not result.notes, (result.findings, result.notes)
+    """,
     "what cannot be checked is refused": """
         spread = nn.DataParallel(nn.Linear(2, 2))
         raises(LiveError, lambda: check_torch(spread, torch.randn(1, 2), target=T), "data-parallel")

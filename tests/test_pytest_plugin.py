@@ -309,6 +309,15 @@ def test_double(npulint_torch):
     npulint_torch(Double(4, 2).double(), torch.randn(8, 4))
 
 
+class Sparse(torch.nn.Linear):
+    def forward(self, x):
+        return torch.sparse.mm(torch.eye(8, device=x.device).to_sparse(), super().forward(x))
+
+
+def test_sparse(npulint_torch):
+    npulint_torch(Sparse(4, 2), torch.randn(8, 4))
+
+
 @pytest.mark.npulint_torch
 def test_numpy():
     torch.nn.Linear(4, 2)(torch.randn(8, 4)).detach().numpy()
@@ -325,8 +334,8 @@ def test_what_an_npu_raises_fails_tests_also_if_only_errors_count(tried: pytest.
     tried.makeconftest("")
     tried.makepyfile(test_net=_STOPS)
     result = _run(tried, "-o", "npulint_fail_on=error", apart=True)
-    result.assert_outcomes(passed=1, failed=3)
-    for name in ("host-tensor-meets-npu-tensor", "matrix-product-in-double", "to-numpy"):
+    result.assert_outcomes(passed=1, failed=4)
+    for name in ("host-tensor-meets-npu-tensor", "matrix-product-in-double", "sparse-tensor-operator", "to-numpy"):
         result.stdout.fnmatch_lines([f"*{name}*"])
 
 
