@@ -111,7 +111,8 @@ def check_sources(files: dict[str, str], target: dict[str, str], catalogue: Cata
             settings = msgspec.structs.replace(settings, against=os.path.join(folder, AGAINST))
             sources = [one for one in sources if not one.path.startswith(AGAINST)]
         results = Evaluator(catalogue, settings, open_cache(False)).project(".", sources)
-    return finalize(results, RunContext(settings, catalogue, FileLines()), FOR_EXAMPLES)
+    lines = FileLines({name: text.encode() for name, text in files.items()})
+    return finalize(results, RunContext(settings, catalogue, lines), FOR_EXAMPLES)
 
 
 def facts_of(path: str) -> list[Fact]:

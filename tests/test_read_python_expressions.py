@@ -40,7 +40,7 @@ _VALUES: dict[str, tuple[str, Value]] = {
     "an attribute of an element": ("a[0].b", Op(".", (Op("[]", (Ref("a"), Const(0))), Const("b")))),
     "a slice": ("a[1:f()]", Op("[]", (Ref("a"), UNKNOWN))),
     "a sum": ("a + 1", Op("+", (Ref("a"), Const(1)))),
-    "an operator without a model": ("a << b", Op("?", (Ref("a"), Ref("b")))),
+    "a shift": ("a << b", Op("<<", (Ref("a"), Ref("b")))),
     "a matrix product": ("a @ b", Op("@", (Ref("a"), Ref("b")))),
     "masks together": ("a & b | c", Op("|", (Op("&", (Ref("a"), Ref("b"))), Ref("c")))),
     "a negated name": ("-a", Op("neg", (Ref("a"),))),

@@ -13,6 +13,7 @@ from npulint.read.artifacts.rows import Row
 
 _MOST = 1_000_000  # kernels; of larger tables the beginning is judged
 _DEVICES = 64
+_TYPES = 4096  # that are told apart
 _GAP_NS = 2_000  # shorter ones lie between any two kernels
 _LONG_NS = 2_000_000  # no launch takes so long
 _MOSTLY = 80.0  # percent
@@ -88,7 +89,8 @@ class Gaps:
             device = self._devices[name] = _Device()
         if device is None or start is None or len(device.starts) >= _MOST:
             return
-        number = self._types.setdefault(type_[:_TEXT], len(self._types) + 1)
+        kind = type_[:_TEXT] if len(self._types) < _TYPES or type_[:_TEXT] in self._types else ""
+        number = self._types.setdefault(kind, len(self._types) + 1)
         device.starts.append(start)
         device.durations.append(round(row.number["duration_us"] * 1000))
         device.types.append(-number if communicates else number)
