@@ -9,19 +9,22 @@ from typing import Any
 from npulint.facts.code import Scalar
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
 
-_TWO: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
+}
+_TWO: dict[str, Callable[[Any, Any], Any]] = {
+    **COMPARISONS,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
     "is": operator.eq,
     "is not": operator.ne,
     "in": lambda a, b: a in b,

@@ -13,11 +13,12 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     """Run the program under the fakes of its framework, report, and return the exit code: 2 if nothing was seen.
     Raises `ConfigError`, or `NpulintError` for a program that cannot be started."""
     near = try_program.near_path(words[0], bool(options.get("module")), lang)
+    settings = load([near], options, host.environ)
     given = options.get("framework")
     if isinstance(given, list):
         framework = given[-1]
     else:
         path = try_tensorflow.script_of(words[0], bool(options.get("module")))
-        framework = framework_of(path, load([near], options, host.environ)) if path else ""
+        framework = framework_of(path, settings) if path else ""
     command = try_tensorflow.run if framework == "tensorflow" else try_program.run
-    return command(words, options, host, lang)
+    return command(words, options, host, near, settings)

@@ -10,7 +10,6 @@ import msgspec
 
 from npulint.cli.host import Host
 from npulint.cli.try_report import reported
-from npulint.config import load
 from npulint.errors import NpulintError
 from npulint.fakes.orders import Order
 from npulint.fakes.trial import Trial, run_trial
@@ -23,21 +22,24 @@ _STEPS, _SECONDS = 3, 300
 _SHARE = 0.75  # of the memory of the machine
 
 
-def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Run the program, report, and return the exit code: 2 if nothing was seen. Raises `ConfigError`, or `NpulintError`
-    for a program that cannot be started."""
-    program, *arguments = words
-    near = near_path(program, bool(options.get("module")), lang)
-    settings = load([near], options, host.environ)
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, near: str, settings: Settings) -> int:
+    """Run the program, report, and return the exit code: 2 if nothing was seen. `near` is the path whose project and
+    `settings` apply. Raises `NpulintError` for a program that cannot be started."""
     settings = _targeted(settings, near)
-    order = order_of(program, arguments, options, settings)
+    order = order_of(words, options, settings)
     devices = _number(options, "devices", 1, settings.language())
     release = settings.target.get("torch", "")
     trial = Trial(order, interpreter(options), os.getcwd(), release, settings.language(), devices)
-    values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
-    host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
+    announce(order, settings, host)
     outcome = run_trial(trial)
-    return reported(outcome, settings, host, near, program, bool(options.get("explain_differences")))
+    return reported(outcome, settings, host, near, order.program, bool(options.get("explain_differences")))
+
+
+def announce(order: Order, settings: Settings, host: Host) -> None:
+    """Say that the user's code is run, where, and until when."""
+    program = " ".join((order.program, *order.arguments))
+    values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
+    host.warn(say(settings.language(), "try.runs", program=program, **values))
 
 
 def near_path(program: str, module: bool, lang: str) -> str:
@@ -55,9 +57,10 @@ def _targeted(settings: Settings, near: str) -> Settings:
     return msgspec.structs.replace(settings, target={**settings.target, "torch": declared}) if declared else settings
 
 
-def order_of(program: str, arguments: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
-    """What to run, and its limits."""
+def order_of(words: list[str], options: dict[str, list[str] | bool], settings: Settings) -> Order:
+    """What to run, and its limits; `words` are the program and its arguments."""
     lang = settings.language()
+    program, *arguments = words
     return Order(
         program,
         arguments,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import msgspec
@@ -26,7 +26,7 @@ from npulint.settings import Settings
 from npulint.texts import count, say
 
 CANNOT = 2
-TELLING = ("text", "github", "markdown")
+_TELLING = ("text", "github", "markdown")
 """Formats for people that say how the run ended; with others, standard error does."""
 
 
@@ -34,11 +34,10 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
     """Print the reports of a trial and return the exit code: 2 if nothing was seen. `near` is the path whose project
     is checked. `explained`: with the differences between run and source check."""
     lang, ended = settings.language(), outcome.ended
-    how = ended_text(ended, lang)
     if "torch" not in settings.target:
         settings = msgspec.structs.replace(settings, target={**settings.target, "torch": ended.torch})
     if not any(node.frames for node in outcome.graph.bodies[0].nodes):
-        for line in (how, *try_notes(ended, lang)):
+        for line in (ended_text(ended, lang), *try_notes(ended, lang)):
             host.warn(line)
         host.warn(say(lang, "error", text=say(lang, "try.nothing")))
         return CANNOT
@@ -46,7 +45,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
     live = judged(
         outcome.graph, name=name, lang=lang, root="", steps=ended.steps, settings=settings, course=outcome.course
     )
-    static = host.watched(host.run, msgspec.structs.replace(settings, paths=(_folder(near),)), lang)
+    static = source_check(near, settings, host)
     if settings.torch_port == "transfer":  # the run redirects CUDA, which the code does not say
         left = [one for one in static.findings if one.topic != "device_cuda"]
         static = msgspec.structs.replace(static, findings=left)
@@ -55,11 +54,7 @@ def reported(outcome: Outcome, settings: Settings, host: Host, near: str, progra
         result, findings=with_ranks(result.findings, outcome.ranks, partial(_findings, name, settings), lang)
     )
     code = report(result, settings, host)
-    if settings.format not in TELLING:
-        for line in (*live.notes, *try_notes(ended, lang), how):
-            host.warn(line)
-    unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
-    return code or (CANNOT if unfinished else 0)
+    return concluded(code, (*live.notes, *try_notes(ended, lang)), ended, settings, host)
 
 
 def _findings(name: str, settings: Settings, graph: Graph) -> Sequence[Finding]:
@@ -67,9 +62,19 @@ def _findings(name: str, settings: Settings, graph: Graph) -> Sequence[Finding]:
     return judged(graph, name=name, lang=settings.language(), root="", settings=settings).findings
 
 
-def _folder(near: str) -> str:
-    """What the source check reads: the folder of the program."""
-    return near if os.path.isdir(near) else os.path.dirname(near) or "."
+def source_check(near: str, settings: Settings, host: Host) -> RunResult:
+    """The result of the source check of the program's folder."""
+    folder = near if os.path.isdir(near) else os.path.dirname(near) or "."
+    return host.watched(host.run, msgspec.structs.replace(settings, paths=(folder,)), settings.language())
+
+
+def concluded(code: int, notes: Iterable[str], ended: Ended, settings: Settings, host: Host) -> int:
+    """Tell how the program ended where the report does not, and return the exit code: `code` is that of the report."""
+    if settings.format not in _TELLING:
+        for line in (*notes, ended_text(ended, settings.language())):
+            host.warn(line)
+    unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
+    return code or (CANNOT if unfinished else 0)
 
 
 def joined(live: LiveResult, static: RunResult, ended: Ended, settings: Settings, explained: bool) -> RunResult:

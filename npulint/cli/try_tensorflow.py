@@ -9,9 +9,8 @@ import msgspec
 
 from npulint.cli.host import Host
 from npulint.cli.reporting import report
-from npulint.cli.try_program import interpreter, near_path, order_of
-from npulint.cli.try_report import CANNOT, TELLING, ended_text, joined
-from npulint.config import load
+from npulint.cli.try_program import announce, interpreter, order_of
+from npulint.cli.try_report import CANNOT, concluded, ended_text, joined, source_check
 from npulint.discover.paths import local
 from npulint.fakes.orders import Ended
 from npulint.fakes.tensorflow.judging import judged_outcome, run_rows
@@ -36,19 +35,15 @@ def script_of(program: str, module: bool) -> str:
     return next((path for path in paths if os.path.isfile(path)), "")
 
 
-def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Run the program, report, and return the exit code: 2 if nothing was seen. Raises `ConfigError`, or `NpulintError`
-    for a program that cannot be started."""
-    program, *arguments = words
-    near = near_path(program, bool(options.get("module")), lang)
-    settings = load([near], options, host.environ)
-    order = order_of(program, arguments, options, settings)
+def run(words: list[str], options: dict[str, list[str] | bool], host: Host, near: str, settings: Settings) -> int:
+    """Run the program, report, and return the exit code: 2 if nothing was seen. `near` is the path whose project and
+    `settings` apply. Raises `NpulintError` for a program that cannot be started."""
+    order = order_of(words, options, settings)
     adapter, _, cann, _ = settings.declared()
     trial = TensorFlowTrial(order, interpreter(options), os.getcwd(), adapter, cann, settings.language())
-    values = {"steps": order.steps, "seconds": order.seconds, "folder": os.getcwd()}
-    host.warn(say(settings.language(), "try.runs", program=" ".join(words), **values))
+    announce(order, settings, host)
     explained = bool(options.get("explain_differences"))
-    return _reported(run_tensorflow(trial), settings, host, near, program, explained)
+    return _reported(run_tensorflow(trial), settings, host, near, order.program, explained)
 
 
 def _reported(
@@ -59,8 +54,7 @@ def _reported(
     if "tensorflow" not in settings.target:
         target = {**settings.target, "tensorflow": outcome.report.version}
         settings = msgspec.structs.replace(settings, target=target)
-    folder = near if os.path.isdir(near) else os.path.dirname(near) or "."
-    static = host.watched(host.run, msgspec.structs.replace(settings, paths=(folder,)), lang)
+    static = source_check(near, settings, host)
     places = {one.path: os.path.abspath(local(one.path)) for one in static.findings}
     places = {path: place for path, place in places.items() if place in outcome.report.lines}
     live = judged_outcome(outcome, f"npulint try {program}", settings, static.findings, places)
@@ -71,11 +65,7 @@ def _reported(
     code = report(joined(live, static, ended, settings, explained), settings, host)
     if settings.format in PEOPLE_FORMATS:
         host.write("\n\n".join(["", *run_table(outcome.report, lang)]).removeprefix("\n") + "\n")
-    if settings.format not in TELLING:
-        for line in (*live.notes, ended_text(ended, lang)):
-            host.warn(line)
-    unfinished = ended.how in ("error", "exit") and not ended.known and not ended.steps
-    return code or (CANNOT if unfinished else 0)
+    return concluded(code, live.notes, ended, settings, host)
 
 
 def _ended(report: Report) -> Ended:

@@ -52,6 +52,11 @@ def known_releases(package: str) -> tuple[str, ...]:
     return tuple(sorted({*releases_of(package), *needed}, key=Version))
 
 
+def exact(specifier: SpecifierSet) -> str:
+    """The one release that a specifier allows; empty if it may allow several."""
+    return next((one.version for one in specifier if one.operator == "==" and "*" not in one.version), "")
+
+
 def of_same_base(package: str, release: str) -> Needs:
     """For a release that is not recorded, what all recorded ones of the same base (2.7.1 of 2.7.1.post3) need alike;
     nothing for an empty release."""
@@ -74,6 +79,8 @@ def lacks_aarch64(package: str, specifier: SpecifierSet) -> str | None:
     ranges, instead = _table().aarch64.get(package, ([], ""))
     if len(ranges) == 1 and not ranges[0][1]:
         return instead
-    exact = [Version(one.version) for one in specifier if one.operator == "==" and "*" not in one.version]
-    lacking = any(Version(first) <= one <= Version(last or str(one)) for first, last in ranges for one in exact)
+    pinned = exact(specifier)
+    if not pinned:
+        return None
+    lacking = any(Version(first) <= Version(pinned) <= Version(last or pinned) for first, last in ranges)
     return instead if lacking else None

@@ -98,9 +98,13 @@ def _home_of(machine: Machine, home: str) -> str:
     return machine.real(home)
 
 
+def _bases(machine: Machine) -> tuple[str, str]:
+    """Where CANN and NNAL are installed by default: for all users, and for one."""
+    return _DEFAULT, f"{machine.environ.get('HOME', '/root')}/Ascend"
+
+
 def _toolkit_folders(machine: Machine, home: str) -> Iterator[str]:
-    bases = [_DEFAULT, f"{machine.environ.get('HOME', '/root')}/Ascend"]
-    for base in bases:
+    for base in _bases(machine):
         for kind in ("ascend-toolkit", "nnae", "nnrt"):
             for name in machine.names(f"{base}/{kind}") or ():
                 if _RELEASE.fullmatch(name):
@@ -143,8 +147,7 @@ def _kernels(machine: Machine, release: str, folders: Iterable[str]) -> list[str
 
 def nnal(machine: Machine) -> list[str]:
     """Folders of NNAL."""
-    bases = (_DEFAULT, f"{machine.environ.get('HOME', '/root')}/Ascend")
-    return [f"{base}/nnal/atb" for base in bases if machine.exists(f"{base}/nnal/atb/set_env.sh")]
+    return [f"{base}/nnal/atb" for base in _bases(machine) if machine.exists(f"{base}/nnal/atb/set_env.sh")]
 
 
 def driver_libraries(machine: Machine) -> bool | None:

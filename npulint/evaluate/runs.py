@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from npulint.assemble.programs import Program
-from npulint.assemble.run.changes import OperatorChange, StepChange
+from npulint.assemble.run.changes import OperatorChange, StepChange, trend_of
 from npulint.facts.model import Fact
 from npulint.read.artifacts.comparison import ComparisonTable
 from npulint.read.artifacts.kernel_groups import OperatorKernels
 from npulint.read.artifacts.kernels import KernelTable
 from npulint.read.artifacts.numbers import finite
+from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.graphs import GraphRuns
 from npulint.read.artifacts.series.loss import MeasureSeries
 from npulint.read.artifacts.series.scale import LossScaleSeries
@@ -181,9 +182,8 @@ def _steps_changed(program: Program) -> Iterator[RunChange]:
             ("free", one.free_us, one.before_free_us),
         )
         for name, us, before in figures:
-            change = round(100 * (us - before) / before, 1) if before else None
-            trend = "alike" if change is None or abs(change) < 5 else "slower" if change > 0 else "faster"
-            yield RunChange(one.path, one.span.line, "step", name, us, before, trend, change)
+            change = share(us - before, before) if before else None
+            yield RunChange(one.path, one.span.line, "step", name, us, before, trend_of(us, before), change)
 
 
 def _operators_changed(program: Program) -> Iterator[RunChange]:

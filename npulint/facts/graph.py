@@ -74,3 +74,16 @@ class Graph(msgspec.Struct, frozen=True):
         if self.form == "onnx":
             return "onnx"
         return "tensorflow" if self.form in TENSORFLOW_FORMS else "torch"
+
+
+class NodeNames:
+    """Gives the recorded nodes of a step names of their own: ``add``, ``add_1`` for ``aten.add.Tensor``."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def of(self, op: str) -> str:
+        """The name of the next node of an operator."""
+        base = op.split(".")[1] if "." in op else op
+        number = self._counts[base] = self._counts.get(base, 0) + 1
+        return base if number == 1 else f"{base}_{number - 1}"

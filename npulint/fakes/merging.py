@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.assemble.graph.stops import STOP
-from npulint.facts.graph import Body, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeNames
 from npulint.fakes.desync import Desync, desync
 from npulint.fakes.orders import Ended
 from npulint.fakes.ranks import Part
@@ -83,13 +83,8 @@ def _key(node: Node) -> _Key:
 
 def _numbered(nodes: Sequence[Node]) -> list[Node]:
     """Nodes with names of their own."""
-    numbers: dict[str, int] = {}
-    found = []
-    for node in nodes:
-        base = node.op.split(".")[1] if "." in node.op else node.op
-        number = numbers[base] = numbers.get(base, 0) + 1
-        found.append(msgspec.structs.replace(node, name=base if number == 1 else f"{base}_{number - 1}"))
-    return found
+    names = NodeNames()
+    return [msgspec.structs.replace(node, name=names.of(node.op)) for node in nodes]
 
 
 def _with_node(graph: Graph, node: Node) -> Graph:

@@ -11,8 +11,8 @@ from npulint.findings import Finding
 from npulint.fix.model import FileChange, FixResult
 from npulint.port.model import OpenFinding
 from npulint.report.fix_summary import why
+from npulint.settings import RANK
 
-_RANK = {"error": 0, "warning": 1, "note": 2}
 _OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
 
 
@@ -29,7 +29,7 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
         repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
         if _counts(one) and (one.code, one.path) not in solved and not repeated:
             found.append(_moved(one, changes.get(one.path)))
-    found.sort(key=lambda one: (_RANK[one.severity], one.path, one.span.line))
+    found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
 
 

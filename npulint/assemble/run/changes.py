@@ -119,7 +119,7 @@ def _step_changes(facts: Sequence[Fact], before: Sequence[Fact]) -> Iterator[Fac
         now.path,
         now.span,
         before=then.path,
-        trend=_trend(now.step_us, then.step_us),
+        trend=trend_of(now.step_us, then.step_us),
         step_us=now.step_us,
         before_step_us=then.step_us,
         change=share(now.step_us - then.step_us, then.step_us),
@@ -132,7 +132,8 @@ def _step_changes(facts: Sequence[Fact], before: Sequence[Fact]) -> Iterator[Fac
     )
 
 
-def _trend(now: float, then: float) -> Trend:
+def trend_of(now: float, then: float) -> Trend:
+    """How a time changed: alike below 5 %."""
     change = share(now - then, then)
     return "slower" if change >= _ALIKE else "faster" if change <= -_ALIKE else "alike"
 
@@ -187,7 +188,7 @@ def _change(
     after, before = now or _Type(), then or _Type()
     us, before_us = after.us / steps[0], before.us / steps[1]
     place = after.place or table
-    trend: OperatorTrend = "new" if then is None else "gone" if now is None else _trend(us, before_us)
+    trend: OperatorTrend = "new" if then is None else "gone" if now is None else trend_of(us, before_us)
     return OperatorChange(
         name,
         place.path,

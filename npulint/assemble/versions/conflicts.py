@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import product
 
@@ -11,9 +10,10 @@ from packaging.version import Version
 
 from npulint.assemble.versions.environments import Environment, Pin
 from npulint.assemble.versions.facts import InstalledTogether, Uninstallable, VersionConflict
-from npulint.assemble.versions.specifiers import exact, meet, specifier_of
+from npulint.assemble.versions.specifiers import meet, specifier_of
 from npulint.data.version_matrix import (
     Needs,
+    exact,
     lacks_aarch64,
     of_same_base,
     packages_with_needs,
@@ -74,7 +74,6 @@ def _fact(pin: Pin, second: Pin, allowed: list[str], specifier: SpecifierSet) ->
         other_version=_shown(second),
         needs=" | ".join(dict.fromkeys(_plain(text, other) for text in allowed)),
         fits=", ".join(_newest(fitting)) or "-",
-        same_minor=flag(other == "torch" and _minors(pin.specifier) == _minors(second.specifier)),
         other_place=second.place,
     )
 
@@ -90,10 +89,6 @@ def _shown(pin: Pin) -> str:
 
 def _newest(releases: Iterable[str]) -> list[str]:
     return sorted(releases, key=Version)[-_SHOWN:]
-
-
-def _minors(specifier: str) -> list[str]:
-    return re.findall(r"==v?(\d+\.\d+)", specifier)
 
 
 def _needs(pin: Pin, other: str) -> list[str] | None:

@@ -24,8 +24,6 @@ class VersionConflict(FileFact):
     """What the release of the package needs of the other one."""
     fits: str
     """The newest releases of the package that work with the other one; a dash if none is known."""
-    same_minor: Flag
-    """Of torch whether only the patch releases differ."""
     other_place: str
     """Where the other one is written, as path:line; empty for a declared release."""
 

@@ -6,14 +6,9 @@ import re
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-from npulint.data.version_matrix import known_releases
+from npulint.data.version_matrix import exact, known_releases
 
 _PYTHONS = tuple(f"3.{number}" for number in range(6, 16))
-
-
-def exact(specifier: SpecifierSet) -> str:
-    """The one release that a specifier allows; empty if it may allow several."""
-    return next((one.version for one in specifier if one.operator == "==" and "*" not in one.version), "")
 
 
 def meet(text: str, specifier: SpecifierSet, package: str) -> bool:
@@ -28,10 +23,7 @@ def meet(text: str, specifier: SpecifierSet, package: str) -> bool:
 
 def specifier_of(text: str, package: str) -> SpecifierSet | None:
     """A specifier of pip or conda; None if it is not understood."""
-    written = text.replace("===", "==")
-    if re.match(r"=?=?\d", written):
-        written = f"=={written.lstrip('=')}"
-    written = re.sub(r"^=(?==)|^=(?=\d)", "==", written) if not written.startswith("==") else written
+    written = re.sub(r"^=*(?=\d)", "==", text.replace("===", "=="))
     if package == "python":  # patch releases do not matter
         written = re.sub(r"(==|~=)(3\.\d+)(?:\.[\d*]+)?", r"==\2", written)
     try:

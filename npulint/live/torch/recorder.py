@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from npulint.facts.graph import Body, Graph, Node
+from npulint.facts.graph import Body, Graph, Node, NodeNames
 from npulint.live.course import Course
 from npulint.live.torch.causes import cause_of
 from npulint.live.torch.memory import Ledger
@@ -124,14 +124,11 @@ class Recorder:
     def graph(self, accelerated: bool = False) -> Graph:
         """The recorded graph, in order of first execution. With `accelerated`, operators with CPU tensors only belong
         to the host and are omitted."""
-        nodes, numbers = [], dict[str, int]()
+        nodes, names = [], NodeNames()
         for (op, phase, site, _), entry in self._kept(accelerated):
-            base = op.split(".")[1] if "." in op else op
-            number = numbers[base] = numbers.get(base, 0) + 1
-            name = base if number == 1 else f"{base}_{number - 1}"
             frames = self.sites.frames(site)
             attrs = entry.attrs() | self._read(op, site, entry)
-            nodes.append(Node(name, op, attrs=attrs, frames=frames, phase=phase, count=entry.count))
+            nodes.append(Node(names.of(op), op, attrs=attrs, frames=frames, phase=phase, count=entry.count))
         return Graph("live_torch", [Body("", nodes)], str(torch.__version__))
 
     def course(self, accelerated: bool = False) -> Course:

@@ -7,12 +7,12 @@ its products) do not count, because they are in its own buffers.
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
+from npulint.assemble.arithmetic import COMPARISONS
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.torch.triton_code import Sizes, number
 from npulint.assemble.recognizers.torch.triton_shapes import Tile, Tiles, is_instruction, member, operands, tile
@@ -20,14 +20,6 @@ from npulint.assemble.walker import walker
 from npulint.facts.code import Op, Ref
 
 _STORES = ("store", "atomic_add", "atomic_max", "atomic_min")
-_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 _MOST = 400  # steps of a kernel that are looked at
 
 
@@ -128,11 +120,11 @@ def _runs(scope: Scope, kernel: Scope, sizes: Sizes) -> bool:
 
 def _truth(test: Expr, sizes: Sizes) -> bool | None:
     """Whether a condition on sizes holds; None if unknown."""
-    if test.operator not in _COMPARISONS:
+    if test.operator not in COMPARISONS:
         found = number(test, sizes)
         return None if found is None else bool(found)
     sides = [size for one in test.operands() if (size := number(one, sizes)) is not None]
-    return _COMPARISONS[test.operator](*sides) if len(sides) == 2 else None
+    return COMPARISONS[test.operator](*sides) if len(sides) == 2 else None
 
 
 def _lives(steps: list[Step]) -> list[Life]:

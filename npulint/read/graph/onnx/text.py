@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from npulint.discover.safe_open import TooLargeError, read_regular
 from npulint.facts.graph import Graph
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.onnx.model import LINE, graph_of
@@ -13,9 +12,7 @@ from npulint.read.graph.protobuf.limits import Tally
 from npulint.read.graph.protobuf.literals import content as bytes_of
 from npulint.read.graph.protobuf.literals import integer, real, text
 from npulint.read.graph.protobuf.markup import Entries, Markup
-
-LIMIT = 512 * 1024 * 1024
-"""Maximum bytes of a file; its text is in memory while it is read."""
+from npulint.read.graph.protobuf.text_file import text_of
 
 _ROLE = {"Node": "node", "Model": "root"}  # the roles that Markup knows: nodes have lines
 _ROLES = {
@@ -28,11 +25,7 @@ _ROLES = {
 
 def read_text(location: str, content: bytes | None = None) -> Graph:
     """The graph of the model in a text file, or in `content` instead. Raises `GraphError`, `OSError`."""
-    if content is None:
-        try:
-            content = read_regular(location, LIMIT)
-        except TooLargeError as error:
-            raise GraphError("graph-too-large", f"more than {LIMIT >> 20} MB") from error
+    content = text_of(location) if content is None else content
     tally = Tally()
 
     def made(name: str) -> Any:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from npulint.discover.safe_open import TooLargeError, read_regular
 from npulint.facts.graph import Body, Graph, Node
 from npulint.read.graph.errors import GraphError
 from npulint.read.graph.protobuf.limits import COLLECTIONS, NAME, TAGS, TEXT, Tally, weight
 from npulint.read.graph.protobuf.literals import integer, text, truth
 from npulint.read.graph.protobuf.markup import Entries, Markup
+from npulint.read.graph.protobuf.text_file import text_of
 from npulint.read.graph.tensorflow.attributes import UNSET
 from npulint.read.graph.tensorflow.functions import arguments_of
 from npulint.read.graph.tensorflow.markup_values import function, type_of, value
 from npulint.read.graph.tensorflow.meta import MetaGraph, chosen
 from npulint.read.graph.tensorflow.names import distinct
 from npulint.read.graph.tensorflow.versions import release_of
-
-LIMIT = 512 * 1024 * 1024
-"""Maximum bytes of a file; its text is in memory while it is read."""
 
 _ROLES = {
     ("root", "node"): "node",
@@ -55,11 +52,7 @@ _REST = {"value": "value", "members": "member"}  # the role of messages in other
 
 def read_text(location: str, content: bytes | None = None) -> Graph:
     """The graph in a text file, or in `content` instead. Raises `GraphError`, `OSError`."""
-    if content is None:
-        try:
-            content = read_regular(location, LIMIT)
-        except TooLargeError as error:
-            raise GraphError("graph-too-large", f"more than {LIMIT >> 20} MB") from error
+    content = text_of(location) if content is None else content
     tally = Tally()
     made = {
         "node": lambda fields, line: _node(fields, line, tally),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from npulint.discover.safe_open import TooLargeError, read_regular
-from npulint.facts.graph import Body, Graph, Node, NodeFrame
+from npulint.facts.graph import Body, Graph, Node, NodeFrame, NodeNames
 from npulint.read.graph.errors import GraphError
 
 FORMAT = 1
@@ -54,18 +54,15 @@ def read_recorded(location: str, content: bytes | None = None) -> Graph:
         raise GraphError("graph-damaged", str(error)) from None
     if found.npulint_recorded_step != FORMAT:
         raise GraphError("graph-damaged", f"npulint_recorded_step {found.npulint_recorded_step}")
-    return Graph(f"live_{found.framework}", [Body("", list(_nodes(found.nodes)))], found.version)
+    return Graph(f"live_{found.framework}", [Body("", _nodes(found.nodes))], found.version)
 
 
 def _nodes(records: list[RecordedNode]) -> list[Node]:
-    numbers: dict[str, int] = {}
-    found = []
-    for one in records:
-        base = one.op.split(".")[1] if "." in one.op else one.op
-        number = numbers[base] = numbers.get(base, 0) + 1
-        name = base if number == 1 else f"{base}_{number - 1}"
-        found.append(Node(name, one.op, attrs=one.attrs, frames=one.frames, phase=one.phase, count=one.count))
-    return found
+    names = NodeNames()
+    return [
+        Node(names.of(one.op), one.op, attrs=one.attrs, frames=one.frames, phase=one.phase, count=one.count)
+        for one in records
+    ]
 
 
 def written(graph: Graph) -> bytes:

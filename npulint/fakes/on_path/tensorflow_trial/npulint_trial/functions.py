@@ -2,7 +2,6 @@
 
 import importlib
 import threading
-import time
 
 import npulint_record
 from tensorflow.python.eager import backprop, context
@@ -80,11 +79,7 @@ class Functions:
             key = ("tape", *(place or ()))
             run = program.before(key, lambda: Run("eager", "GradientTape.gradient", True, False, place))
             npulint_record.remark("eager")
-            started = time.time()
-            try:
-                return original(self, *args, **kwargs)
-            finally:
-                program.ran(run, started)
+            return program.timed(run, lambda: original(self, *args, **kwargs))
 
         backprop.GradientTape.gradient = gradient
 
@@ -100,11 +95,7 @@ class Functions:
         for place, value in enumerate(args[0] if args else ()):
             if hasattr(value, "shape") and str(getattr(value, "dtype", "")).find("resource") < 0:
                 run.fed(f"argument {place}", _shape(value))
-        started = time.time()
-        try:
-            return work()
-        finally:
-            program.ran(run, started)
+        return program.timed(run, work)
 
     def _described(self, concrete, owner):
         latest = [concrete]

@@ -98,10 +98,14 @@ class Program:
             self.finish("runs")
         return run
 
-    def ran(self, run, started):
-        """Something ran, from this time on."""
-        run.count += 1
-        run.seconds += time.time() - started
+    def timed(self, run, work):
+        """Do the work of a run, and count it; returns what the work returns."""
+        started = time.time()
+        try:
+            return work()
+        finally:
+            run.count += 1
+            run.seconds += time.time() - started
 
     def keep(self, write):
         """Have a graph written at the end: ``write(folder, name)`` does it and returns the lines that made it."""

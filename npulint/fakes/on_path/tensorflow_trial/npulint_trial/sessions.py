@@ -1,7 +1,5 @@
 """Runs of sessions: what they fetch and feed, and whether they train."""
 
-import time
-
 import npulint_record
 from tensorflow.python.client import session
 from tensorflow.python.ops import gradients_util
@@ -76,11 +74,7 @@ class Sessions:
         run = program.before(key, lambda: self._described(running, names))
         for name, shape in feeds.items():
             run.fed(name, shape)
-        started = time.time()
-        try:
-            return work()
-        finally:
-            program.ran(run, started)
+        return program.timed(run, work)
 
     def _described(self, running, names):
         graph = running.graph
