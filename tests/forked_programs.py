@@ -42,6 +42,8 @@ def _run(program):
     sys.path.insert(0, program["folder"])
     sys.argv[:] = [program["script"]]
     raised = ""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
     signal.alarm(_SECONDS)
     with open("output.txt", "w") as out:
         os.dup2(out.fileno(), 1)

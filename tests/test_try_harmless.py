@@ -122,7 +122,8 @@ def test_the_program_has_a_limit_of_memory(tmp_path: Path, capfd: pytest.Capture
 
 
 def test_an_interrupt_ends_what_a_program_started(tmp_path: Path) -> None:
-    child = "import time; print('CHILD', __import__('os').getpid(), flush=True); time.sleep(600)"
+    # one write: lines of print from two processes mix where Python does not buffer
+    child = r"import os, time; os.write(1, b'CHILD %d\n' % os.getpid()); time.sleep(600)"
     (tmp_path / "train.py").write_text(
         "import multiprocessing, subprocess, sys, time\n"
         f"subprocess.Popen([sys.executable, '-c', {child!r}], start_new_session=True)\n"
