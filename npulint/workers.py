@@ -58,15 +58,28 @@ def _in_turn(
     outcomes = []
     store = open_cache(settings.cache)
     evaluator = Evaluator(catalogue, settings, store)
-    waiting, pool = 0, Pool()
+    pool = Pool()
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
+            _GARBAGE.collect()
             outcomes.append(pool.shared(evaluator.project(root, sources, advance=advance)))
-            waiting += _weight(sources)
-            if waiting > _COLLECT_AFTER:
-                gc.collect()
-                waiting = 0
+            _GARBAGE.files += _weight(sources)
     return outcomes
+
+
+class _Garbage:
+    """What projects left in this process. It is collected before the next project, so never for the last one: the end
+    of the process frees that."""
+
+    files = 0
+
+    def collect(self) -> None:
+        if self.files > _COLLECT_AFTER:
+            gc.collect()
+            self.files = 0
+
+
+_GARBAGE = _Garbage()
 
 
 @contextmanager

@@ -37,6 +37,7 @@ GUIDES = (
     "live",
     "runs",
     "doctor",
+    "python",
     "configured-training",
     "run-llamafactory",
     "run-ms-swift",

@@ -1,0 +1,125 @@
+"""npulint from Python: check one project, or thousands in the processes of this machine or of a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+
+import msgspec
+
+from npulint.catalogue.problems import CatalogueError
+from npulint.config import load
+from npulint.errors import NpulintError
+from npulint.findings import RunResult
+from npulint.options import OPTIONS
+from npulint.pipeline import run
+
+Option = str | int | bool | Sequence[str]
+_Words = dict[str, list[str] | bool]
+
+_AHEAD = 1000  # projects that are submitted before the result of the first one is there
+
+
+class ProjectResult(msgspec.Struct, frozen=True):
+    """One project of `check_many`: its path as given, and its result, or the error for which it has none."""
+
+    path: str
+    result: RunResult | None = None
+    error: str = ""
+
+
+def check(path: str | os.PathLike[str], **options: Option) -> RunResult:
+    """Check a project as ``npulint check PATH`` does, with the configuration file that belongs to it. `options` are
+    those of the command line with underscores: ``target=["chip=910B"], min_severity="warning", cache=False``. Raises
+    `TypeError` for an unknown option, and `npulint.errors.NpulintError` for what the command ends with."""
+    return run(load([os.fspath(path)], _words(options), os.environ))
+
+
+def check_many(
+    projects: Iterable[str | os.PathLike[str]], executor: Executor | None = None, **options: Option
+) -> Iterator[ProjectResult]:
+    """The results of many projects, in their order, each as `check` gives it. They are checked by `executor`, any of
+    `concurrent.futures` or one of a cluster whose machines see the same folders and have the same npulint; without it
+    by processes of this machine. A project whose worker ends is checked again by a process of its own here, and has
+    an `error` if it ends that one as well. Raises `TypeError` for an unknown option."""
+    words = _words(options)
+    return _checked([os.fspath(path) for path in projects], executor, words)
+
+
+def _words(options: Mapping[str, Option]) -> _Words:
+    """Options as the command line has them."""
+    known = {option.name for option in OPTIONS}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        raise TypeError(f"unknown option {unknown[0]!r}")
+    return {name: _written(value) for name, value in options.items()}
+
+
+def _written(value: Option) -> list[str] | bool:
+    if isinstance(value, bool):
+        return value
+    return [str(value)] if isinstance(value, (str, int)) else list(value)
+
+
+def _checked(paths: Sequence[str], executor: Executor | None, words: _Words) -> Iterator[ProjectResult]:
+    with ExitStack() as stack:
+        if executor is None:
+            executor = stack.enter_context(ProcessPoolExecutor(min(os.cpu_count() or 1, max(1, len(paths)))))
+        waiting: deque[tuple[str, Future[bytes] | None]] = deque()
+        stack.callback(_cancel, waiting)
+        for path in paths:
+            waiting.append((path, _submitted(executor, path, words)))
+            if len(waiting) >= _AHEAD:
+                yield _result(*waiting.popleft(), words)
+        while waiting:
+            yield _result(*waiting.popleft(), words)
+
+
+def _cancel(waiting: Iterable[tuple[str, Future[bytes] | None]]) -> None:
+    for _, future in waiting:
+        if future is not None:
+            future.cancel()
+
+
+def _submitted(executor: Executor, path: str, words: _Words) -> Future[bytes] | None:
+    """None if the executor takes no more: one of its workers has ended."""
+    try:
+        return executor.submit(_encoded, path, words)
+    except RuntimeError:
+        return None
+
+
+def _result(path: str, future: Future[bytes] | None, words: _Words) -> ProjectResult:
+    try:
+        answer = future.result() if future is not None else None
+    except (Exception, CancelledError):  # each kind of executor has its own for a worker that ended
+        answer = None
+    if answer is None:
+        answer = _apart(path, words)
+    return msgspec.msgpack.decode(answer, type=ProjectResult)
+
+
+def _apart(path: str, words: _Words) -> bytes:
+    """The answer of a process of its own."""
+    try:
+        with ProcessPoolExecutor(1) as pool:
+            return pool.submit(_encoded, path, words).result()
+    except BrokenProcessPool:
+        return msgspec.msgpack.encode(ProjectResult(path, error="the system ended the process that checked it"))
+
+
+def _encoded(path: str, words: _Words) -> bytes:
+    """A project's result as msgpack, which is read several times faster than pickled objects."""
+    try:
+        answer = ProjectResult(path, run(load([path], words, os.environ)))
+    except CatalogueError:  # that of all projects
+        raise
+    except NpulintError as error:
+        answer = ProjectResult(path, error=str(error))
+    except Exception as error:  # a fault of npulint in one of thousands of projects
+        answer = ProjectResult(path, error=f"internal error: {type(error).__name__}: {error}")
+    return msgspec.msgpack.encode(answer)
