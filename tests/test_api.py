@@ -54,17 +54,17 @@ def test_options_are_those_of_the_command_line(projects: list[Path]) -> None:
     assert {one.severity for one in errors} == {"error"}
     assert len(errors) < len(check(projects[0], isolated=True, min_severity="note", cache=False).findings)
     chips = [
-        check(projects[0], isolated=True, cache=False, target=[f"chip={name}"]).target["chip"]
-        for name in ("910A", "910B")
+        check(projects[0], isolated=True, cache=False, target=[f"soc={name}"]).target["soc"]
+        for name in ("Ascend910A", "Ascend910B")
     ]
-    assert chips == ["910A", "910B"]
+    assert chips == ["910A (specified)", "910B (specified)"]
 
 
 def test_what_is_wrong_with_options_is_said(projects: list[Path]) -> None:
     with pytest.raises(TypeError, match="unknown option 'targets'"):
-        check(projects[0], targets=["chip=910B"])
+        check(projects[0], targets=["soc=Ascend910B"])
     with pytest.raises(TypeError, match="unknown option 'targets'"):
-        check_many(projects, targets=["chip=910B"])
+        check_many(projects, targets=["soc=Ascend910B"])
     with pytest.raises(ConfigError):
         check(projects[0], min_severity="loud")
 
