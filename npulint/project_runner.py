@@ -16,6 +16,7 @@ from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
+from npulint.data.chips import chip
 from npulint.evaluate.chips import generation, target_chips
 from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.frameworks_seen import frameworks_seen
@@ -153,6 +154,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         if program.fact.run and settings.against:
             compare_profiles(program, settings)
         program.fact.chip = generation(chips)
+        program.fact.soc = chip(settings.target.get("soc", ""))
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted

@@ -18,6 +18,10 @@ _NAME = lazy_compile(
     re.IGNORECASE,
 )
 _TOOLKIT = lazy_compile(r"\bcann(?:-toolkit_|:|_version=[\"']?v?)(?P<release>\d[\w.]*)", re.IGNORECASE)
+_PACKAGE = lazy_compile(
+    r"\bascend[-:]{1,2}cann[-_](?P<name>toolkit|kernels|nnal|\w+-ops|\*|\$\{?\w+)(?P<rest>[^\s\"';&|]*)", re.IGNORECASE
+)
+_INSTALLED = lazy_compile(r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b")
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
 _TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
 
@@ -38,6 +42,32 @@ class NamedToolkit(FileFact):
     """The release as it is written, with what it belongs to."""
     version: str
     """The release."""
+
+
+@fact_kind("cann_package", names=("toolkit", "kernels", "nnal", "any"))
+class CannPackage(FileFact):
+    """A launcher or Dockerfile names a package of CANN: the toolkit, the operators of a chip (kernels), NNAL, or any
+    of them by a pattern."""
+
+    written: str
+    """The package as it is written."""
+    installed: bool
+    """Whether some line that names it installs it."""
+
+
+def cann_packages(text: str, path: str) -> list[Fact]:
+    """The packages of CANN that a text names, each once, where it is installed if anywhere. Comments do not count."""
+    found: dict[str, CannPackage] = {}
+    for number, line in enumerate(text.split("\n"), 1) if "cann" in text.lower() else ():
+        if line.lstrip().startswith("#"):
+            continue
+        for match in _PACKAGE.finditer(line):
+            word = match["name"].lower()
+            name = word if word in ("toolkit", "nnal") else "kernels" if word == "kernels" or "ops" in word else "any"
+            installed = _INSTALLED.search(line) is not None
+            if name not in found or (installed and not found[name].installed):
+                found[name] = CannPackage(name, path, _span(number, match), _trimmed(match), installed)
+    return list(found.values())
 
 
 def chip_names(text: str, path: str) -> list[Fact]:

@@ -11,6 +11,8 @@ import msgspec
 
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.containers.command import ENGINES, started_container
+from npulint.read.containers.record import StartedWith, container_facts
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -41,6 +43,7 @@ DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # nested command substitutions
+_PREFIX = 4  # words such as sudo before the program that starts a container
 _LINE = 400  # characters of a command that are kept
 # Most substitutions only extract a number from a log; those that start something contain one of these.
 _TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
@@ -102,6 +105,7 @@ class _Reader:
         self._rounds: dict[int, int] = {}  # iterations of the outermost loops; 0 if unknown
         self._awaited = 0  # iterations of the loop whose header was read last
         self._kept: dict[str, tuple[Word, str | None]] = {}  # assigned for others, but not exported so far
+        self._containers: list[StartedWith] = []
         self._level = level
 
     def read(self) -> tuple[list[Fact], list[Problem]]:
@@ -119,6 +123,7 @@ class _Reader:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
         self._not_exported()
+        self._facts += container_facts(self._containers, self._path, "command")
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
 
@@ -269,6 +274,22 @@ class _Reader:
         if basename(fields[0]) in CONDA:
             self._facts += self._packages.by_conda(fields)
         self._passed_on(fields, found.programs, command)
+        self._container(fields, command)
+
+    def _container(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
+        for at, field in enumerate(fields[:_PREFIX]):
+            if basename(field) in ENGINES:
+                found = started_container(fields[at:], self._between, self._written)
+                if found is not None:
+                    found.guarded = command.guarded
+                    self._containers.append(found)
+                return
+
+    def _between(self, first: Word, last: Word) -> Span:
+        return self._lines.span(first.start, last.end)
+
+    def _written(self, word: Word) -> str:
+        return self._text[word.start : word.end]
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         script = fields[launch.script]

@@ -1,0 +1,77 @@
+"""Facts about containers that a project starts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npulint.data.container_images import Software, chip_of, software_of
+from npulint.facts.attributes import Flag, attribute
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import FileFact
+
+StartedBy = Literal["command", "compose", "kubernetes"]
+Access = Literal["devices", "all", "runtime", "none", "unknown"]
+SharedMemory = Literal["host", "given", "default", "unknown"]
+
+NONE = "-"  # in messages, for nothing
+
+
+@fact_kind("container")
+class StartedContainer(FileFact):
+    """A script, a Compose file or a Kubernetes manifest starts a container; the name is its image, with ``*`` for what
+    is computed."""
+
+    by: StartedBy
+    """What starts it: a command such as docker run, a service of Docker Compose, or a pod of Kubernetes."""
+    npus: Access
+    """How it gets NPUs: device files are passed (`devices`), all devices of the host (`all`: it is privileged), the
+    Ascend Docker Runtime or a device plugin passes them (`runtime`), not at all (`none`), or unknown."""
+    gpus: str = NONE
+    """What requests NVIDIA GPUs, as written, or `-`."""
+    several: bool = False
+    """Whether it gets more than one NPU as device files."""
+    missing_nodes: str = NONE
+    """The device files that each process on an NPU opens and that are not passed beside those of the NPUs, or `-`."""
+    driver: Flag = "unknown"
+    """Whether the driver of the host is mounted."""
+    hidden: str = NONE
+    """The mount that hides the toolkit of the image behind the folder of the host, or `-`."""
+    npu_smi: bool = False
+    """Whether npu-smi of the host is mounted."""
+    dcmi: Flag = "unknown"
+    """Whether the library that npu-smi loads is mounted."""
+    shared_memory: SharedMemory = "unknown"
+    """The shared memory: that of the host, a `given` size, the `default` of 64 MB, or unknown."""
+    guarded: bool = False
+    """Whether it is started under some condition only."""
+    beside_npu: bool = False
+    """Whether another container of the file gets NPUs."""
+    software: Software = "unknown"
+    """Whether its image is for Ascend or for NVIDIA GPUs (`cuda`), as names show, an `other` one, or unknown."""
+
+    @attribute
+    def chip(self) -> str:
+        """The generation of chips that the image is built for; empty if its name does not say it."""
+        return chip_of(self.name)
+
+
+@fact_kind("gpu_request")
+class GpuRequest(FileFact):
+    """A container that is started requests NVIDIA GPUs; the name is the request as written: `--gpus all`, or
+    nvidia.com/gpu."""
+
+    by: StartedBy
+    """What starts the container."""
+    image: str
+    """The image of the container."""
+    software: Software = "unknown"
+    """Whether the image is for Ascend or for NVIDIA GPUs."""
+    npus: Access = "unknown"
+    """How the container gets NPUs."""
+    guarded: bool = False
+    """Whether the container is started under some condition only."""
+    beside_npu: bool = False
+    """Whether another container of the file gets NPUs."""
+
+
+__all__ = ["NONE", "Access", "GpuRequest", "SharedMemory", "StartedBy", "StartedContainer", "software_of"]
