@@ -194,8 +194,8 @@ class _Roles:
         GPUs while another one starts containers with NPUs."""
         if _OTHER_DEVICE.search(path) or self._has_npu_sibling(file.path):
             return True
-        others = self._npu_containers - {file.path}
-        return bool(others) and any(isinstance(fact, GpuRequest) and fact.software != "ascend" for fact in file.facts)
+        images = {fact.software for fact in file.facts if isinstance(fact, GpuRequest)} - {"ascend"}
+        return bool(images) and bool(self._npu_containers - {file.path} or ("cuda" in images and self._npu_images))
 
     @cached_property
     def _npu_containers(self) -> frozenset[str]:

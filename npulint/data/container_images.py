@@ -14,7 +14,7 @@ from npulint.lazy_regex import lazy_compile
 Software = Literal["ascend", "cuda", "other", "unknown"]
 
 _CUDA = lazy_compile(
-    r"(?i)nvidia|nvcr\.io|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b|rocm/|pytorch/pytorch:|tensorflow:\S+-gpu"
+    r"(?i)nvidia|nvcr|cuda|cudnn|(?:^|[:-])cu\d{2,3}\b|tensorrt|[:-]gpu\b|rocm/|pytorch/pytorch:|tensorflow:\S+-gpu"
 )
 _ASCEND = lazy_compile(
     r"(?i)ascend|(?:^|[/_.\-])cann(?=[:_.\-]|$)|(?:^|[/:_.\-])npu(?=[:_.\-\d]|$)|mindie|mindspeed|mindspore"

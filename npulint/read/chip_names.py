@@ -21,12 +21,14 @@ _TOOLKIT = lazy_compile(r"\bcann(?:-toolkit_|:|_version=[\"']?v?)(?P<release>\d[
 _PACKAGE = lazy_compile(
     r"\bascend[-:]{1,2}cann[-_](?P<name>toolkit|kernels|nnal|\w+-ops|\*|\$\{?\w+)(?P<rest>[^\s\"';&|]*)", re.IGNORECASE
 )
+_SAYS = lazy_compile(r"\s*(?:echo|printf|log\w*|print\w*|info|warn\w*|error)\b", re.IGNORECASE)
 _INSTALLED = lazy_compile(r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b")
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
-_TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+"""The generations of chips that a project may train on."""
 
 
-@fact_kind("chip", names=_TRAINED_ON)
+@fact_kind("chip", names=TRAINED_ON)
 class NamedChip(FileFact):
     """A launcher, Dockerfile or requirement names a generation of Ascend chips, which is the name."""
 
@@ -59,7 +61,7 @@ def cann_packages(text: str, path: str) -> list[Fact]:
     """The packages of CANN that a text names, each once, where it is installed if anywhere. Comments do not count."""
     found: dict[str, CannPackage] = {}
     for number, line in enumerate(text.split("\n"), 1) if "cann" in text.lower() else ():
-        if line.lstrip().startswith("#"):
+        if line.lstrip().startswith("#") or _SAYS.match(line):
             continue
         for match in _PACKAGE.finditer(line):
             word = match["name"].lower()
@@ -81,7 +83,7 @@ def chip_names(text: str, path: str) -> list[Fact]:
             continue
         for match in _NAME.finditer(line):
             name = chip(match["soc"] or match["first"] or match["product"] or match["tag"])
-            if name in _TRAINED_ON:
+            if name in TRAINED_ON:
                 found.setdefault(("chip", name), NamedChip(name, path, _span(number, match), _trimmed(match)))
         for match in _TOOLKIT.finditer(line):
             release = match["release"]

@@ -40,8 +40,8 @@ def shell_of(text: str, path: str = "") -> tuple[str, list[Fact]]:
     arguments: dict[str, str] = {}  # defaults of ARG
     word = ""  # the instruction that a backslash continues on the next line
     for number, line in enumerate(text.split("\n"), 1):
-        if word and line.lstrip().startswith("#"):
-            script.append(" " * (len(line) - 1) + "\\")  # a comment between continued lines
+        if word and (not line.strip() or line.lstrip().startswith("#")):
+            script.append(" " * (len(line) - 1) + "\\")  # a comment or an empty line between continued lines
             continue
         continued = bool(word)
         match = None if continued else _INSTRUCTION.match(line)

@@ -59,7 +59,7 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
         while True:
             line = lines[at]
             comment = line.lstrip().startswith("#")
-            goes_on = line.rstrip().endswith("\\") or (comment and bool(parts))
+            goes_on = line.rstrip().endswith("\\") or (bool(parts) and (comment or not line.strip()))
             parts.append("" if comment else line.rstrip().removesuffix("\\"))
             at += 1
             if not goes_on or at == len(lines):

@@ -27,9 +27,10 @@ _MANY = 400  # words of a command that are looked at
 
 def started_container(
     fields: Sequence[ExpandedArgument], place: Callable[[Word, Word], Span], written: Callable[[Word], str]
-) -> StartedWith | None:
-    """What a command line ``docker run … image …`` starts; None if it starts no container, or its image is not there.
-    `place` gives the span from one word to another, `written` the text of a word."""
+) -> tuple[StartedWith, int] | None:
+    """What a command line ``docker run … image …`` starts, and the position of the command that runs in the container;
+    None if it starts no container, or its image is not there. `place` gives the span from one word to another,
+    `written` the text of a word."""
     if len(fields) < 3 or fields[1].text not in _STARTING:
         return None
     return _RunLine(fields[:_MANY], place, written).read()
@@ -47,8 +48,8 @@ class _RunLine:
         self._written = written
         self._found = StartedWith("", Span())
 
-    def read(self) -> StartedWith | None:
-        """The container; options end at the image."""
+    def read(self) -> tuple[StartedWith, int] | None:
+        """The container, and the position behind the image, where its options end."""
         if self._fields[0].text.endswith("nvidia-docker"):
             self._found.gpus.append(("nvidia-docker", self._place(self._fields[0].word, self._fields[0].word)))
         at = 2
@@ -62,7 +63,7 @@ class _RunLine:
             else:
                 self._found.image = field.text.replace(HOLE, "*")
                 self._found.span = self._place(field.word, field.word)
-                return self._found
+                return self._found, at + 1
         return None
 
     def _may_be_options(self, at: int) -> bool:

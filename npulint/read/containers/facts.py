@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Literal
 
-from npulint.data.container_images import Software, chip_of, software_of
+from npulint.data.container_images import Software, chip_of
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
+from npulint.lazy_regex import lazy_compile
 
 StartedBy = Literal["command", "compose", "kubernetes"]
 Access = Literal["devices", "all", "runtime", "none", "unknown"]
 SharedMemory = Literal["host", "given", "default", "unknown"]
 
+_SERVES = lazy_compile(r"(?i)infer|serv(?:e|ing|er)|deploy|triton|mindie|(?<![a-z])tgi(?![a-z])|webui|player")
 NONE = "-"  # in messages, for nothing
 
 
@@ -36,10 +39,6 @@ class StartedContainer(FileFact):
     """Whether the driver of the host is mounted."""
     hidden: str = NONE
     """The mount that hides the toolkit of the image behind the folder of the host, or `-`."""
-    npu_smi: bool = False
-    """Whether npu-smi of the host is mounted."""
-    dcmi: Flag = "unknown"
-    """Whether the library that npu-smi loads is mounted."""
     shared_memory: SharedMemory = "unknown"
     """The shared memory: that of the host, a `given` size, the `default` of 64 MB, or unknown."""
     guarded: bool = False
@@ -48,6 +47,11 @@ class StartedContainer(FileFact):
     """Whether another container of the file gets NPUs."""
     software: Software = "unknown"
     """Whether its image is for Ascend or for NVIDIA GPUs (`cuda`), as names show, an `other` one, or unknown."""
+
+    @attribute
+    def serves(self) -> bool:
+        """Whether it is for inference, as the names of its image and of the file show."""
+        return _SERVES.search(f"{posixpath.basename(self.path)} {self.name}") is not None
 
     @attribute
     def chip(self) -> str:
@@ -73,5 +77,3 @@ class GpuRequest(FileFact):
     beside_npu: bool = False
     """Whether another container of the file gets NPUs."""
 
-
-__all__ = ["NONE", "Access", "GpuRequest", "SharedMemory", "StartedBy", "StartedContainer", "software_of"]

@@ -71,8 +71,6 @@ def _container(one: StartedWith, path: str, by: StartedBy, npus: Access, beside:
         missing_nodes=_missing(one) if npus == "devices" else NONE,
         driver=flag(_mounted(one, _DRIVER)) if explicit and by != "kubernetes" else "unknown",
         hidden=_hiding(one),
-        npu_smi=any(mount.endswith("/npu-smi") for mount in one.mounts),
-        dcmi=flag(_mounted(one, "/usr/local/dcmi")),
         shared_memory=_shared_memory(one),
         guarded=one.guarded,
         beside_npu=beside,

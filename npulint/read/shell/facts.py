@@ -250,6 +250,13 @@ class _Reader:
         fields = self._variables.fields(words, command)
         if not fields:
             return
+        self._starts(fields, command)
+        if basename(fields[0]) in CONDA:
+            self._facts += self._packages.by_conda(fields)
+        self._container(fields, command)
+
+    def _starts(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
+        """The facts of what a command line starts."""
         found = started(fields) if basename(fields[0]) not in self._functions else started([])
         for position in found.programs:
             name = basename(fields[position])
@@ -259,7 +266,7 @@ class _Reader:
                 and not (found.launch and found.launch.script == position)
             ):
                 span = self._span(fields[position].word)
-                line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
+                line = re.sub(r"[\s\\]+", " ", self._text[fields[0].word.start : fields[-1].word.end])[:_LINE]
                 self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
         if found.launch is not None:
             self._launch(found.launch, fields, command)
@@ -271,18 +278,20 @@ class _Reader:
             self._inline(text, fields[position].word, command)
         if found.packages is not None:
             self._facts += self._packages.by_pip(fields[found.packages :], command.guarded)
-        if basename(fields[0]) in CONDA:
-            self._facts += self._packages.by_conda(fields)
         self._passed_on(fields, found.programs, command)
-        self._container(fields, command)
 
     def _container(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
+        """``docker run … image command``: the container, and what the command in it starts."""
         for at, field in enumerate(fields[:_PREFIX]):
             if basename(field) in ENGINES:
                 found = started_container(fields[at:], self._between, self._written)
                 if found is not None:
-                    found.guarded = command.guarded
-                    self._containers.append(found)
+                    container, after = found
+                    container.guarded = command.guarded
+                    self._containers.append(container)
+                    inside = fields[at + after :]
+                    if inside and at == 0:  # behind other programs, what a line starts is found anyway
+                        self._starts(inside, command)
                 return
 
     def _between(self, first: Word, last: Word) -> Span:
