@@ -41,6 +41,8 @@ class StartedContainer(FileFact):
     """The mount that hides the toolkit of the image behind the folder of the host, or `-`."""
     shared_memory: SharedMemory = "unknown"
     """The shared memory: that of the host, a `given` size, the `default` of 64 MB, or unknown."""
+    program: bool = False
+    """Whether it is started with a program, such as a Python script; else it is interactive, or the image decides."""
     guarded: bool = False
     """Whether it is started under some condition only."""
     beside_npu: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npulint.facts.model import Fact, Span
 from npulint.read.configuration.leaves import Tree
-from npulint.read.containers.record import StartedWith, container_facts
+from npulint.read.containers.record import PROGRAM, StartedWith, container_facts
 
 _GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/mig", "alpha.kubernetes.io/nvidia-gpu")
 _NPU_RESOURCES = ("huawei.com/",)
@@ -36,6 +36,7 @@ def _services(root: Tree) -> Iterator[StartedWith]:
         found.privileged = _is(service.get("privileged"), True)
         found.host_memory = _text(service.get("ipc")) not in ("", "private", "none")
         found.memory_size = "shm_size" in service
+        found.program = _runs(service, "entrypoint", "command")
         found.gpus = list(_compose_gpus(service))
         yield found
 
@@ -85,6 +86,7 @@ def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:
     found.variables = {_text(_get(item, "name")) for item in _items(container.get("env"))}
     found.privileged = _is(_get(container.get("securityContext"), "privileged"), True)
     found.host_memory = _is(pod.get("hostIPC"), True)
+    found.program = _runs(container, "command", "args")
     runtime = pod.get("runtimeClassName")
     found.runtime = _text(runtime)
     if runtime is not None and found.runtime == "nvidia":
@@ -97,6 +99,13 @@ def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:
                 requested.add(name)
                 found.gpus.append((name, amount.span))
     return found
+
+
+def _runs(container: dict[str, Tree], *keys: str) -> bool:
+    """Whether a container is started with a program: a text, or a list of words."""
+    trees = [container.get(key) for key in keys]
+    words = [word for tree in trees for word in (_text(tree), *map(_text, _items(tree)))]
+    return PROGRAM.search(" ".join(words) + " ") is not None
 
 
 def _map(tree: Tree | None) -> dict[str, Tree]:

@@ -15,9 +15,14 @@ from npulint.read.containers.facts import NONE, Access, GpuRequest, SharedMemory
 
 _NPU = lazy_compile(r"/dev/davinci(?:\d+|\*)")
 _NODES = ("/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc")
+_OTHER_NODES = frozenset(("/dev/ummu", "/dev/uburma", "/dev/svm0"))  # of the 950, and of modules without a host
 _DRIVER = "/usr/local/Ascend/driver"
 _TOOLKIT = "/usr/local/Ascend"
 _RUNTIME_VARIABLES = frozenset(("ASCEND_VISIBLE_DEVICES", "ASCEND_RUNTIME_OPTIONS"))
+
+
+PROGRAM = lazy_compile(r"(?<![\w.-])(?:i?python[\d.]*|torchrun|accelerate|deepspeed|llamafactory-cli|swift)\s|\.(?:py|sh)\b")
+"""What the command of a container that trains contains."""
 
 
 class StartedWith(msgspec.Struct):
@@ -39,6 +44,8 @@ class StartedWith(msgspec.Struct):
     memory_size: bool = False
     gpus: list[tuple[str, Span]] = []
     """Requests for NVIDIA GPUs."""
+    program: bool = False
+    """Whether its command is a program, such as a Python script."""
     open: bool = False
     guarded: bool = False
 
@@ -72,6 +79,7 @@ def _container(one: StartedWith, path: str, by: StartedBy, npus: Access, beside:
         driver=flag(_mounted(one, _DRIVER)) if explicit and by != "kubernetes" else "unknown",
         hidden=_hiding(one),
         shared_memory=_shared_memory(one),
+        program=one.program,
         guarded=one.guarded,
         beside_npu=beside,
         software=_software(one),
@@ -100,6 +108,8 @@ def _missing(one: StartedWith) -> str:
     if one.open or any("*" in re.sub(r"/dev/davinci\*$", "", device) for device in one.devices):
         return NONE
     given = {*one.devices, *one.mounts}
+    if given & _OTHER_NODES:
+        return NONE
     return ", ".join(node for node in _NODES if node not in given) or NONE
 
 

@@ -12,7 +12,7 @@ import msgspec
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.containers.command import ENGINES, started_container
-from npulint.read.containers.record import StartedWith, container_facts
+from npulint.read.containers.record import PROGRAM, StartedWith, container_facts
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -290,6 +290,7 @@ class _Reader:
                     container.guarded = command.guarded
                     self._containers.append(container)
                     inside = fields[at + after :]
+                    container.program = PROGRAM.search(" ".join(one.text for one in inside) + " ") is not None
                     if inside and at == 0:  # behind other programs, what a line starts is found anyway
                         self._starts(inside, command)
                 return
