@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.data.chips import CHIPS, chip
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
@@ -21,6 +22,7 @@ _TOOLKIT = lazy_compile(r"\bcann(?:-toolkit_|:|_version=[\"']?v?)(?P<release>\d[
 _PACKAGE = lazy_compile(
     r"\bascend[-:]{1,2}cann[-_](?P<name>toolkit|kernels|nnal|\w+-ops|\*|\$\{?\w+)(?P<rest>[^\s\"';&|]*)", re.IGNORECASE
 )
+_OF_CHIP = lazy_compile(r"kernels-(\w+?)(?=[_.]|$)|cann[-_](\w+?)-ops", re.IGNORECASE)
 _SAYS = lazy_compile(r"\s*(?:echo|printf|log\w*|print\w*|info|warn\w*|error)\b", re.IGNORECASE)
 _INSTALLED = lazy_compile(r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b")
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
@@ -55,6 +57,12 @@ class CannPackage(FileFact):
     """The package as it is written."""
     installed: bool
     """Whether some line that names it installs it."""
+
+    @attribute
+    def chip(self) -> str:
+        """The generation of chips that a package with operators is for, if its name says it."""
+        found = _OF_CHIP.search(self.written) if self.name == "kernels" else None
+        return chip(found[1] or found[2]) if found else ""
 
 
 def cann_packages(text: str, path: str) -> list[Fact]:

@@ -20,8 +20,12 @@ _PYTHON = lazy_compile(
 _ON_NPUS = lazy_compile(
     r"\b(?:import|from)\s+(?:torch_npu|vllm_ascend|torchair|npu_bridge|npu_device|acl)\b|,\s*torch_npu\b|\btorch\.npu\."
 )
-_TOOL = lazy_compile(r"(?:sudo\s+)?npu-smi\s+info\b")
-_STUBS = lazy_compile(r"devlib|/stub\b|libascend_hal")  # libraries for linking take the place of the driver
+_TOOL = lazy_compile(r"(?:sudo\s+)?npu-smi\s+info\b[^|]*$")
+_STUBS = lazy_compile(r"(?m)^[^#\n]*(?:devlib|/stub\b|libascend_hal)")  # libraries for linking take the driver's place
+_FOR_CONTAINERS = lazy_compile(  # what each container has: variables of the image, its entry point, a profile
+    r"(?mi)^\s*(?:ENV\s(?:[^\n]*\\\n)*[^\n]*(?:ASCEND_|LD_LIBRARY_PATH)|(?:ENTRYPOINT|CMD)\s[^\n]*set_?env)"
+    r"|set_?env[^\n]*>>|>>[^\n]*\bset_?env"
+)
 _FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?\s+)+")
 
 
@@ -38,14 +42,14 @@ class ImageStep(FileFact):
 def image_steps(text: str, path: str) -> list[Fact]:
     """The steps of a Dockerfile that are in vain."""
     has_stubs = _STUBS.search(text) is not None
+    kept = _FOR_CONTAINERS.search(text) is not None
     found: list[Fact] = []
     for number, run in _runs(text):
         commands = [(start, one.strip()) for start, one in _commands(run) if one.strip()]
-        lost = _lost([one for _, one in commands])
-        if lost:
+        if not kept and _lost([one for _, one in commands]):
             found.append(_step("environment-lost", path, number, run, *commands[-1]))
-        for start, one in commands if not has_stubs else ():
-            if _needs_driver(one):
+        for start, one in commands:
+            if _TOOL.match(one) or (not has_stubs and _needs_driver(one)):
                 found.append(_step("driver-at-build", path, number, run, start, one))
     return found
 
@@ -97,8 +101,6 @@ def _lost(commands: list[str]) -> bool:
 def _needs_driver(command: str) -> bool:
     if "||" in command or command.startswith(("if ", "echo ", "then ")):
         return False
-    if _TOOL.match(command):
-        return True
     code = _PYTHON.search(command)
     return code is not None and _ON_NPUS.search(code["code"]) is not None
 

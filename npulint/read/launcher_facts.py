@@ -23,6 +23,7 @@ _STARTERS = frozenset(
 _PROCESSES = ("nproc_per_node", "num_gpus", "num_processes")
 _TORCH_IMAGE = lazy_compile(r"(?:^|/)pytorch/pytorch:(\d+\.\d+\.\d+)")
 _SET_ENV = lazy_compile(r"(?i)(?:(?P<nnal>nnal|atb)|ascend-toolkit|/(?:cann|latest)[\w.-]*)(?:/[^/]+)*/set_?env\.\w+$")
+_VARIANT = lazy_compile(r"(?:^|[/_.-])(?:gpus?|cuda|nvidia|rocm|amd|xpu|hpu|tpu|npu|ascend|cu\d+|dgx|trt|tensorrt)(?:$|[/_.\d-])")
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
@@ -174,6 +175,11 @@ class BaseImage(FileFact):
     """The name of the stage, empty without one."""
     platform: str = ""
     """The platform of the image, such as linux/arm64; empty where it is that of the machine."""
+
+    @attribute
+    def variant(self) -> bool:
+        """Whether the path of the Dockerfile names a device, as one of several variants does."""
+        return _VARIANT.search(self.path.lower()) is not None
 
     @attribute
     def software(self) -> Software:

@@ -22,6 +22,7 @@ _FLAGS = frozenset(
 _SHORT_FLAGS = frozenset("ditPq")
 _LONG_NAMES = {"-v": "--volume", "-e": "--env", "-w": "--workdir", "-u": "--user"}
 _REFERENCE = lazy_compile(r"[\w.*-]+(?::\d+)?(?:/[\w.*-]+)*(?::[\w.*-]+|@sha256:\w+)?")
+_MAY_BE_DRIVER = lazy_compile(r"(?i)driver|ascend|npu|mount|vol|opt")  # in the name of a variable for a mount
 _MANY = 400  # words of a command that are looked at
 
 
@@ -103,7 +104,9 @@ class _RunLine:
         if name == "--device":
             found.devices.append(text.partition(":")[0])
         elif name == "--volume":
-            found.mounts.append(_target(text))
+            target = _target(text)
+            if not target.startswith("*") or _MAY_BE_DRIVER.search(self._written(self._fields[last].word)):
+                found.mounts.append(target)
         elif name == "--mount":
             found.mounts += [part.partition("=")[2] for part in text.split(",") if part.startswith(("target=", "dst=", "destination="))]
         elif name in ("--env", "--env-file"):

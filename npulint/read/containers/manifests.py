@@ -83,7 +83,7 @@ def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:
     found = StartedWith(_text(image), image.span)
     found.open = "envFrom" in container
     found.mounts = [_text(_get(item, "mountPath")) for item in _items(container.get("volumeMounts"))]
-    found.variables = {_text(_get(item, "name")) for item in _items(container.get("env"))}
+    found.variables = {_text(_get(item, "name")) for item in _items(container.get("env")) if "value" in _map(item)}
     found.privileged = _is(_get(container.get("securityContext"), "privileged"), True)
     found.host_memory = _is(pod.get("hostIPC"), True)
     found.program = _runs(container, "command", "args")
