@@ -14,9 +14,9 @@ from npulint.assemble.programs import Program
 from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
+from npulint.data.chips import chip
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
-from npulint.data.chips import chip
 from npulint.evaluate.chips import generation, target_chips
 from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.frameworks_seen import frameworks_seen

@@ -253,7 +253,11 @@ class _Roles:
     @cached_property
     def _supports_npu(self) -> bool:
         """Whether the project has code, images, requirements or launchers for the NPU."""
-        if self._npu_images or self._npu_containers or any(_NPU_NAME.search(self._relative(file)) for file in self._files):
+        if (
+            self._npu_images
+            or self._npu_containers
+            or any(_NPU_NAME.search(self._relative(file)) for file in self._files)
+        ):
             return True
         return any(program.fact.project_npu for program in self._programs)
 

@@ -1,4 +1,4 @@
-"""Recognizes files that describe containers, Docker Compose files and Kubernetes manifests, by the keys in their text."""
+"""Recognizes Docker Compose files and Kubernetes manifests by the keys in their text."""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ _PACKAGE = lazy_compile(
 )
 _OF_CHIP = lazy_compile(r"kernels-(\w+?)(?=[_.]|$)|cann[-_](\w+?)-ops", re.IGNORECASE)
 _SAYS = lazy_compile(r"\s*(?:echo|printf|log\w*|print\w*|info|warn\w*|error)\b", re.IGNORECASE)
-_INSTALLED = lazy_compile(r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b")
+_INSTALLED = lazy_compile(
+    r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b"
+)
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
 TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
 """The generations of chips that a project may train on."""

@@ -59,7 +59,8 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
     lines = text.split("\n")
     at = 0
     while at < len(lines):
-        first, parts = at, []
+        first = at
+        parts: list[str] = []
         while True:
             line = lines[at]
             comment = line.lstrip().startswith("#")

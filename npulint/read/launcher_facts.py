@@ -23,7 +23,9 @@ _STARTERS = frozenset(
 _PROCESSES = ("nproc_per_node", "num_gpus", "num_processes")
 _TORCH_IMAGE = lazy_compile(r"(?:^|/)pytorch/pytorch:(\d+\.\d+\.\d+)")
 _SET_ENV = lazy_compile(r"(?i)(?:(?P<nnal>nnal|atb)|ascend-toolkit|/(?:cann|latest)[\w.-]*)(?:/[^/]+)*/set_?env\.\w+$")
-_VARIANT = lazy_compile(r"(?:^|[/_.-])(?:gpus?|cuda|nvidia|rocm|amd|xpu|hpu|tpu|npu|ascend|cu\d+|dgx|trt|tensorrt)(?:$|[/_.\d-])")
+_VARIANT = lazy_compile(
+    r"(?:^|[/_.-])(?:gpus?|cuda|nvidia|rocm|amd|xpu|hpu|tpu|npu|ascend|cu\d+|dgx|trt|tensorrt)(?:$|[/_.\d-])"
+)
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 

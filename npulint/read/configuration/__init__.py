@@ -48,7 +48,8 @@ class ConfigPackage(FileFact):
 
 def read_configuration(source: DecodedSource, path: str) -> FileFacts:
     """One `ConfigLeaf` for every value of a configuration file, before them a `ConfigPackage` if it declares one; for
-    one that describes containers, facts about these. Never raises: unreadable input becomes a `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
+    one that describes containers, facts about these. Never raises: unreadable input becomes a `Problem`
+    (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
     try:
@@ -80,7 +81,10 @@ def _of_containers(text: str, path: str) -> list[Fact]:
     from npulint.read.configuration.yaml_values import yaml_documents
     from npulint.read.containers.manifests import manifest_facts
 
-    return [*manifest_facts(yaml_documents(text), path), *chip_names(text, path)]
+    try:
+        return [*manifest_facts(yaml_documents(text), path), *chip_names(text, path)]
+    except (TooMuchError, UnreadableError):
+        return []  # a template of Helm or Jinja
 
 
 def _tree(text: str, path: str) -> Tree:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from npulint.facts.model import Span
+from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.containers.record import StartedWith
+from npulint.read.containers.record import PROGRAM, StartedWith, container_facts
+from npulint.read.json_tree import Lines
 from npulint.read.shell.tokens import Word
 from npulint.read.shell.values import HOLE, ExpandedArgument
 
@@ -23,34 +24,56 @@ _SHORT_FLAGS = frozenset("ditPq")
 _LONG_NAMES = {"-v": "--volume", "-e": "--env", "-w": "--workdir", "-u": "--user"}
 _REFERENCE = lazy_compile(r"[\w.*-]+(?::\d+)?(?:/[\w.*-]+)*(?::[\w.*-]+|@sha256:\w+)?")
 _MAY_BE_DRIVER = lazy_compile(r"(?i)driver|ascend|npu|mount|vol|opt")  # in the name of a variable for a mount
+_PREFIX = 4  # words such as sudo before the program that starts a container
 _MANY = 400  # words of a command that are looked at
 
 
-def started_container(
-    fields: Sequence[ExpandedArgument], place: Callable[[Word, Word], Span], written: Callable[[Word], str]
-) -> tuple[StartedWith, int] | None:
-    """What a command line ``docker run … image …`` starts, and the position of the command that runs in the container;
-    None if it starts no container, or its image is not there. `place` gives the span from one word to another,
-    `written` the text of a word."""
-    if len(fields) < 3 or fields[1].text not in _STARTING:
-        return None
-    return _RunLine(fields[:_MANY], place, written).read()
+class StartedContainers:
+    """The containers that the commands of a script start; `text` is the script."""
+
+    def __init__(self, text: str, lines: Lines) -> None:
+        self._text = text
+        self._lines = lines
+        self._found: list[StartedWith] = []
+
+    def see(self, fields: Sequence[ExpandedArgument], guarded: bool) -> list[ExpandedArgument]:
+        """Record the container that a command line starts, if it does (`guarded`: under some condition only).
+
+        Returns the command that runs in it, unless the line begins with another program, such as sudo: what follows
+        that one is found anyway."""
+        for at, field in enumerate(fields[:_PREFIX]):
+            if field.text.rpartition("/")[2] in ENGINES:
+                found = self._started(fields[at : at + _MANY])
+                if found is None:
+                    return []
+                container, inside = found
+                container.guarded = guarded
+                container.program = PROGRAM.search(" ".join(one.text for one in inside) + " ") is not None
+                self._found.append(container)
+                return inside if at == 0 else []
+        return []
+
+    def facts(self, path: str) -> list[Fact]:
+        """The facts of all containers of the script at `path`."""
+        return container_facts(self._found, path, "command")
+
+    def _started(self, fields: Sequence[ExpandedArgument]) -> tuple[StartedWith, list[ExpandedArgument]] | None:
+        if len(fields) < 3 or fields[1].text not in _STARTING:
+            return None
+        return _RunLine(fields, self._text, self._lines).read()
 
 
 class _RunLine:
-    def __init__(
-        self,
-        fields: Sequence[ExpandedArgument],
-        place: Callable[[Word, Word], Span],
-        written: Callable[[Word], str],
-    ) -> None:
+    """``docker run … image command``."""
+
+    def __init__(self, fields: Sequence[ExpandedArgument], text: str, lines: Lines) -> None:
         self._fields = fields
-        self._place = place
-        self._written = written
+        self._text = text
+        self._lines = lines
         self._found = StartedWith("", Span())
 
-    def read(self) -> tuple[StartedWith, int] | None:
-        """The container, and the position behind the image, where its options end."""
+    def read(self) -> tuple[StartedWith, list[ExpandedArgument]] | None:
+        """The container, and the command that runs in it; None if there is no image."""
         if self._fields[0].text.endswith("nvidia-docker"):
             self._found.gpus.append(("nvidia-docker", self._place(self._fields[0].word, self._fields[0].word)))
         at = 2
@@ -64,7 +87,7 @@ class _RunLine:
             else:
                 self._found.image = field.text.replace(HOLE, "*")
                 self._found.span = self._place(field.word, field.word)
-                return self._found, at + 1
+                return self._found, list(self._fields[at + 1 :])
         return None
 
     def _may_be_options(self, at: int) -> bool:
@@ -76,7 +99,9 @@ class _RunLine:
         if field.text.strip(HOLE) or at + 1 == len(self._fields):
             return False
         following = self._fields[at + 1].text
-        return following.startswith("-") or (":" in following and bool(_REFERENCE.fullmatch(following.replace(HOLE, "*"))))
+        return following.startswith("-") or (
+            ":" in following and bool(_REFERENCE.fullmatch(following.replace(HOLE, "*")))
+        )
 
     def _option(self, at: int) -> int:
         """Record the option at a position; returns the position behind it."""
@@ -108,9 +133,15 @@ class _RunLine:
             if not target.startswith("*") or _MAY_BE_DRIVER.search(self._written(self._fields[last].word)):
                 found.mounts.append(target)
         elif name == "--mount":
-            found.mounts += [part.partition("=")[2] for part in text.split(",") if part.startswith(("target=", "dst=", "destination="))]
-        elif name in ("--env", "--env-file"):
+            found.mounts += [
+                part.partition("=")[2]
+                for part in text.split(",")
+                if part.startswith(("target=", "dst=", "destination="))
+            ]
+        elif name == "--env":
             found.variables.add(text.partition("=")[0])
+        elif name in ("--env-file", "--volumes-from"):
+            found.open = True
         elif name == "--runtime":
             found.runtime = text
             if text == "nvidia":
@@ -121,6 +152,12 @@ class _RunLine:
             found.memory_size = True
         elif name == "--ipc" and text != "private":
             found.host_memory = True
+
+    def _place(self, first: Word, last: Word) -> Span:
+        return self._lines.span(first.start, last.end)
+
+    def _written(self, word: Word) -> str:
+        return self._text[word.start : word.end]
 
     def _requests(self, text: str, first: int, last: int) -> None:
         self._found.gpus.append((text, self._place(self._fields[first].word, self._fields[last].word)))

@@ -78,4 +78,3 @@ class GpuRequest(FileFact):
     """Whether the container is started under some condition only."""
     beside_npu: bool = False
     """Whether another container of the file gets NPUs."""
-

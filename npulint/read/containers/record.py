@@ -21,7 +21,9 @@ _TOOLKIT = "/usr/local/Ascend"
 _RUNTIME_VARIABLES = frozenset(("ASCEND_VISIBLE_DEVICES", "ASCEND_RUNTIME_OPTIONS"))
 
 
-PROGRAM = lazy_compile(r"(?<![\w.-])(?:i?python[\d.]*|torchrun|accelerate|deepspeed|llamafactory-cli|swift)\s|\.(?:py|sh)\b")
+PROGRAM = lazy_compile(
+    r"(?<![\w.-])(?:i?python[\d.]*|torchrun|accelerate|deepspeed|llamafactory-cli|swift)\s|\.(?:py|sh)\b"
+)
 """What the command of a container that trains contains."""
 
 

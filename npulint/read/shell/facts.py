@@ -11,8 +11,7 @@ import msgspec
 
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
-from npulint.read.containers.command import ENGINES, started_container
-from npulint.read.containers.record import PROGRAM, StartedWith, container_facts
+from npulint.read.containers.command import StartedContainers
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -43,7 +42,6 @@ DECLARES = frozenset(("export", "declare", "typeset", "local", "readonly", "ENV"
 _READS = frozenset(("read", "mapfile", "readarray", "let", "unset", "getopts"))
 _SILENT = IDLE | _READS | {"for", "select", "[["}  # commands that give no facts
 _NESTING = 8  # nested command substitutions
-_PREFIX = 4  # words such as sudo before the program that starts a container
 _LINE = 400  # characters of a command that are kept
 # Most substitutions only extract a number from a log; those that start something contain one of these.
 _TELLING = lazy_compile(r"python|nvidia|nvprof|nsys|nvcc|smi|mpi|run|pip|export|\bsh\b|\.sh")
@@ -105,7 +103,7 @@ class _Reader:
         self._rounds: dict[int, int] = {}  # iterations of the outermost loops; 0 if unknown
         self._awaited = 0  # iterations of the loop whose header was read last
         self._kept: dict[str, tuple[Word, str | None]] = {}  # assigned for others, but not exported so far
-        self._containers: list[StartedWith] = []
+        self._containers = StartedContainers(text, self._lines)
         self._level = level
 
     def read(self) -> tuple[list[Fact], list[Problem]]:
@@ -123,7 +121,7 @@ class _Reader:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
         self._not_exported()
-        self._facts += container_facts(self._containers, self._path, "command")
+        self._facts += self._containers.facts(path=self._path)
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
 
@@ -253,7 +251,9 @@ class _Reader:
         self._starts(fields, command)
         if basename(fields[0]) in CONDA:
             self._facts += self._packages.by_conda(fields)
-        self._container(fields, command)
+        inside = self._containers.see(fields, command.guarded)
+        if inside:
+            self._starts(inside, command)
 
     def _starts(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         """The facts of what a command line starts."""
@@ -279,27 +279,6 @@ class _Reader:
         if found.packages is not None:
             self._facts += self._packages.by_pip(fields[found.packages :], command.guarded)
         self._passed_on(fields, found.programs, command)
-
-    def _container(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
-        """``docker run … image command``: the container, and what the command in it starts."""
-        for at, field in enumerate(fields[:_PREFIX]):
-            if basename(field) in ENGINES:
-                found = started_container(fields[at:], self._between, self._written)
-                if found is not None:
-                    container, after = found
-                    container.guarded = command.guarded
-                    self._containers.append(container)
-                    inside = fields[at + after :]
-                    container.program = PROGRAM.search(" ".join(one.text for one in inside) + " ") is not None
-                    if inside and at == 0:  # behind other programs, what a line starts is found anyway
-                        self._starts(inside, command)
-                return
-
-    def _between(self, first: Word, last: Word) -> Span:
-        return self._lines.span(first.start, last.end)
-
-    def _written(self, word: Word) -> str:
-        return self._text[word.start : word.end]
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
         script = fields[launch.script]
