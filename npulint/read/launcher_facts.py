@@ -111,7 +111,7 @@ class LaunchFact(FileFact):
 
     @attribute
     def sets_up(self) -> Literal["toolkit", "nnal", "nothing"]:
-        """What a sourced script sets up: the CANN toolkit, or NNAL (ATB) beside it."""
+        """What a sourced script sets up: the CANN toolkit, or NNAL (ATB) in addition to it."""
         match = _SET_ENV.search(self.record.path) if self.record.sourced else None
         return "nothing" if match is None else "nnal" if match["nnal"] else "toolkit"
 

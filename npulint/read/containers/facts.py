@@ -28,13 +28,13 @@ class StartedContainer(FileFact):
     """What starts it: a command such as docker run, a service of Docker Compose, or a pod of Kubernetes."""
     npus: Access
     """How it gets NPUs: device files are passed (`devices`), all devices of the host (`all`: it is privileged), the
-    Ascend Docker Runtime or a device plugin passes them (`runtime`), not at all (`none`), or unknown."""
+    Ascend Docker Runtime or a device plugin passes them (`runtime`), or it gets none (`none`)."""
     gpus: str = NONE
     """What requests NVIDIA GPUs, as written, or `-`."""
     several: bool = False
     """Whether it gets more than one NPU as device files."""
     missing_nodes: str = NONE
-    """The device files that each process on an NPU opens and that are not passed beside those of the NPUs, or `-`."""
+    """The device files that each process on an NPU opens and that are not passed in addition to those of the NPUs, or `-`."""
     driver: Flag = "unknown"
     """Whether the driver of the host is mounted."""
     hidden: str = NONE
@@ -42,7 +42,7 @@ class StartedContainer(FileFact):
     shared_memory: SharedMemory = "unknown"
     """The shared memory: that of the host, a `given` size, the `default` of 64 MB, or unknown."""
     program: bool = False
-    """Whether it is started with a program, such as a Python script; else it is interactive, or the image decides."""
+    """Whether it is started with a program, such as a Python script; otherwise it is interactive, or the image decides."""
     guarded: bool = False
     """Whether it is started under some condition only."""
     beside_npu: bool = False
