@@ -34,7 +34,8 @@ class StartedContainer(FileFact):
     several: bool = False
     """Whether it gets more than one NPU as device files."""
     missing_nodes: str = NONE
-    """The device files that each process on an NPU opens and that are not passed in addition to those of the NPUs, or `-`."""
+    """The device files that each process on an NPU opens in addition to those of the NPUs and that are not passed, or
+    `-`."""
     driver: Flag = "unknown"
     """Whether the driver of the host is mounted."""
     hidden: str = NONE
@@ -42,7 +43,8 @@ class StartedContainer(FileFact):
     shared_memory: SharedMemory = "unknown"
     """The shared memory: that of the host, a `given` size, the `default` of 64 MB, or unknown."""
     program: bool = False
-    """Whether it is started with a program, such as a Python script; otherwise it is interactive, or the image decides."""
+    """Whether it is started with a program, such as a Python script; otherwise it is interactive, or its image
+    decides."""
     guarded: bool = False
     """Whether it is started under some condition only."""
     beside_npu: bool = False
