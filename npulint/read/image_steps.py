@@ -26,6 +26,7 @@ _FOR_CONTAINERS = lazy_compile(  # what each container has: variables of the ima
     r"(?mi)^\s*(?:ENV\s(?:[^\n]*\\\n)*[^\n]*(?:ASCEND_|LD_LIBRARY_PATH)|(?:ENTRYPOINT|CMD)\s[^\n]*set_?env)"
     r"|set_?env[^\n]*>>|>>[^\n]*\bset_?env"
 )
+_LONG = 120  # characters of a command that are kept
 _FLAGS = lazy_compile(r"(?:--[\w-]+(?:=\S+)?\s+)+")
 
 
@@ -112,5 +113,6 @@ def _step(
     begin = start + len(run[start:]) - len(run[start:].lstrip())
     line = number + run.count("\n", 0, begin)
     column = begin - (run.rfind("\n", 0, begin) + 1) + 1
-    short = " ".join(command.split())[:120]
-    return ImageStep(name, path, Span(line, column, line, column + len(command.split("  ")[0])), short)
+    first = run[begin:].partition("\n")[0].rstrip()  # what of it is on its first line
+    span = Span(line, column, line, column + min(len(first), len(command)))
+    return ImageStep(name, path, span, " ".join(command.split())[:_LONG])
