@@ -14,6 +14,7 @@ from npulint.assemble.programs import Program
 from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
+from npulint.data.chips import chip
 from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.chips import generation, target_chips
@@ -153,6 +154,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
         if program.fact.run and settings.against:
             compare_profiles(program, settings)
         program.fact.chip = generation(chips)
+        program.fact.soc = chip(settings.target.get("soc", ""))
         verdict = evaluate(catalogue, program, settings.target, settings.language(), chips, roles)
         ranked.append(((program.entry in roles, not program.fact.trains), verdict.findings))
         demoted += verdict.demoted

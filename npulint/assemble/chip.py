@@ -10,7 +10,9 @@ from npulint.assemble.programs import Program
 from npulint.data.chips import OLD_CHIPS, in_order
 from npulint.facts.model import Fact, FileFacts
 from npulint.lazy_regex import lazy_compile
-from npulint.read.chip_names import NamedChip, NamedToolkit
+from npulint.read.chip_names import TRAINED_ON, NamedChip, NamedToolkit
+from npulint.read.containers.facts import StartedContainer
+from npulint.read.launcher_facts import BaseImage
 
 _NUMBERS = lazy_compile(r"(\d+)(?:\.(\d+))?")
 _TORCH = (2, 1)  # torch_npu for the first generation is mostly used with older releases
@@ -48,8 +50,10 @@ def inferred_chips(
     8.0 on."""
     facts = [fact for file in files for fact in file.facts]
     named = [fact for fact in facts if isinstance(fact, NamedChip)]
-    if named:
-        return InferredChips(in_order(fact.name for fact in named), (), _place(named[0]))
+    images = [fact for fact in facts if isinstance(fact, StartedContainer | BaseImage) and fact.chip in TRAINED_ON]
+    if named or images:
+        chips = in_order([*(fact.name for fact in named), *(fact.chip for fact in images)])
+        return InferredChips(chips, (), _place(named[0] if named else images[0]))
     evidence = _newer(programs, [fact for fact in facts if isinstance(fact, NamedToolkit)], torch, cann)
     return InferredChips((), in_order(OLD_CHIPS), evidence) if evidence else UNKNOWN_CHIPS
 
@@ -81,8 +85,9 @@ def _bfloat16(program: Program) -> Iterable[Fact]:
             yield fact
 
 
-def _place(fact: NamedChip | NamedToolkit) -> ChipEvidence:
-    return ChipEvidence(fact.written, fact.path, fact.span.line)
+def _place(fact: NamedChip | NamedToolkit | StartedContainer | BaseImage) -> ChipEvidence:
+    word = fact.written if isinstance(fact, NamedChip | NamedToolkit) else fact.name
+    return ChipEvidence(word, fact.path, fact.span.line)
 
 
 def _reaches(version: str, least: tuple[int, int]) -> bool:

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from npulint.assemble.programs import Program
-from npulint.facts.model import FileFacts
+from npulint.facts.model import Fact, FileFacts
 from npulint.facts.roles import Role
 from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import NamedChip, NamedToolkit
+from npulint.read.containers.facts import GpuRequest, StartedContainer
 from npulint.read.launcher_facts import BaseImage
 from npulint.read.packages import PackageIndex
 
@@ -96,7 +97,7 @@ class _Roles:
                 yield file.path, role
 
     def _is_environment(self, file: FileFacts) -> bool:
-        return file.kind in _ENVIRONMENT
+        return file.kind in _ENVIRONMENT or (file.kind == "configuration" and _starts_containers(file))
 
     def _of_code(self, file: FileFacts) -> Role | None:
         if file.code is not None and self._on_mindspore(file):
@@ -175,7 +176,7 @@ class _Roles:
             for_gpus = _OTHER_DEVICE.search(path) or (self._npu_images and _on_cuda_index(file))
             return "gpu" if self._supports_npu and for_gpus else None
         if not image:
-            for_gpus = file.kind == "shell" and (_OTHER_DEVICE.search(path) or self._has_npu_sibling(file.path))
+            for_gpus = file.kind in ("shell", "configuration") and self._starts_for_gpus(file, path)
             return "gpu" if self._supports_npu and for_gpus else None
         if _SERVING_IMAGE.search(image) or _of_name(path) == "serving":
             return "serving"
@@ -187,6 +188,19 @@ class _Roles:
         folder, name = posixpath.split(path)
         plain = posixpath.join(folder, "Dockerfile")
         return name.startswith("Dockerfile.") and any(file.path == plain and _on_cuda(file) for file in self._files)
+
+    def _starts_for_gpus(self, file: FileFacts, path: str) -> bool:
+        """Whether a launcher is for GPUs, beside those for the NPU: as names say, or because it starts containers with
+        GPUs while another one starts containers with NPUs."""
+        if _OTHER_DEVICE.search(path) or self._has_npu_sibling(file.path):
+            return True
+        images = {fact.software for fact in file.facts if isinstance(fact, GpuRequest)} - {"ascend"}
+        return bool(images) and bool(self._npu_containers - {file.path} or ("cuda" in images and self._npu_images))
+
+    @cached_property
+    def _npu_containers(self) -> frozenset[str]:
+        """The files that start containers with NPUs."""
+        return frozenset(file.path for file in self._files if any(map(_has_npus, file.facts)))
 
     def _has_npu_sibling(self, path: str) -> bool:
         """Whether a launcher for the NPU is beside one: ``train_npu.sh`` beside ``train.sh``."""
@@ -239,7 +253,11 @@ class _Roles:
     @cached_property
     def _supports_npu(self) -> bool:
         """Whether the project has code, images, requirements or launchers for the NPU."""
-        if self._npu_images or any(_NPU_NAME.search(self._relative(file)) for file in self._files):
+        if (
+            self._npu_images
+            or self._npu_containers
+            or any(_NPU_NAME.search(self._relative(file)) for file in self._files)
+        ):
             return True
         return any(program.fact.project_npu for program in self._programs)
 
@@ -297,6 +315,14 @@ def _prefixes(name: str) -> list[str]:
 def _image(file: FileFacts) -> str:
     """The image that a Dockerfile builds on; empty for other files."""
     return next((fact.name for fact in file.facts if isinstance(fact, BaseImage)), "")
+
+
+def _starts_containers(file: FileFacts) -> bool:
+    return any(isinstance(fact, StartedContainer) for fact in file.facts)
+
+
+def _has_npus(fact: Fact) -> bool:
+    return isinstance(fact, StartedContainer) and fact.npus in ("devices", "runtime")
 
 
 def _for_npu(file: FileFacts) -> bool:

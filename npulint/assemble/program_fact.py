@@ -88,6 +88,8 @@ class ProgramFact(Fact, eq=False, kw_only=True):
     chip: Literal["old", "new", "unknown"] = "unknown"
     """The chips that the target or the project names: `old` ones without bfloat16, which compile operators online by
     default (910A, 310P), or `new` ones."""
+    soc: str = ""
+    """The generation of chips that the target declares (910A, 910B, 910C, 950, 310P); empty if it declares none."""
     side: Side | None = None
     """The side of a comparison that it is."""
     graph: str | None = None

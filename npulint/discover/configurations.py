@@ -1,4 +1,4 @@
-"""Recognizes configuration files of training frameworks by the keys in their text."""
+"""Recognizes configuration files of training frameworks, and of containers, by the keys in their text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from npulint.data.training_arguments import file_signatures
+from npulint.discover.manifests import describes_containers
 from npulint.lazy_regex import lazy_compile
 
 MOST = 64 * 1024
@@ -19,8 +20,10 @@ Keys = tuple[bytes, ...]
 
 
 def may_configure_training(data: bytes) -> bool:
-    """Whether a text may be the configuration of a training framework, or name classes of a program. The structure is
-    not parsed: nested keys count wherever they are."""
+    """Whether a text may be the configuration of a training framework, name classes of a program, or describe
+    containers. The structure is not parsed: nested keys count wherever they are."""
+    if describes_containers(data):
+        return True
     if (b"target" in data or b"class_path" in data) and _TARGET.search(data):
         return True
     return any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from npulint.data.chips import CHIPS, chip
+from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFact, Span
 from npulint.lazy_regex import lazy_compile
@@ -18,11 +19,20 @@ _NAME = lazy_compile(
     re.IGNORECASE,
 )
 _TOOLKIT = lazy_compile(r"\bcann(?:-toolkit_|:|_version=[\"']?v?)(?P<release>\d[\w.]*)", re.IGNORECASE)
+_PACKAGE = lazy_compile(
+    r"\bascend[-:]{1,2}cann[-_](?P<name>toolkit|kernels|nnal|\w+-ops|\*|\$\{?\w+)(?P<rest>[^\s\"';&|]*)", re.IGNORECASE
+)
+_OF_CHIP = lazy_compile(r"kernels-(\w+?)(?=[_.]|$)|cann[-_](\w+?)-ops", re.IGNORECASE)
+_SAYS = lazy_compile(r"\s*(?:echo|printf|log\w*|print\w*|info|warn\w*|error)\b", re.IGNORECASE)
+_INSTALLED = lazy_compile(
+    r"--(?:full|install|upgrade|devel|run)\b|\b(?:conda|mamba|apt|apt-get|yum|dnf)\b[^\n]* install\b"
+)
 _INFERENCE = lazy_compile(r"(?:^|[\s;&|])atc\s|omg\s", re.IGNORECASE)  # converts a model for the chip that serves it
-_TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+TRAINED_ON = frozenset(one.name for one in CHIPS if one.name != "310P")
+"""The generations of chips that a project may train on."""
 
 
-@fact_kind("chip", names=_TRAINED_ON)
+@fact_kind("chip", names=TRAINED_ON)
 class NamedChip(FileFact):
     """A launcher, Dockerfile or requirement names a generation of Ascend chips, which is the name."""
 
@@ -40,6 +50,38 @@ class NamedToolkit(FileFact):
     """The release."""
 
 
+@fact_kind("cann_package", names=("toolkit", "kernels", "nnal", "any"))
+class CannPackage(FileFact):
+    """A launcher or Dockerfile names a package of CANN: the toolkit, the operators of a chip (kernels), NNAL, or any
+    of them by a pattern."""
+
+    written: str
+    """The package as it is written."""
+    installed: bool
+    """Whether some line that names it installs it."""
+
+    @attribute
+    def chip(self) -> str:
+        """The generation of chips that a package with operators is for, if its name says it."""
+        found = _OF_CHIP.search(self.written) if self.name == "kernels" else None
+        return chip(found[1] or found[2]) if found else ""
+
+
+def cann_packages(text: str, path: str) -> list[Fact]:
+    """The packages of CANN that a text names, each once, where it is installed if anywhere. Comments do not count."""
+    found: dict[str, CannPackage] = {}
+    for number, line in enumerate(text.split("\n"), 1) if "cann" in text.lower() else ():
+        if line.lstrip().startswith("#") or _SAYS.match(line):
+            continue
+        for match in _PACKAGE.finditer(line):
+            word = match["name"].lower()
+            name = word if word in ("toolkit", "nnal") else "kernels" if word == "kernels" or "ops" in word else "any"
+            installed = _INSTALLED.search(line) is not None
+            if name not in found or (installed and not found[name].installed):
+                found[name] = CannPackage(name, path, _span(number, match), _trimmed(match), installed)
+    return list(found.values())
+
+
 def chip_names(text: str, path: str) -> list[Fact]:
     """The generations of chips and the CANN releases that a text names, each once. Comments and conversions for
     inference do not count."""
@@ -51,7 +93,7 @@ def chip_names(text: str, path: str) -> list[Fact]:
             continue
         for match in _NAME.finditer(line):
             name = chip(match["soc"] or match["first"] or match["product"] or match["tag"])
-            if name in _TRAINED_ON:
+            if name in TRAINED_ON:
                 found.setdefault(("chip", name), NamedChip(name, path, _span(number, match), _trimmed(match)))
         for match in _TOOLKIT.finditer(line):
             release = match["release"]

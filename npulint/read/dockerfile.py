@@ -6,6 +6,7 @@ import re
 
 from npulint.facts.model import Fact, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.image_steps import image_steps
 from npulint.read.launcher_facts import BaseImage, VariableRecord
 from npulint.read.shell import read_shell
 
@@ -27,6 +28,7 @@ def read_dockerfile(text: str, path: str) -> list[Fact]:
     script, facts = shell_of(text, path)
     facts = _of_last_stage(facts)
     facts += read_shell(script, path, "dockerfile")
+    facts += image_steps(text, path)
     return sorted(facts, key=lambda fact: fact.span)
 
 
@@ -38,8 +40,8 @@ def shell_of(text: str, path: str = "") -> tuple[str, list[Fact]]:
     arguments: dict[str, str] = {}  # defaults of ARG
     word = ""  # the instruction that a backslash continues on the next line
     for number, line in enumerate(text.split("\n"), 1):
-        if word and line.lstrip().startswith("#"):
-            script.append(" " * (len(line) - 1) + "\\")  # a comment between continued lines
+        if word and (not line.strip() or line.lstrip().startswith("#")):
+            script.append(" " * (len(line) - 1) + "\\")  # a comment or an empty line between continued lines
             continue
         continued = bool(word)
         match = None if continued else _INSTRUCTION.match(line)

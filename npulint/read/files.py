@@ -10,7 +10,7 @@ from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.discover.kinds import SourceFile
 from npulint.facts.graph import Graph
 from npulint.facts.model import Fact, FileFacts, Problem, Span
-from npulint.read.chip_names import chip_names
+from npulint.read.chip_names import cann_packages, chip_names
 from npulint.read.source import DecodedSource, comments, decode, read_bytes
 
 LIMIT = 20_000_000  # bytes; discovery has already applied the limits by kind
@@ -127,7 +127,8 @@ def _shell(source: DecodedSource, path: str) -> FileFacts:
     facts, problems = read_script(source.text, path)
     if source.newline == "\r\n":
         facts.insert(0, ShellProblem("crlf-line-ends", path, Span()))
-    return FileFacts(path, "shell", facts=[*facts, *chip_names(source.text, path)], problems=problems)
+    facts += [*chip_names(source.text, path), *cann_packages(source.text, path)]
+    return FileFacts(path, "shell", facts=facts, problems=problems)
 
 
 def _mixlist(source: DecodedSource, path: str) -> FileFacts:
@@ -140,7 +141,8 @@ def _dependency(source: DecodedSource, path: str) -> FileFacts:
     from npulint.read.console_scripts import console_scripts
     from npulint.read.dependency import read_dependency
 
-    facts = [*read_dependency(source.text, path), *console_scripts(source.text, path), *chip_names(source.text, path)]
+    facts = [*read_dependency(source.text, path), *console_scripts(source.text, path)]
+    facts += [*chip_names(source.text, path), *cann_packages(source.text, path)]
     return FileFacts(path, "dependency", facts=facts)
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from npulint.data.container_images import Software, chip_of, software_of
 from npulint.data.torch_npu_packages import adapter_for
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
@@ -21,6 +22,10 @@ _STARTERS = frozenset(
 )
 _PROCESSES = ("nproc_per_node", "num_gpus", "num_processes")
 _TORCH_IMAGE = lazy_compile(r"(?:^|/)pytorch/pytorch:(\d+\.\d+\.\d+)")
+_SET_ENV = lazy_compile(r"(?i)(?:(?P<nnal>nnal|atb)|ascend-toolkit|/(?:cann|latest)[\w.-]*)(?:/[^/]+)*/set_?env\.\w+$")
+_VARIANT = lazy_compile(
+    r"(?:^|[/_.-])(?:gpus?|cuda|nvidia|rocm|amd|xpu|hpu|tpu|npu|ascend|cu\d+|dgx|trt|tensorrt)(?:$|[/_.\d-])"
+)
 _PORT = lazy_compile(r"(?:^|:)(\d+)/?$")
 
 
@@ -105,6 +110,12 @@ class LaunchFact(FileFact):
         return next((text for text in texts if text and text.isdecimal()), NONE)
 
     @attribute
+    def sets_up(self) -> Literal["toolkit", "nnal", "nothing"]:
+        """What a sourced script sets up: the CANN toolkit, or NNAL (ATB) in addition to it."""
+        match = _SET_ENV.search(self.record.path) if self.record.sourced else None
+        return "nothing" if match is None else "nnal" if match["nnal"] else "toolkit"
+
+    @attribute
     def use_env(self) -> bool:
         """Whether the launcher has that option."""
         return "use_env" in self.record.launcher_options
@@ -166,6 +177,21 @@ class BaseImage(FileFact):
     """The name of the stage, empty without one."""
     platform: str = ""
     """The platform of the image, such as linux/arm64; empty where it is that of the machine."""
+
+    @attribute
+    def variant(self) -> bool:
+        """Whether the path of the Dockerfile names a device, as one of several variants does."""
+        return _VARIANT.search(self.path.lower()) is not None
+
+    @attribute
+    def software(self) -> Software:
+        """Whether the image is for Ascend or for NVIDIA GPUs, as its name shows."""
+        return software_of(self.name)
+
+    @attribute
+    def chip(self) -> str:
+        """The generation of Ascend chips that the image is built for; empty if its name does not say it."""
+        return chip_of(self.name)
 
     @attribute
     def torch(self) -> str:

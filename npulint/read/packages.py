@@ -81,3 +81,8 @@ class PackageIndex(FileFact):
     """What fetches them."""
     guarded: bool = False
     """Whether a condition of a shell script decides about it."""
+
+    @attribute
+    def serves(self) -> Literal["mmcv", "other"]:
+        """What is fetched: mmcv from the index of OpenMMLab, or another package, mostly PyTorch."""
+        return "mmcv" if "openmmlab." in self.name else "other"

@@ -26,6 +26,8 @@ _MODULES = (
     "npulint.assemble.program_fact",
     "npulint.assemble.launches.launch_options",
     "npulint.read.chip_names",
+    "npulint.read.containers.facts",
+    "npulint.read.image_steps",
     "npulint.read.cuda",
     "npulint.read.mixlist",
     "npulint.assemble.versions.facts",

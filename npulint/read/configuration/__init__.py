@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from npulint.facts.model import FileFact, FileFacts, Problem, Span
+from npulint.discover.manifests import describes_containers
+from npulint.facts.model import Fact, FileFact, FileFacts, Problem, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.chip_names import chip_names
 from npulint.read.configuration.leaves import Leaf, TooMuchError, Tree, UnreadableError, leaves, typed
 from npulint.read.source import DecodedSource
 
@@ -45,11 +47,14 @@ class ConfigPackage(FileFact):
 
 
 def read_configuration(source: DecodedSource, path: str) -> FileFacts:
-    """One `ConfigLeaf` for every value of a configuration file, before them a `ConfigPackage` if it declares one. Never
-    raises: unreadable input becomes a `Problem` (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
+    """One `ConfigLeaf` for every value of a configuration file, before them a `ConfigPackage` if it declares one; for
+    one that describes containers, facts about these. Never raises: unreadable input becomes a `Problem`
+    (``syntax-error``, ``json``, ``too-large``, ``too-deep``)."""
     if len(source.text) > LIMIT:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", f"> {LIMIT}")])
     try:
+        if _syntax(path) == "yaml" and describes_containers(source.text.encode()):
+            return FileFacts(path, KIND, facts=_of_containers(source.text, path))
         found = leaves(_tree(source.text, path))
     except TooMuchError as error:
         return FileFacts(path, KIND, problems=[Problem(path, "too-large", str(error))])
@@ -68,9 +73,23 @@ def configuration_leaves(text: str, path: str) -> list[ConfigLeaf]:
         return []
 
 
+def _syntax(path: str) -> str:
+    return _SYNTAX.get(path.rpartition(".")[2].lower(), "lines")
+
+
+def _of_containers(text: str, path: str) -> list[Fact]:
+    from npulint.read.configuration.yaml_values import yaml_documents
+    from npulint.read.containers.manifests import manifest_facts
+
+    try:
+        return [*manifest_facts(yaml_documents(text), path), *chip_names(text, path)]
+    except (TooMuchError, UnreadableError):
+        return []  # a template of Helm or Jinja
+
+
 def _tree(text: str, path: str) -> Tree:
     """The values of a file; the file name determines the syntax."""
-    syntax = _SYNTAX.get(path.rpartition(".")[2].lower(), "lines")
+    syntax = _syntax(path)
     if syntax == "yaml":
         from npulint.read.configuration.yaml_values import yaml_values
 

@@ -19,16 +19,34 @@ _BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # line breaks in YAML, but not 
 _MERGE = "<<"
 _KEY = 100  # characters of a key that is an alias
 _MERGED = 50_000  # entries from merges
+_DOCUMENTS = 100
 
 
 def yaml_values(text: str) -> Tree:
     """The first document of a YAML text; raises `UnreadableError` and `TooMuchError`."""
+    return _documents(text, 1)[0]
+
+
+def yaml_documents(text: str) -> list[Tree]:
+    """All documents of a YAML text, up to a hundred; raises `UnreadableError` and `TooMuchError`."""
+    return _documents(text, _DOCUMENTS)
+
+
+def _documents(text: str, most: int) -> list[Tree]:
+    """The first documents of a YAML text; an empty one if it has none."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     text = text.translate(_BREAKS)
+    found: list[Tree] = []
     try:
-        return _Builder(text).tree(yaml.parse(text, Loader=loader))
+        events = iter(yaml.parse(text, Loader=loader))
+        while len(found) < most:
+            tree = _Builder(text).tree(events)
+            if tree is None:
+                break
+            found.append(tree)
+        return found or [Tree({}, Span())]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -67,8 +85,8 @@ class _Builder:
         self._root: Tree | None = None
         self._merged = 0
 
-    def tree(self, events: Iterable[yaml.Event]) -> Tree:
-        """The first document; the rest is ignored."""
+    def tree(self, events: Iterable[yaml.Event]) -> Tree | None:
+        """The next document of the events, None if there is none; what follows it remains."""
         import yaml
 
         for event in events:
@@ -86,7 +104,7 @@ class _Builder:
                 self._close(self._open.pop(), event.end_mark)
             if self._root is not None:
                 return self._root
-        return Tree({}, Span())
+        return None
 
     def _scalar(self, event: yaml.ScalarEvent) -> Tree:
         word = event.tag.rpartition(":")[2] if event.tag else ""

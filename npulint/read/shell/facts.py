@@ -11,6 +11,7 @@ import msgspec
 
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
+from npulint.read.containers.command import StartedContainers
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -102,6 +103,7 @@ class _Reader:
         self._rounds: dict[int, int] = {}  # iterations of the outermost loops; 0 if unknown
         self._awaited = 0  # iterations of the loop whose header was read last
         self._kept: dict[str, tuple[Word, str | None]] = {}  # assigned for others, but not exported so far
+        self._containers = StartedContainers(text, self._lines)
         self._level = level
 
     def read(self) -> tuple[list[Fact], list[Problem]]:
@@ -119,6 +121,7 @@ class _Reader:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
         self._not_exported()
+        self._facts += self._containers.facts(path=self._path)
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
 
@@ -245,6 +248,15 @@ class _Reader:
         fields = self._variables.fields(words, command)
         if not fields:
             return
+        self._starts(fields, command)
+        if basename(fields[0]) in CONDA:
+            self._facts += self._packages.by_conda(fields)
+        inside = self._containers.see(fields, command.guarded)
+        if inside:
+            self._starts(inside, command)
+
+    def _starts(self, fields: list[ExpandedArgument], command: ParsedCommand) -> None:
+        """The facts of what a command line starts."""
         found = started(fields) if basename(fields[0]) not in self._functions else started([])
         for position in found.programs:
             name = basename(fields[position])
@@ -254,7 +266,7 @@ class _Reader:
                 and not (found.launch and found.launch.script == position)
             ):
                 span = self._span(fields[position].word)
-                line = re.sub(r"[\s\\]+", " ", self._text[words[0].start : words[-1].end])[:_LINE]
+                line = re.sub(r"[\s\\]+", " ", self._text[fields[0].word.start : fields[-1].word.end])[:_LINE]
                 self._facts.append(ShellCommand(name, self._path, span, line, command.guarded, bool(command.loop)))
         if found.launch is not None:
             self._launch(found.launch, fields, command)
@@ -266,8 +278,6 @@ class _Reader:
             self._inline(text, fields[position].word, command)
         if found.packages is not None:
             self._facts += self._packages.by_pip(fields[found.packages :], command.guarded)
-        if basename(fields[0]) in CONDA:
-            self._facts += self._packages.by_conda(fields)
         self._passed_on(fields, found.programs, command)
 
     def _launch(self, launch: ScriptStart, fields: list[ExpandedArgument], command: ParsedCommand) -> None:

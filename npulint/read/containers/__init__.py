@@ -1,0 +1,1 @@
+"""Containers that a project starts: with docker run, Docker Compose or Kubernetes."""
