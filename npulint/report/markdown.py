@@ -26,6 +26,10 @@ def render(result: RunResult, view: ReportView) -> str:
     """Summary, readiness checklists, advice per check, and findings, most severe first. What exceeds `view.limit` bytes
     (default: GitHub's limit) is omitted and counted."""
     findings = sorted(visible(result, view), key=lambda finding: -RANK[finding.severity])
+    if view.comparing and result.comparison is not None and result.comparison.change is not None:
+        from npulint.report.compared.change_markdown import render as render_change
+
+        return render_change(result.comparison, result.comparison.change, findings, view)
     plain = msgspec.structs.replace(view, color=False)
     room = view.limit or LIMIT
     blocks = [

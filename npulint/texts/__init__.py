@@ -11,6 +11,7 @@ import msgspec
 
 FAMILIES: tuple[str, ...] = (
     "baseline",
+    "change",
     "commands",
     "compare",
     "doctor",

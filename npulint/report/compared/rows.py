@@ -118,6 +118,8 @@ def alone(comparison: Comparison, lang: str) -> list[str]:
 
 def headline(comparison: Comparison, read: int, lang: str) -> str:
     """The last line of a comparison without findings."""
+    if comparison.change is not None and not comparison.pairs:
+        return say(lang, "change.alone.same")
     if not comparison.pairs:
         return say(lang, "compare.pairs.none")
     found = items_of(comparison.pairs)
@@ -129,7 +131,7 @@ def headline(comparison: Comparison, read: int, lang: str) -> str:
 
 def consistent(comparison: Comparison) -> bool:
     """Whether something was compared and nothing differs."""
-    return bool(comparison.pairs) and not items_of(comparison.pairs)["differs"]
+    return bool(comparison.pairs or comparison.change) and not items_of(comparison.pairs)["differs"]
 
 
 def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> list[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.findings import ComparedPair, Comparison
+from npulint.report.compared.change_text import blocks as change_blocks
 from npulint.report.compared.document import checklists
 from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, tally
 from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
@@ -19,6 +20,8 @@ _LISTED = 10  # further ones listed
 
 def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
     """Blocks of lines: one per pair of programs, one for what could not be compared."""
+    if comparison.change is not None:
+        return change_blocks(comparison, comparison.change, view)
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
     pairs = [writer.lines(one) for one in checklists(comparison, view.lang, shown, brief=not view.verbose)]

@@ -42,7 +42,7 @@ def compared(page: Page) -> str:
     parts = [
         writer.filters(found) if writer.shown else "",
         *pairs,
-        "" if pairs else f"<p>{say(lang, 'compare.pairs.none')}</p>",
+        "" if pairs else f"<p>{say(lang, 'change.alone.same' if comparison.change else 'compare.pairs.none')}</p>",
         f'<p class="cut">{count(lang, "html.rows.cut", cut)}</p>' if cut else "",
         *(f'<p class="cut">{escape_html(line)}</p>' for line in alone(comparison, lang)),
     ]

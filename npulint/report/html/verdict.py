@@ -81,7 +81,9 @@ def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
     lang, items = page.lang, items_of(comparison.pairs)
     severities = Counter(one.severity for one in page.result.findings)
     found = severities["error"] + severities["warning"]
-    if not comparison.pairs:
+    if comparison.change is not None and not comparison.pairs:
+        word, reason = "same", say(lang, "change.alone.same") + say(lang, "compare.end")
+    elif not comparison.pairs:
         word, reason = "nothing", say(lang, "compare.pairs.none") + say(lang, "compare.end")
     elif items["differs"]:
         word, reason = "differs", count(lang, "compare.summary.differs", items["differs"])
