@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from npulint.facts.model import Problem, Span
+from npulint.run_comparison import RunComparison
 from npulint.run_summary import RunSummary
 from npulint.step_summary import StepSummary
 
@@ -329,7 +330,7 @@ class ComparedChange(msgspec.Struct, frozen=True):
 class Comparison(msgspec.Struct, frozen=True):
     """The result of comparing two projects: their roots, the pairs of programs, and the training programs of each side
     without a counterpart. `change`: they are two states of one project; then pairs, items and rows are only those that
-    the change affects."""
+    the change affects. `runs` are a training run of each side."""
 
     reference: str
     migrated: str
@@ -337,6 +338,7 @@ class Comparison(msgspec.Struct, frozen=True):
     only_reference: tuple[str, ...] = ()
     only_migrated: tuple[str, ...] = ()
     change: ComparedChange | None = None
+    runs: RunComparison | None = None
 
 
 class RunResult(msgspec.Struct, frozen=True):

@@ -46,7 +46,11 @@ _NOT_COMPARED = (
     *("supported_ops", "consequences_since", "stdin_filename", "show_files"),
 )
 GIT = Option("git", "text", "files", metavar="RANGE", config=False)
-COMPARE = (GIT, *(option for option in OPTIONS if option.name not in _NOT_COMPARED))
+RUNS = (
+    Option("reference_run", "text", "run", metavar="PATH", config=False),
+    Option("migrated_run", "text", "run", metavar="PATH", config=False),
+)
+COMPARE = (GIT, *RUNS, *(option for option in OPTIONS if option.name not in _NOT_COMPARED))
 
 _OF_FILES = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),

@@ -1,4 +1,4 @@
-"""``npulint compare``: compares two projects, or two states of one, and prints the pre-tuning checklist."""
+"""``npulint compare``: compares two projects, two states of one, or two training runs, and prints what differs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from npulint.texts import say
 
 _WORDS = ("REFERENCE", "MIGRATED")
 _OPTIONS = dict[str, list[str] | bool]
+_Runs = tuple[str, str] | None
 
 
 def run(words: list[str], options: _OPTIONS, host: Host, lang: str) -> int:
     """Compare, report, and return the exit code of `npulint.cli.reporting.exit_code`. Uses the configuration of the
     migrated side. Raises `ConfigError`, or `NpulintError` for a side that does not exist."""
-    span = options.pop("git", None)
+    runs, span = _runs(options, lang), options.pop("git", None)
     if isinstance(span, list):
-        return _states(span[-1], words, options, host, lang)
+        return _states(span[-1], words, options, runs, host, lang)
+    if runs is not None and not words:
+        settings = _settings(load(["."], options, host.environ), options, "")
+        return report(_with_runs(RunResult(), settings, runs, host), settings, host, comparing=True)
     if len(words) < len(_WORDS):
         missing = say(lang, "missing.argument", word=" ".join(_WORDS[len(words) :]))
         raise ConfigError([missing + say(lang, "missing.usage", usage=f"npulint compare {' '.join(_WORDS)}")])
@@ -35,10 +39,11 @@ def run(words: list[str], options: _OPTIONS, host: Host, lang: str) -> int:
     def compared(run_settings: Settings, progress: Progress | None) -> RunResult:
         return host.compare(run_settings, reference, progress)
 
-    return report(host.watched(compared, settings, lang), settings, host, comparing=True)
+    result = _with_runs(host.watched(compared, settings, lang), settings, runs, host)
+    return report(result, settings, host, comparing=True)
 
 
-def _states(span: str, words: list[str], options: _OPTIONS, host: Host, lang: str) -> int:
+def _states(span: str, words: list[str], options: _OPTIONS, runs: _Runs, host: Host, lang: str) -> int:
     """Compare two states of the project (or entry script) that `words` name, by default of the working directory."""
     if len(words) > 1:
         raise ConfigError([say(lang, "unexpected.argument", word=words[1])])
@@ -52,8 +57,26 @@ def _states(span: str, words: list[str], options: _OPTIONS, host: Host, lang: st
         def compared(run_settings: Settings, progress: Progress | None) -> RunResult:
             return host.compare_states(run_settings, two, progress)
 
-        result = host.watched(compared, settings, lang)
+        result = _with_runs(host.watched(compared, settings, lang), settings, runs, host)
         return report(result, settings, host, comparing=True, content=two.content)
+
+
+def _runs(options: _OPTIONS, lang: str) -> _Runs:
+    """The two runs, which are named together or not at all; removes them from the options."""
+    named = {name: options.pop(name, None) for name in ("reference_run", "migrated_run")}
+    paths = [value[-1] for value in named.values() if isinstance(value, list)]
+    if len(paths) == 1:
+        absent = next(name for name, value in named.items() if value is None)
+        raise ConfigError([say(lang, "missing.argument", word=f"--{absent.replace('_', '-')}")])
+    return (paths[0], paths[1]) if paths else None
+
+
+def _with_runs(result: RunResult, settings: Settings, runs: _Runs, host: Host) -> RunResult:
+    if runs is None:
+        return result
+    for path in runs:
+        require(path, settings.language())
+    return host.add_runs(result, settings, runs)
 
 
 def _settings(settings: Settings, options: _OPTIONS, reference: str) -> Settings:

@@ -45,6 +45,12 @@ def _compare_states(settings: Settings, two: ComparedStates, progress: Progress 
     return compare_states(settings, two, progress)
 
 
+def _add_runs(result: RunResult, settings: Settings, runs: tuple[str, str]) -> RunResult:
+    from npulint.compare_runs import add_runs
+
+    return add_runs(result, settings, runs)
+
+
 def _add_comparison(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
     from npulint.compare_command import add_comparison
 
@@ -65,6 +71,7 @@ class Host(msgspec.Struct, frozen=True):
     compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
     add_comparison: Callable[[RunResult, Settings, Progress | None], RunResult] = _add_comparison
     compare_states: Callable[[Settings, ComparedStates, Progress | None], RunResult] = _compare_states
+    add_runs: Callable[[RunResult, Settings, tuple[str, str]], RunResult] = _add_runs
 
     def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
         """The result of `work`; shows progress on a terminal."""

@@ -66,8 +66,16 @@ def exit_code(result: RunResult, settings: Settings) -> int:
     if fruitless(result, settings):
         return 2
     lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
-    failing = any(RANK[finding.severity] >= lowest for finding in result.findings)
+    failing = any(RANK[finding.severity] >= lowest for finding in result.findings) or (
+        _runs_differ(result) and RANK["warning"] >= lowest
+    )
     return 1 if failing and not settings.exit_zero else 0
+
+
+def _runs_differ(result: RunResult) -> bool:
+    """Whether the curves of two compared runs differ, which counts as a warning."""
+    runs = result.comparison.runs if result.comparison is not None else None
+    return runs is not None and runs.differs
 
 
 def fruitless(result: RunResult, settings: Settings) -> bool:
