@@ -25,6 +25,7 @@ FAMILIES: tuple[str, ...] = (
     "merged",
     "options",
     "page",
+    "pair",
     "port",
     "problem",
     "recording",

@@ -120,7 +120,7 @@ def _exact(both: Aligned, tolerance: float) -> Parting:
     at = next((i for i in range(count) if off[i] and (i + 1 == count or off[i + 1])), -1)
     if at < 0:
         return Parting("alike")
-    back = next((i for i in range(at, count) if not any(off[i:])), count)
+    back = max(i for i in range(count) if off[i]) + 1
     gaps = [b / a - 1 for a, b in zip(both.reference[at:back], both.migrated[at:back], strict=True) if a]
     verdict: Verdict = "meet" if back < count else "apart" if at == 0 else "part"
     return Parting(verdict, at, back - 1, sum(gaps) / len(gaps) if gaps else 0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import accumulate
-from statistics import median
+from statistics import median, pstdev
 from typing import Literal
 
 import msgspec
@@ -23,18 +23,19 @@ TOLERANCE = 0.02
 SIGMAS = 4.0
 """Standard deviations of an averaged difference that noise does not explain."""
 
-FEW = 12
+FEW = 20
 """Values below which noise cannot be told from a difference."""
 
-_SURE = 30  # values from which their noise is known well; with fewer, differences must be larger by half
+_SURE = 60  # values from which their noise is known well; with fewer, differences must be twice as large
 _POINTS = 4000  # beyond these, values are averaged
 _WINDOWS = (20, 8, 4)  # of a series, finest first
 _SMALLEST = 3  # values of a window
 _LONG = 5  # part of the series for which curves must be apart that meet again
-_DISTANCE = 6  # part of the series over which noise may last
+_DISTANCE = 10  # part of the series over which noise may last
 _MOST_LASTING = 0.99
 _STAYS = 0.8  # part of the later windows that are outside
-_NORMAL = 1.4826  # standard deviation of a normal distribution by its median absolute deviation
+_TRIMMED = 10  # part of the changes that are left out at either end: where curves part, and outliers
+_NORMAL = 1.5115  # standard deviation of a normal distribution by that of its middle 80 %
 
 
 class Parting(msgspec.Struct, frozen=True):
@@ -83,7 +84,7 @@ def _of_numbers(reference: Sequence[float], migrated: Sequence[float], tolerance
     gaps = [y - x for x, y in zip(a, b, strict=True)]
     noise = Noise.of(gaps)
     share = noise.sigma / (median(map(abs, a)) or 1.0)
-    sigmas = SIGMAS if len(gaps) >= _SURE else 1.5 * SIGMAS
+    sigmas = SIGMAS if len(gaps) >= _SURE else 2 * SIGMAS
     brief: Parting | None = None
     for window in dict.fromkeys(max(_SMALLEST, len(gaps) // part) for part in _WINDOWS):
         least = max(absolute, sigmas * noise.of_mean(window))
@@ -116,7 +117,7 @@ class Noise(msgspec.Struct, frozen=True):
         while lags[-1] * 2 <= len(values) // _DISTANCE:
             lags.append(lags[-1] * 2)
         spreads = [_spread(values, lag) for lag in lags]
-        sigma = max(spreads)
+        sigma = max(spreads[0], max(spreads) * (1 - 1 / math.sqrt(len(values))))  # the largest is so by chance, too
         return cls(sigma, min(1 - (spreads[0] / sigma) ** 2, _MOST_LASTING) if sigma else 0.0)
 
     def of_mean(self, window: int) -> float:
@@ -125,9 +126,10 @@ class Noise(msgspec.Struct, frozen=True):
 
 
 def _spread(values: Sequence[float], lag: int) -> float:
-    changes = [after - before for before, after in zip(values, values[lag:], strict=False)]
-    middle = median(changes)
-    return _NORMAL * median(abs(one - middle) for one in changes) / math.sqrt(2)
+    changes = sorted(after - before for before, after in zip(values, values[lag:], strict=False))
+    cut = len(changes) // _TRIMMED
+    middle = changes[cut : len(changes) - cut]
+    return _NORMAL * pstdev(middle) / math.sqrt(2)
 
 
 def _sides(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npulint.findings import ComparedChange, Comparison, Finding
 from npulint.report.compared.change import ChangedItem, ChangedValue, change_document, value_name
+from npulint.report.compared.runs_markdown import run_parts
 from npulint.report.document.markdown import Writer, fitting
 from npulint.report.document.model import Cell, Prose
 from npulint.report.markup import code, link, prose
@@ -28,6 +29,8 @@ def render(comparison: Comparison, change: ComparedChange, findings: Sequence[Fi
         number = sum(len(item.values) for item in one.others)
         summary = say(lang, "change.notes", n=number)
         parts += [f"<details><summary>{summary}</summary>", *_tables(one.others, writer, lang), "</details>"]
+    if comparison.runs is not None:
+        parts += run_parts(comparison, comparison.runs, writer, lang)
     parts += [count(lang, "change.cut", writer.cut)] if writer.cut else []
     return "\n\n".join(parts) + "\n"
 
