@@ -9,6 +9,7 @@ from npulint.discover.paths import local, shown
 from npulint.findings import Comparison, RunResult, Summary
 from npulint.read.artifacts.recorded import recorded_values
 from npulint.settings import Settings
+from npulint.texts import say
 
 
 def add_runs(result: RunResult, settings: Settings, runs: tuple[str, str]) -> RunResult:
@@ -18,7 +19,11 @@ def add_runs(result: RunResult, settings: Settings, runs: tuple[str, str]) -> Ru
     sides = recorded_values(runs[0], names[0]), recorded_values(runs[1], names[1])
     comparison = result.comparison
     compared = compared_runs(names, sides, comparison.pairs if comparison is not None else (), settings.language())
+    together = any(one.count for one in compared.curves)
     if comparison is None:
-        files = len({one.path for side in sides for one in side})
-        comparison, result = Comparison(*names), msgspec.structs.replace(result, summary=Summary(files, files))
+        read = len({one.path for side in sides for one in side}) if together else 0
+        comparison, result = Comparison(*names), msgspec.structs.replace(result, summary=Summary(max(read, 2), read))
+    elif not together:
+        notice = say(settings.language(), "pair.nothing")
+        result = msgspec.structs.replace(result, notices=[*result.notices, notice])
     return msgspec.structs.replace(result, comparison=msgspec.structs.replace(comparison, runs=compared))

@@ -97,10 +97,16 @@ def _of_numbers(reference: Sequence[float], migrated: Sequence[float], tolerance
         gap = sum(gaps[at:until]) / (sum(map(abs, a[at:until])) or until - at)
         verdict: Verdict = "meet" if not stays else "apart" if at == 0 else "part"
         found = Parting(verdict, at * size, min(until * size, count) - 1, gap, share)
-        if stays:
+        if stays or _has_gone(gaps, at, until):
             return found
         brief = brief or found
     return brief or Parting("alike", noise=share)
+
+
+def _has_gone(gaps: Sequence[float], begin: int, end: int) -> bool:
+    """Whether the difference between two indices is smaller by half after them."""
+    rest = gaps[end:]
+    return bool(rest) and abs(sum(rest) / len(rest)) < abs(sum(gaps[begin:end]) / (end - begin)) / 2
 
 
 class Noise(msgspec.Struct, frozen=True):
@@ -129,7 +135,7 @@ def _spread(values: Sequence[float], lag: int) -> float:
     changes = sorted(after - before for before, after in zip(values, values[lag:], strict=False))
     cut = len(changes) // _TRIMMED
     middle = changes[cut : len(changes) - cut]
-    return _NORMAL * pstdev(middle) / math.sqrt(2)
+    return _NORMAL * pstdev(middle) / math.sqrt(2) if middle else 0.0
 
 
 def _sides(

@@ -103,7 +103,7 @@ def _cause(cause: Explanation, symptom: Symptom, lang: str) -> tuple[str, str, s
 
 def headline(runs: RunComparison, lang: str) -> str:
     """Whether the runs differ, in a sentence."""
-    if not runs.curves:
+    if not any(curve.count for curve in runs.curves):
         return say(lang, "pair.nothing")
     number = sum(curve.differs for curve in runs.curves)
     return count(lang, "pair.differs", number) if number else say(lang, "pair.same")

@@ -62,7 +62,7 @@ def _figure(curve: ComparedCurve, name: str, lang: str) -> str:
     below = f"<span>{low:,.10g}</span><span>{say(lang, f'pair.axis.{curve.axis}')}</span><span>{high:,.10g}</span>"
     log = say(lang, "aside", text=say(lang, "runs.axis.log")) if scale.kind != "linear" else ""
     return (
-        f'<figure class="plot pair"><figcaption><b>{escape_html(title)}</b>{escape_html(log)}'
+        f'<figure class="plot twin"><figcaption><b>{escape_html(title)}</b>{escape_html(log)}'
         f'<span class="muted">{escape_html(result)}</span><span class="legend">{keys}</span></figcaption>\n'
         f'<div class="axes"><div class="ys" aria-hidden="true">'
         f"{''.join(f'<span>{label}</span>' for label in scale.labels)}</div>\n"

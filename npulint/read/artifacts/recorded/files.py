@@ -7,6 +7,7 @@ import math
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import msgspec
@@ -113,7 +114,12 @@ def _of_log(stream: BinaryIO, path: str) -> list[Recorded]:
             break
         for part in text.split("\r"):  # a progress bar
             lines.see(number, part)
-    return collector.series()
+    return [one for one in collector.series() if one.quantity != "step_time" or not _is_clock(one.values)]
+
+
+def _is_clock(values: list[float]) -> bool:
+    """Whether times count from the start of the run."""
+    return len(values) > 1 and values[-1] >= 2 * values[0] and all(a <= b for a, b in pairwise(values))
 
 
 def _of_table(stream: BinaryIO, path: str) -> list[Recorded]:

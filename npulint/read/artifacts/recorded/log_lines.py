@@ -30,6 +30,7 @@ class LogLines:
         self._collector = collector
         self._before = 0  # steps of finished epochs
         self._last = -1
+        self._stride = 1  # between two lines
 
     def see(self, number: int, text: str) -> None:
         """Process a line."""
@@ -45,7 +46,7 @@ class LogLines:
         place = float(epoch[1]) if epoch and at is None else None
         for quantity, label, value in found:
             self._collector.put(quantity, label, value, number, at, place)
-        if timing is not None and at is not None and not timing.clock:
+        if timing is not None and at is not None:
             self._collector.put("step_time", timing.label, timing.seconds, number, at, place)
 
     def _step(self, low: str) -> int | None:
@@ -54,7 +55,9 @@ class LogLines:
         if step < 0:
             return None
         if step < self._last:
-            self._before += self._last
+            self._before += self._last + (0 if step else self._stride)
+        elif step > self._last >= 0:
+            self._stride = step - self._last
         self._last = step
         return self._before + step
 
