@@ -165,7 +165,7 @@ class Views(msgspec.Struct, frozen=True):
 
 def _request(host: Host) -> str:
     """What the CI server calls a proposed change."""
-    if host.environ.get("GITHUB_ACTIONS") or host.environ.get("GITEE_PIPELINE"):
+    if host.environ.get("GITHUB_ACTIONS") or host.environ.get("giteePullRequestIid"):
         return "pull"
     return "merge" if host.environ.get("GITLAB_CI") else "change"
 
