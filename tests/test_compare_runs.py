@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree.ElementTree import Element
 
 import msgspec
@@ -16,9 +16,13 @@ import pytest
 
 from npulint.cli.host import system
 from npulint.cli.main import main
+from npulint.compare.runs.symptoms import compared_runs
 from npulint.data.run_symptoms import causes
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import RunResult
+from npulint.findings import Comparison, RunResult
+from npulint.read.artifacts.recorded.values import QUANTITIES, Recorded
+from npulint.report.compared.runs_markdown import run_parts
+from npulint.report.document.markdown import Writer
 from npulint.texts import known
 from tests.html_support import EVIL, page, text_of, tree, with_class
 from tests.test_report_html_browser import DESKTOP, OVERFLOW, PHONE, Open
@@ -27,6 +31,7 @@ from tests.test_report_html_browser import opened as opened  # a fixture
 
 Value = Callable[[int], float]
 WARM_UP = 100
+AXES: tuple[Literal["step", "epoch", "entry"], ...] = ("step", "epoch", "entry")
 
 
 def constant(value: float) -> Value:
@@ -279,6 +284,25 @@ def test_nothing_bars_the_way(opened: Open, tmp_path: Path, size: dict[str, int]
     violations = Axe().run(one.tab, options=skipped).response["violations"]
     assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
     assert one.complaints == []
+
+
+def test_any_values_can_be_compared() -> None:
+    source = random.Random(5)
+    odd = (0.0, -1.0, 1e-300, 1e200, math.nan, math.inf, -math.inf, 1.0, 65536.0)
+
+    def series() -> Recorded:
+        count = source.choice((1, 2, 3, 25, 200))
+        at = [float(step) for step in sorted(source.sample(range(1000), count))]
+        values = [source.choice(odd) if count < 25 or source.random() < 0.2 else source.random() for _ in at]
+        form, axis = source.choice(("log", "events")), source.choice(AXES)
+        return Recorded(source.choice(QUANTITIES), source.choice("ab"), "x", form, axis, at, values, list(range(count)))
+
+    for _ in range(300):
+        sides = [series() for _ in range(source.randrange(4))], [series() for _ in range(source.randrange(4))]
+        runs = compared_runs(("a", "b"), sides, (), "en")
+        comparison = Comparison("a", "b", runs=runs)
+        for lang in ("en", "zh"):
+            assert run_parts(comparison, runs, Writer(lang, 100_000), lang)
 
 
 def test_the_table_of_causes_is_complete() -> None:

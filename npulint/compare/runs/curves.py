@@ -17,6 +17,7 @@ _ENOUGH = 3  # common positions
 _DRAWN = 400  # points of a curve
 _RATE = 0.01  # learning rates are printed with few digits
 _NORM = math.log(1.1)  # gradient norms differ by factors
+_MOST = 700.0  # logarithm of a ratio that is a number
 _SCALE = 8.0  # a loss scale that is so many times smaller
 _DROPS = 3  # more of them than in the reference
 _WARM = 0.1  # of the steps, which are slower
@@ -98,7 +99,7 @@ def _verdict(quantity: Quantity, both: Aligned) -> Parting:
     if quantity == "grad_norm":
         gaps = list(_ratios(both))
         found = parting([0.0] * len(gaps), gaps, absolute=_NORM)
-        return msgspec.structs.replace(found, gap=math.expm1(found.gap))
+        return msgspec.structs.replace(found, gap=math.expm1(min(found.gap, _MOST)))
     return parting(both.reference, both.migrated)
 
 
@@ -107,7 +108,7 @@ def _ratios(both: Aligned) -> Iterator[float]:
     last = 0.0
     for one, other in zip(both.reference, both.migrated, strict=True):
         if 0 < one < math.inf and 0 < other < math.inf:
-            last = math.log(other / one)
+            last = math.log(other) - math.log(one)
         yield last
 
 

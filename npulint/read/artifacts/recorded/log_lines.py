@@ -36,6 +36,8 @@ class LogLines:
         """Process a line."""
         low = text[:_LOOKED_AT].lower()
         found = [(of, *one) for of, names in _NAMES for one in _values(low, names)]
+        if not found and step_of(low) < 0:
+            return
         timing = timing_of(low)
         if not found and timing is None:
             return

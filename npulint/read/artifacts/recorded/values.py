@@ -98,6 +98,7 @@ class Collector:
                 of, label, self._path, self._form, one.axis, *_sorted(zip(one.at, one.values, one.lines, strict=True))
             )
             for (of, label), one in self._known.items()
+            if one.at
         ]
 
 
