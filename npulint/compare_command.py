@@ -17,17 +17,18 @@ from npulint.compare.facts import difference_facts, ingredient_facts
 from npulint.compare.matching.matches import counterparts
 from npulint.compare.program_diff import Start, compared
 from npulint.compare.program_pairs import ProgramPairs, pairs_of
-from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, below, discovered, project
+from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, SideSources, below, discovered, project
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.pretuning import sided, unanswered
 from npulint.evaluate.rows import items_of
+from npulint.facts.model import Fact
 from npulint.findings import ChecklistItem, ComparedPair, Comparison, Finding, RunResult
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.merge_results import merge_results
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.progress import Progress, progress_counter
 from npulint.settings import Settings
-from npulint.source_lines import FileLines
+from npulint.source_lines import FileLines, LineProvider
 from npulint.temp_project import materialize
 from npulint.texts import say
 from npulint.training_config.program import TrainingConfig
@@ -57,9 +58,17 @@ def compare(settings: Settings, reference: str, progress: Progress | None = None
     begun = time.perf_counter()
     catalogue = load_catalogue(settings.checks, whole=False)
     left, right = (discovered(path, settings.discovery()) for path in (reference, settings.paths[0]))
-    advance = progress_counter(len(left.sources) + len(right.sources), progress)
-    first, second = (project(side, settings.declared(), advance, settings.limits()) for side in (left, right))
+    first, second = read_sides((left, right), settings, progress)
     return ProjectComparer(first, second, settings, catalogue).result(begun)
+
+
+def read_sides(
+    sides: tuple[SideSources, SideSources], settings: Settings, progress: Progress | None
+) -> tuple[ComparedProject, ComparedProject]:
+    """Both sides, read and assembled."""
+    advance = progress_counter(sum(len(side.sources) for side in sides), progress)
+    left, right = (project(side, settings.declared(), advance, settings.limits()) for side in sides)
+    return left, right
 
 
 def add_comparison(result: RunResult, settings: Settings, progress: Progress | None = None) -> RunResult:
@@ -123,8 +132,11 @@ class ProjectComparer:
             files=[file for side in self._sides for file in side.files],
             problems=[problem for side in self._sides for problem in (*side.problems, *side.configs.problems)],
         )
-        lines = FileLines(settings.piped(), settings.boundary())
-        return finalize(raw, RunContext(settings, self._catalogue, lines, comparing=True, started=begun))
+        return finalize(raw, RunContext(settings, self._catalogue, self._lines(), comparing=True, started=begun))
+
+    def _lines(self) -> LineProvider:
+        """The source of both sides."""
+        return FileLines(self._settings.piped(), self._settings.boundary())
 
     def pairs(self) -> ProgramPairs:
         """The matched programs of both projects; their entry scripts become counterparts."""
@@ -153,15 +165,19 @@ class ProjectComparer:
         starts = self.starts(left, right)
         found = self.differences(left, right, starts)
         facts = [*difference_facts(found), *ingredient_facts(found)]
-        first = sided(left, SIDES[0], [*facts, *random_facts(self._sides[0].whole.context, left.paths)])
         findings: list[Finding] = []
         answers: dict[str, ChecklistItem] = {}
-        for program in (first, sided(right, SIDES[1], facts)):
+        for program in self._evaluated(left, right, facts):
             verdict = evaluate(self._catalogue, program, self._settings.target, self._settings.language())
             findings += verdict.findings
             answers.update((item.item, item) for item in verdict.checklist)
         items = [answers[item.key] for item in self._catalogue.pretuning if item.key in answers]
         return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings)
+
+    def _evaluated(self, left: Program, right: Program, facts: Sequence[Fact]) -> Sequence[Program]:
+        """The two sides of a pair that checks are evaluated on."""
+        first = sided(left, SIDES[0], [*facts, *random_facts(self._sides[0].whole.context, left.paths)])
+        return first, sided(right, SIDES[1], facts)
 
     def starts(self, left: Program, right: Program) -> list[Start]:
         """The launch configurations to compare the two programs with, most informative first."""

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from npulint.facts.model import Problem, Span
+from npulint.run_comparison import RunComparison
 from npulint.run_summary import RunSummary
 from npulint.step_summary import StepSummary
 
@@ -314,15 +315,30 @@ class ComparedPair(msgspec.Struct, frozen=True):
     items: tuple[ComparedItem, ...] = ()
 
 
+class ComparedChange(msgspec.Struct, frozen=True):
+    """The change of a project that was compared: its states, as named and by commit (`head_commit` is empty for the
+    working tree), the number of changed files that were read, and how many training programs are `same` after it."""
+
+    base: str
+    base_commit: str
+    head: str
+    head_commit: str
+    files: int
+    same: int = 0
+
+
 class Comparison(msgspec.Struct, frozen=True):
     """The result of comparing two projects: their roots, the pairs of programs, and the training programs of each side
-    without a counterpart."""
+    without a counterpart. `change`: they are two states of one project; then pairs, items and rows are only those that
+    the change affects. `runs` are a training run of each side."""
 
     reference: str
     migrated: str
     pairs: tuple[ComparedPair, ...] = ()
     only_reference: tuple[str, ...] = ()
     only_migrated: tuple[str, ...] = ()
+    change: ComparedChange | None = None
+    runs: RunComparison | None = None
 
 
 class RunResult(msgspec.Struct, frozen=True):

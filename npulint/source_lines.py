@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from npulint.discover.boundary import Boundary
 from npulint.discover.graphs import HEAD, form_of_text
@@ -27,7 +27,7 @@ class FileLines:
     input. Binary files and graphs have no lines, and neither has a file outside of the `boundary`, if there is one: a
     finding may be about a link that leads there."""
 
-    def __init__(self, content: dict[str, bytes] | None = None, boundary: Boundary | None = None) -> None:
+    def __init__(self, content: Mapping[str, bytes] | None = None, boundary: Boundary | None = None) -> None:
         self._content = content or {}
         self._boundary = boundary
         self._kept: OrderedDict[str, Sequence[str]] = OrderedDict()

@@ -141,7 +141,7 @@ def test_the_command_has_the_options_of_a_check_that_fit_it() -> None:
 
 def test_help_names_both_words() -> None:
     text = call("compare", "--help").out
-    assert text.startswith("usage: npulint compare [OPTIONS] REFERENCE MIGRATED\n")
+    assert text.startswith("usage: npulint compare [OPTIONS] [REFERENCE MIGRATED]\n")
     assert "exit codes" in text
 
 

@@ -45,7 +45,12 @@ _NOT_COMPARED = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "torch_port"),
     *("supported_ops", "consequences_since", "stdin_filename", "show_files"),
 )
-COMPARE = tuple(option for option in OPTIONS if option.name not in _NOT_COMPARED)
+GIT = Option("git", "text", "files", metavar="RANGE", config=False)
+RUNS = (
+    Option("reference_run", "text", "run", metavar="PATH", config=False),
+    Option("migrated_run", "text", "run", metavar="PATH", config=False),
+)
+COMPARE = (GIT, *RUNS, *(option for option in OPTIONS if option.name not in _NOT_COMPARED))
 
 _OF_FILES = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),
@@ -93,7 +98,7 @@ DOCTOR = (
 
 COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
-    Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, least=2, most=2),
+    Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
     Command("port", "port", "PROJECT", PORT, least=1, most=1),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),

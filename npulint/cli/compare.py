@@ -1,4 +1,4 @@
-"""``npulint compare``: compares two projects and prints the pre-tuning checklist."""
+"""``npulint compare``: compares two projects, two states of one, or two training runs, and prints what differs."""
 
 from __future__ import annotations
 
@@ -8,27 +8,79 @@ from npulint.cli.host import Host
 from npulint.cli.reference import require
 from npulint.cli.reporting import report
 from npulint.config import load
+from npulint.errors import ConfigError
 from npulint.findings import RunResult
 from npulint.progress import Progress
 from npulint.settings import Settings
+from npulint.texts import say
+
+_WORDS = ("REFERENCE", "MIGRATED")
+_OPTIONS = dict[str, list[str] | bool]
+_Runs = tuple[str, str] | None
 
 
-def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
+def run(words: list[str], options: _OPTIONS, host: Host, lang: str) -> int:
     """Compare, report, and return the exit code of `npulint.cli.reporting.exit_code`. Uses the configuration of the
     migrated side. Raises `ConfigError`, or `NpulintError` for a side that does not exist."""
+    runs, span = _runs(options, lang), options.pop("git", None)
+    if isinstance(span, list):
+        return _states(span[-1], words, options, runs, host, lang)
+    if runs is not None and not words:
+        settings = _settings(load(["."], options, host.environ), options, "")
+        return report(_with_runs(RunResult(), settings, runs, host), settings, host, comparing=True)
+    if len(words) < len(_WORDS):
+        missing = say(lang, "missing.argument", word=" ".join(_WORDS[len(words) :]))
+        raise ConfigError([missing + say(lang, "missing.usage", usage=f"npulint compare {' '.join(_WORDS)}")])
     reference, migrated = words
-    settings = _settings(load([migrated], {**options, "reference": [reference]}, host.environ), reference)
-    if "select" not in options:  # configured selections are for checks of one project
-        settings = msgspec.structs.replace(settings, select=())
+    settings = _settings(load([migrated], {**options, "reference": [reference]}, host.environ), options, reference)
     for path in words:
         require(path, settings.language())
 
     def compared(run_settings: Settings, progress: Progress | None) -> RunResult:
         return host.compare(run_settings, reference, progress)
 
-    return report(host.watched(compared, settings, lang), settings, host, comparing=True)
+    result = _with_runs(host.watched(compared, settings, lang), settings, runs, host)
+    return report(result, settings, host, comparing=True)
 
 
-def _settings(settings: Settings, reference: str) -> Settings:
-    """The settings of a comparison: no fixes, whatever the configuration says."""
-    return msgspec.structs.replace(settings, reference=reference, fix=False, show_fixes=False)
+def _states(span: str, words: list[str], options: _OPTIONS, runs: _Runs, host: Host, lang: str) -> int:
+    """Compare two states of the project (or entry script) that `words` name, by default of the working directory."""
+    if len(words) > 1:
+        raise ConfigError([say(lang, "unexpected.argument", word=words[1])])
+    path = words[0] if words else "."
+    settings = _settings(load([path], options, host.environ), options, "")
+    require(path, settings.language())
+    from npulint.compare_states import states
+
+    with states(span, path, settings.discovery(), settings.language()) as two:
+
+        def compared(run_settings: Settings, progress: Progress | None) -> RunResult:
+            return host.compare_states(run_settings, two, progress)
+
+        result = _with_runs(host.watched(compared, settings, lang), settings, runs, host)
+        return report(result, settings, host, comparing=True, content=two.content)
+
+
+def _runs(options: _OPTIONS, lang: str) -> _Runs:
+    """The two runs, which are named together or not at all; removes them from the options."""
+    named = {name: options.pop(name, None) for name in ("reference_run", "migrated_run")}
+    paths = [value[-1] for value in named.values() if isinstance(value, list)]
+    if len(paths) == 1:
+        absent = next(name for name, value in named.items() if value is None)
+        raise ConfigError([say(lang, "missing.argument", word=f"--{absent.replace('_', '-')}")])
+    return (paths[0], paths[1]) if paths else None
+
+
+def _with_runs(result: RunResult, settings: Settings, runs: _Runs, host: Host) -> RunResult:
+    if runs is None:
+        return result
+    for path in runs:
+        require(path, settings.language())
+    return host.add_runs(result, settings, runs)
+
+
+def _settings(settings: Settings, options: _OPTIONS, reference: str) -> Settings:
+    """The settings of a comparison: no fixes, whatever the configuration says, and no configured selection, which is
+    for checks of one project."""
+    select = settings.select if "select" in options else ()
+    return msgspec.structs.replace(settings, reference=reference, fix=False, show_fixes=False, select=select)

@@ -17,6 +17,7 @@ from npulint.report.terminal import is_terminal, plain_line
 from npulint.settings import Settings
 
 if TYPE_CHECKING:
+    from npulint.compare_states import ComparedStates
     from npulint.fix.model import FixResult
 
 _Done = TypeVar("_Done")
@@ -38,6 +39,18 @@ def _compare(settings: Settings, reference: str, progress: Progress | None) -> R
     return compare(settings, reference, progress)
 
 
+def _compare_states(settings: Settings, two: ComparedStates, progress: Progress | None) -> RunResult:
+    from npulint.compare_change import compare_states
+
+    return compare_states(settings, two, progress)
+
+
+def _add_runs(result: RunResult, settings: Settings, runs: tuple[str, str]) -> RunResult:
+    from npulint.compare_runs import add_runs
+
+    return add_runs(result, settings, runs)
+
+
 def _add_comparison(result: RunResult, settings: Settings, progress: Progress | None) -> RunResult:
     from npulint.compare_command import add_comparison
 
@@ -57,6 +70,8 @@ class Host(msgspec.Struct, frozen=True):
     fix: Callable[[Settings, Progress | None], FixResult] = _fix
     compare: Callable[[Settings, str, Progress | None], RunResult] = _compare
     add_comparison: Callable[[RunResult, Settings, Progress | None], RunResult] = _add_comparison
+    compare_states: Callable[[Settings, ComparedStates, Progress | None], RunResult] = _compare_states
+    add_runs: Callable[[RunResult, Settings, tuple[str, str]], RunResult] = _add_runs
 
     def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
         """The result of `work`; shows progress on a terminal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -28,10 +28,16 @@ _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
 def report(
-    result: RunResult, settings: Settings, host: Host, applied: FixResult | None = None, *, comparing: bool = False
+    result: RunResult,
+    settings: Settings,
+    host: Host,
+    applied: FixResult | None = None,
+    *,
+    comparing: bool = False,
+    content: Mapping[str, bytes] | None = None,
 ) -> int:
     """Print all reports of a result, with the `fixes` that were applied, if any, and return the exit code. `comparing`
-    is set for ``npulint compare``."""
+    is set for ``npulint compare``; `content` replaces files by path."""
     for notice in result.notices:
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
@@ -42,7 +48,8 @@ def report(
             return 2 if unreadable(result, settings) else 0
     if not settings.silenced:
         result = msgspec.structs.replace(result, suppressed=[])
-    views = Views(settings, host, FileLines(settings.piped(), settings.boundary()), applied, comparing)
+    lines = FileLines(settings.piped() if content is None else content, settings.boundary())
+    views = Views(settings, host, lines, applied, comparing)
     if applied is not None and settings.stdin is not None:  # standard output carries the source
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:
@@ -59,8 +66,16 @@ def exit_code(result: RunResult, settings: Settings) -> int:
     if fruitless(result, settings):
         return 2
     lowest = max(RANK[settings.fail_on], RANK[settings.min_severity or "note"])
-    failing = any(RANK[finding.severity] >= lowest for finding in result.findings)
+    failing = any(RANK[finding.severity] >= lowest for finding in result.findings) or (
+        _runs_differ(result) and RANK["warning"] >= lowest
+    )
     return 1 if failing and not settings.exit_zero else 0
+
+
+def _runs_differ(result: RunResult) -> bool:
+    """Whether the curves of two compared runs differ, which counts as a warning."""
+    runs = result.comparison.runs if result.comparison is not None else None
+    return runs is not None and runs.differs
 
 
 def fruitless(result: RunResult, settings: Settings) -> bool:
@@ -133,6 +148,7 @@ class Views(msgspec.Struct, frozen=True):
             applied=self.applied,
             comparing=self.comparing,
             sources=_sources(format_name, self.host),
+            request=_request(self.host),
             all_operators=settings.verbose,
         )
 
@@ -145,6 +161,13 @@ class Views(msgspec.Struct, frozen=True):
         links = wants_links(color, host.stdout, host.environ)
         width, plain = width_of(host.stdout, host.environ), not has_blocks(host.stdout)
         return msgspec.structs.replace(view, color=color, links=links, plain=plain, width=width)
+
+
+def _request(host: Host) -> str:
+    """What the CI server calls a proposed change."""
+    if host.environ.get("GITHUB_ACTIONS") or host.environ.get("giteePullRequestIid"):
+        return "pull"
+    return "merge" if host.environ.get("GITLAB_CI") else "change"
 
 
 def _sources(format_name: str, host: Host) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
+from typing import NamedTuple
 
 AUTO = "auto"
 """The revision that pre-commit compares with: the last commit, if there is one."""
@@ -34,27 +35,39 @@ _SECONDS = 60
 
 
 class UnknownRevisionError(Exception):
-    """git does not know the revision, or the working directory is in no repository."""
+    """git does not know the revision, or the folder is in no repository that it trusts."""
 
 
 class MissingObjectsError(Exception):
     """The repository does not have all files of the revision: it is a partial clone, or damaged."""
 
 
-class Revision:
-    """A commit of the repository of the working directory. Raises `UnknownRevisionError`; its methods raise
-    `MissingObjectsError`."""
+class Blob(NamedTuple):
+    """A regular file of a revision: the id of its content, and its bytes."""
 
-    def __init__(self, name: str) -> None:
+    name: str
+    size: int
+
+
+class Revision:
+    """A commit of the repository of `folder` (default: the working directory). Raises `UnknownRevisionError`; its
+    methods raise `MissingObjectsError`. `commit` is its id."""
+
+    def __init__(self, name: str, folder: str = ".") -> None:
         reference = "HEAD" if name == AUTO else name
         words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{reference}^{{commit}}"]
-        answer = _git(words, UnknownRevisionError)
-        self._commit = answer.decode("ascii", "replace").strip()
+        self._folder = folder
+        self.commit = _git(words, UnknownRevisionError, folder=folder).decode("ascii", "replace").strip()
+
+    def branched_from(self, other: Revision) -> Revision:
+        """The last commit that both have in common. Raises `UnknownRevisionError` if there is none."""
+        words = ["merge-base", self.commit, other.commit]
+        return Revision(_git(words, UnknownRevisionError, folder=self._folder).decode("ascii").split()[0], self._folder)
 
     def files(self, folders: Sequence[str]) -> dict[str, str]:
         """Object ids of the regular files below `folders`, by path relative to the working directory."""
-        words = ["--literal-pathspecs", "ls-tree", "-r", "-z", self._commit, "--", *map(_below, folders)]
-        listed = _git(words, MissingObjectsError)
+        words = ["--literal-pathspecs", "ls-tree", "-r", "-z", self.commit, "--", *map(_below, folders)]
+        listed = _git(words, MissingObjectsError, folder=self._folder)
         found = {}
         for row in listed.split(b"\0"):
             head, tab, path = row.partition(b"\t")
@@ -62,12 +75,23 @@ class Revision:
                 found[os.fsdecode(path).replace("/", os.sep)] = head.split()[2].decode("ascii")
         return found
 
+    def blobs(self) -> dict[str, Blob]:
+        """The regular files below the folder, by path relative to it, with slashes. Links and submodules are none."""
+        listed = _git(["ls-tree", "-r", "-l", "-z", self.commit], MissingObjectsError, folder=self._folder)
+        found = {}
+        for row in listed.split(b"\0"):
+            head, tab, path = row.partition(b"\t")
+            words = head.split()
+            if tab and words[0] in _PLAIN_FILES and words[3].isdigit():  # "-" where the object is missing
+                found[os.fsdecode(path)] = Blob(words[2].decode("ascii"), int(words[3]))
+        return found
+
     def contents(self, objects: Sequence[str]) -> list[bytes]:
         """The contents of `objects`, in their order."""
         if not objects:
             return []
         names = "".join(f"{name}\n" for name in objects).encode("ascii")
-        answer = _git(["cat-file", "--batch"], MissingObjectsError, names)
+        answer = _git(["cat-file", "--batch"], MissingObjectsError, names, self._folder)
         found, start = [], 0
         for name in objects:
             end = answer.find(b"\n", start)
@@ -84,17 +108,20 @@ def _below(folder: str) -> str:
     return folder if folder == "." else folder.rstrip("/") + "/"
 
 
-def _git(words: Sequence[str], failure: type[Exception], stdin: bytes = b"") -> bytes:
-    """The output of git; an exception of type `failure` if git is missing, fails or takes too long."""
+def _git(words: Sequence[str], failure: type[Exception], stdin: bytes = b"", folder: str = ".") -> bytes:
+    """The output of git in `folder`; an exception of type `failure` if git is missing, fails or takes too long."""
     try:
         done = subprocess.run(
             ["git", *_SAFE, *words],
             input=stdin,
+            cwd=folder,
             capture_output=True,
             check=True,
             timeout=_SECONDS,
             env={**os.environ, **_QUIET},
         )
+    except subprocess.CalledProcessError as error:
+        raise failure(error.stderr.decode("utf-8", "replace").strip()) from error
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise failure(str(error)) from error
     return done.stdout

@@ -26,6 +26,10 @@ def render(result: RunResult, view: ReportView) -> str:
     """Summary, readiness checklists, advice per check, and findings, most severe first. What exceeds `view.limit` bytes
     (default: GitHub's limit) is omitted and counted."""
     findings = sorted(visible(result, view), key=lambda finding: -RANK[finding.severity])
+    if view.comparing and result.comparison is not None and result.comparison.change is not None:
+        from npulint.report.compared.change_markdown import render as render_change
+
+        return render_change(result.comparison, result.comparison.change, findings, view)
     plain = msgspec.structs.replace(view, color=False)
     room = view.limit or LIMIT
     blocks = [
@@ -48,13 +52,17 @@ def _compared(result: RunResult, view: ReportView, room: int) -> str:
     if result.comparison is None:
         return ""
     from npulint.report.compared.document import checklists  # most runs have no reference
-    from npulint.report.compared.rows import alone
+    from npulint.report.compared.rows import alone, of_runs_alone
 
     writer = Writer(view.lang, room, view.sources)
     parts = [part for one in checklists(result.comparison, view.lang) for part in writer.checklist(one)]
-    if not parts:
+    if not parts and not of_runs_alone(result.comparison):
         parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
     parts += [prose(line) for line in alone(result.comparison, view.lang)]
+    if result.comparison.runs is not None:
+        from npulint.report.compared.runs_markdown import run_parts  # most comparisons have none
+
+        parts += run_parts(result.comparison, result.comparison.runs, writer, view.lang)
     return "\n\n".join([*parts, *([count(view.lang, "compare.cut", writer.cut)] if writer.cut else [])])
 
 

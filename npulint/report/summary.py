@@ -97,7 +97,8 @@ def _headline(result: RunResult, findings: Sequence[Finding], view: ReportView) 
         text += say(view.lang, "aside", text=say(view.lang, "list.and").join(parts))
         bad = len({finding.path for finding in findings})
         return text + count(view.lang, "in.files", max(summary.files, bad), bad=bad)
-    if not summary.read:
+    runs = result.comparison.runs if result.comparison is not None else None
+    if not summary.read and runs is None:
         return say(view.lang, "nothing")
     if view.comparing and result.comparison is not None:
         from npulint.report.compared.rows import headline

@@ -48,7 +48,8 @@ class ReportView(msgspec.Struct, frozen=True):
     size in bytes, 0 for that of the format. `change` says that the run checks a change, not a project. `fixes` shows
     the edits of each finding; `unsafe` says that --fix includes unsafe fixes. `applied` are the fixes applied before
     this result, None without --fix; `dry` says that they were not written. `comparing` says that the run only compares
-    two projects. `sources` is the URL of the working directory in the repository, if known. `all_operators` lists
+    two projects. `sources` is the URL of the working directory in the repository, if known; `request` is what the CI
+    server calls a change that is proposed (change, pull or merge). `all_operators` lists
     those of a recorded step that run on the NPU as well."""
 
     lang: str = "en"
@@ -72,6 +73,7 @@ class ReportView(msgspec.Struct, frozen=True):
     dry: bool = False
     comparing: bool = False
     sources: str = ""
+    request: str = "change"
     all_operators: bool = False
 
 

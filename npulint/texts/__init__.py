@@ -11,6 +11,7 @@ import msgspec
 
 FAMILIES: tuple[str, ...] = (
     "baseline",
+    "change",
     "commands",
     "compare",
     "doctor",
@@ -24,6 +25,7 @@ FAMILIES: tuple[str, ...] = (
     "merged",
     "options",
     "page",
+    "pair",
     "port",
     "problem",
     "recording",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec.structs import asdict
 
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison
@@ -14,7 +15,16 @@ from npulint.report.view import fields_of
 def comparison_record(comparison: Comparison, *, rows: bool = True) -> dict[str, Any]:
     """The comparison as a JSON object; without `rows` only the status of each item."""
     pairs = [_pair(pair) | {"items": [_item(item, rows=rows) for item in pair.items]} for pair in comparison.pairs]
-    return asdict(comparison) | {"pairs": pairs}
+    return _plain(comparison) | {"pairs": pairs}
+
+
+def _plain(comparison: Comparison) -> dict[str, Any]:
+    """The comparison without its pairs; what it has not is left out."""
+    record = {name: value for name, value in asdict(comparison).items() if name not in ("change", "runs")}
+    for name, part in (("change", comparison.change), ("runs", comparison.runs)):
+        if part is not None:
+            record[name] = msgspec.to_builtins(part)
+    return record
 
 
 def _pair(pair: ComparedPair) -> dict[str, Any]:
@@ -35,7 +45,7 @@ def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
     """Records for JSON lines with their kinds: the roots (``comparison``), then each item of each pair
     (``compared``)."""
-    yield "comparison", asdict(comparison) | {"pairs": [_pair(pair) for pair in comparison.pairs]}
+    yield "comparison", _plain(comparison) | {"pairs": [_pair(pair) for pair in comparison.pairs]}
     for pair in comparison.pairs:
         for item in pair.items:
             yield "compared", {"reference": pair.reference, "migrated": pair.migrated, **_item(item)}

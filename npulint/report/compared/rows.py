@@ -118,6 +118,12 @@ def alone(comparison: Comparison, lang: str) -> list[str]:
 
 def headline(comparison: Comparison, read: int, lang: str) -> str:
     """The last line of a comparison without findings."""
+    if of_runs_alone(comparison) and comparison.runs is not None:
+        from npulint.report.compared.runs import headline as of_runs  # most comparisons have none
+
+        return of_runs(comparison.runs, lang)
+    if comparison.change is not None and not comparison.pairs:
+        return say(lang, "change.alone.same")
     if not comparison.pairs:
         return say(lang, "compare.pairs.none")
     found = items_of(comparison.pairs)
@@ -129,7 +135,16 @@ def headline(comparison: Comparison, read: int, lang: str) -> str:
 
 def consistent(comparison: Comparison) -> bool:
     """Whether something was compared and nothing differs."""
-    return bool(comparison.pairs) and not items_of(comparison.pairs)["differs"]
+    if comparison.runs is not None and (comparison.runs.differs or not comparison.runs.curves):
+        return False
+    something = comparison.pairs or comparison.change or comparison.runs
+    return bool(something) and not items_of(comparison.pairs)["differs"]
+
+
+def of_runs_alone(comparison: Comparison) -> bool:
+    """Whether two runs were compared without code."""
+    runs = comparison.runs
+    return runs is not None and not comparison.pairs and comparison.reference == runs.reference
 
 
 def with_other_sides(findings: Sequence[Finding], comparison: Comparison) -> list[Finding]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.findings import ComparedPair, Comparison
+from npulint.report.compared.change_text import blocks as change_blocks
 from npulint.report.compared.document import checklists
-from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, tally
+from npulint.report.compared.rows import SIDES, ShortSidePaths, alone, differing_first, of_runs_alone, tally
+from npulint.report.compared.runs_text import blocks as run_blocks
 from npulint.report.document.columns import ARROW, Line, fold, row_lines, widths
 from npulint.report.document.text import WIDTH, Checklists
 from npulint.report.terminal import Paint
@@ -19,6 +21,11 @@ _LISTED = 10  # further ones listed
 
 def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
     """Blocks of lines: one per pair of programs, one for what could not be compared."""
+    runs = run_blocks(comparison, comparison.runs, view) if comparison.runs is not None else []
+    if comparison.change is not None:
+        return [*change_blocks(comparison, comparison.change, view), *runs]
+    if of_runs_alone(comparison):
+        return runs
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
     pairs = [writer.lines(one) for one in checklists(comparison, view.lang, shown, brief=not view.verbose)]
@@ -27,7 +34,7 @@ def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
         rest.insert(0, say(view.lang, "compare.pairs.none"))
     width = view.width or 0
     lines = [part for line in rest for part in (fold(line, width) if width else [line])]
-    return [*pairs, _more(comparison, differing_first(comparison.pairs)[len(pairs) :], view), lines]
+    return [*pairs, _more(comparison, differing_first(comparison.pairs)[len(pairs) :], view), lines, *runs]
 
 
 def _more(comparison: Comparison, pairs: Sequence[ComparedPair], view: ReportView) -> list[str]:

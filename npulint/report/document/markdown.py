@@ -118,7 +118,7 @@ class Writer:
     def _link(self, shown: str, place: model.PlaceCell) -> str:
         """The place, linked to its line if the file lies below the working directory."""
         plain = posixpath.normpath(place.path) if place.path else ""
-        below = plain and not plain.startswith(("/", "..", "\\")) and plain[1:2] != ":"
+        below = plain and not plain.startswith(("/", "..", "\\")) and ":" not in plain.partition("/")[0]
         if not below:
             return code(shown, cell=True)
         address = quote(plain.encode("utf-8", "backslashreplace"), safe="/")

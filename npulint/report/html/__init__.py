@@ -44,7 +44,8 @@ def render(result: RunResult, view: ReportView) -> str:
     lang, title = page.lang, say(page.lang, "compare.title.report" if comparing else "html.title")
     links = "".join(f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name in shown)
     main = "\n".join(shown.values())
-    more = [*(["runs.css"] if result.runs or result.step else []), *(["step.css"] if result.step else [])]
+    of_runs = result.runs or result.step or (result.comparison is not None and result.comparison.runs is not None)
+    more = [*(["runs.css"] if of_runs else []), *(["step.css"] if result.step else [])]
     style, script = "".join(map(asset, ("page.css", *more))), asset("page.js")
     return f"""<!DOCTYPE html>
 <html lang="{_LANGUAGES[lang]}">

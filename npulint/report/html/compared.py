@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npulint.report.compared.document import checklists
-from npulint.report.compared.rows import ANSWERS, alone, differing_first
+from npulint.report.compared.rows import ANSWERS, alone, differing_first, of_runs_alone
 from npulint.report.document.html import inline, place
 from npulint.report.document.model import (
     Checklist,
@@ -39,12 +39,19 @@ def compared(page: Page) -> str:
     items = (item for pair in differing_first(comparison.pairs)[:_PAIRS] for item in pair.items)
     found = Counter(row.answer for item in items for row in item.rows)
     cut = found.total() - writer.shown
+    runs = ""
+    if comparison.runs is not None:
+        from npulint.report.html.overlay import compared_runs  # most comparisons have none
+
+        runs = compared_runs(page, comparison, comparison.runs)
+    none = "change.alone.same" if comparison.change else "compare.pairs.none"
     parts = [
         writer.filters(found) if writer.shown else "",
         *pairs,
-        "" if pairs else f"<p>{say(lang, 'compare.pairs.none')}</p>",
+        "" if pairs or of_runs_alone(comparison) else f"<p>{say(lang, none)}</p>",
         f'<p class="cut">{count(lang, "html.rows.cut", cut)}</p>' if cut else "",
         *(f'<p class="cut">{escape_html(line)}</p>' for line in alone(comparison, lang)),
+        runs,
     ]
     return section("compared", say(lang, "html.section.compared"), "\n".join(part for part in parts if part))
 

@@ -76,12 +76,19 @@ def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
 
 def compared_verdict(page: Page, comparison: Comparison) -> ReadinessVerdict:
     """The verdict of a comparison from all items and all findings, displayed or not."""
-    from npulint.report.compared.rows import items_of  # most runs have no reference
+    from npulint.report.compared.rows import items_of, of_runs_alone  # most runs have no reference
 
     lang, items = page.lang, items_of(comparison.pairs)
     severities = Counter(one.severity for one in page.result.findings)
     found = severities["error"] + severities["warning"]
-    if not comparison.pairs:
+    if of_runs_alone(comparison) and comparison.runs is not None:
+        from npulint.report.compared.runs import headline
+
+        word = "differs" if comparison.runs.differs else "same" if comparison.runs.curves else "nothing"
+        reason = headline(comparison.runs, lang) + say(lang, "compare.end")
+    elif comparison.change is not None and not comparison.pairs:
+        word, reason = "same", say(lang, "change.alone.same") + say(lang, "compare.end")
+    elif not comparison.pairs:
         word, reason = "nothing", say(lang, "compare.pairs.none") + say(lang, "compare.end")
     elif items["differs"]:
         word, reason = "differs", count(lang, "compare.summary.differs", items["differs"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from npulint.facts.model import Fact, Span
@@ -85,26 +86,49 @@ def read_events(stream: BinaryIO, path: str) -> list[Fact]:
     """The facts of an event file: a `run_source`, and a `run_series` for each tag. Lines are 1. A truncated file is
     read up to the truncation."""
     file = _File()
-    while file.malformed < _MALFORMED:
-        head = stream.read(_HEAD.size)
-        if len(head) < _HEAD.size:
+    for one in _records(stream):
+        if isinstance(one, bytes):
+            file.record(one)
+        else:
+            file.rows += 1
+            if one > _LIMIT:
+                file.damaged()
+        if file.malformed >= _MALFORMED:
             break
+    return _facts(file, path)
+
+
+def scalars(stream: BinaryIO) -> Iterator[tuple[int, str, float]]:
+    """Step, tag and value of each scalar of an event file, up to where it is truncated or damaged too often."""
+    malformed = 0
+    for one in _records(stream):
+        try:
+            step, found = _event(one) if isinstance(one, bytes) else (0, [])
+        except GraphError:
+            malformed += 1
+            if malformed >= _MALFORMED:
+                return
+            continue
+        yield from ((step, scalar.tag, scalar.value) for scalar in found)
+
+
+def _records(stream: BinaryIO) -> Iterator[bytes | int]:
+    """The data of each record; of one that is too long to be read its length. A corrupt length ends the file."""
+    while len(head := stream.read(_HEAD.size)) == _HEAD.size:
         length, _ = _HEAD.unpack(head)
         if length > _LIMIT:
-            file.rows += 1
-            file.damaged()
-            break
+            yield length
+            return
         if length > _LARGEST:
             if not _skip(stream, length + _TRAILER):
-                break
-            file.rows += 1
+                return
+            yield length
             continue
         data = stream.read(length)
         if len(data) < length:
-            break
-        file.record(data)
+            return
+        yield data
         stream.read(_TRAILER)
-    return _facts(file, path)
 
 
 def _facts(file: _File, path: str) -> list[Fact]:

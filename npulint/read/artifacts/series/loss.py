@@ -11,11 +11,11 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.series.numbers import NUMBER, Blocks, rounded
 
-_LABEL = lazy_compile(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
+LABEL = lazy_compile(r"(?:[a-z][a-z0-9]{0,23}[_ /.-]?)?\Z")
 _RECORD = lazy_compile(
     r"(?<![a-z0-9])(?:best|lowest|highest|min|minimum|max)[_ /.-](?:[a-z0-9]{1,24}[_ /.-]){0,2}(?:loss|acc|top_?[15])"
 )
-_VALUE = lazy_compile(
+VALUE = lazy_compile(
     rf"(?:es|_?value|_?avg)?['\"]?\s{{0,4}}(?:is|of)?\s{{0,2}}(?::|=|->)?\s{{0,8}}['\"]?(?:tensor|array)?\(?\[{{0,2}}\s?"
     rf"([-+]?(?:nan|inf(?:inity)?|{NUMBER}))(?![\w/:]|\.\w|\s?%)"
 )
@@ -155,7 +155,7 @@ class Losses:
             for _ in range(_PLACES):
                 if at < 0:
                     break
-                match = _VALUE.match(low, at + len(kind))
+                match = VALUE.match(low, at + len(kind))
                 if match:
                     self._put(kind, low[max(0, at - 26) : at], line, match[1], scale)
                 at = low.find(kind, at + len(kind))
@@ -178,7 +178,7 @@ class Losses:
     def _put(self, kind: Measure, before: str, line: int, value: str, scale: float | None) -> None:
         if is_record(before + kind):
             return
-        label = _LABEL.search(before)
+        label = LABEL.search(before)
         name = (label[0] if label else "").strip("_ /.-")
         key = (kind, f"{name} {kind}".strip())
         known = self._known.get(key)

@@ -1,0 +1,67 @@
+"""A change as Markdown, for a comment on a pull request: short, and one line if nothing of the training changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npulint.findings import ComparedChange, Comparison, Finding
+from npulint.report.compared.change import ChangedItem, ChangedValue, change_document, value_name
+from npulint.report.compared.runs_markdown import run_parts
+from npulint.report.document.markdown import Writer, fitting
+from npulint.report.document.model import Cell, Prose
+from npulint.report.markup import code, link, prose
+from npulint.report.view import ReportView
+from npulint.texts import count, say
+
+_COMMENT = 60_000  # bytes; GitHub rejects a comment with more than 65,536 characters
+
+
+def render(comparison: Comparison, change: ComparedChange, findings: Sequence[Finding], view: ReportView) -> str:
+    """The comment. What exceeds the limit is left out and counted."""
+    lang = view.lang
+    one = change_document(comparison, change, lang, view.request)
+    writer = Writer(lang, min(view.limit or _COMMENT, _COMMENT) * 2 // 3, view.sources)
+    parts = [f"## {one.heading}", *map(prose, one.lines), *_tables(one.items, writer, lang)]
+    reasons = _reasons(findings, lang)
+    if reasons:
+        parts += [f"### {say(lang, 'change.why')}", "\n".join(reasons), prose(say(lang, "change.intended"))]
+    if one.others:
+        number = sum(len(item.values) for item in one.others)
+        summary = say(lang, "change.notes", n=number)
+        parts += [f"<details><summary>{summary}</summary>", *_tables(one.others, writer, lang), "</details>"]
+    if comparison.runs is not None:
+        parts += run_parts(comparison, comparison.runs, writer, lang)
+    parts += [count(lang, "change.cut", writer.cut)] if writer.cut else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _tables(items: Sequence[ChangedItem], writer: Writer, lang: str) -> list[str]:
+    heads = [say(lang, f"change.head.{word}") for word in ("what", "before", "after")]
+    return [
+        part
+        for item in items
+        for part in (f"**{item.title}**", *writer.table(heads, [_row(value, lang) for value in item.values]))
+    ]
+
+
+def _row(value: ChangedValue, lang: str) -> Sequence[Cell]:
+    absent = say(lang, "compare.absent")
+    name = value_name(value, lang)
+    if value.only:
+        listed = say(lang, "list.and").join(f"`{entry}`" for entry in value.only)
+        name += say(lang, "aside", text=say(lang, "change.only", list=listed))
+    return Prose(name), value.before or absent, value.after or absent
+
+
+def _reasons(findings: Sequence[Finding], lang: str) -> list[str]:
+    """Why each kind of difference matters, and its places."""
+    first: dict[str, list[Finding]] = {}
+    for one in findings:
+        first.setdefault(one.code, []).append(one)
+    lines = []
+    for same in first.values():
+        one = same[0]
+        places = say(lang, "list.and").join(dict.fromkeys(code(f"{each.path}:{each.span.line}") for each in same))
+        name = link(code(one.name), one.url)
+        lines.append(f"- {name} {places}: {prose(' '.join(one.why.split()))}")
+    return fitting(lines, _COMMENT // 3)
