@@ -24,7 +24,7 @@ VERBS: dict[str, Verb] = {
     "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic",)}),
     "value": Verb(("with",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
-    "insert": Verb(("text", "where"), (), {"where": ("before", "after", "past", "instead", "imports")}),
+    "insert": Verb(("text", "where"), ("around",), {"where": ("before", "after", "past", "instead", "imports")}),
     "import": Verb(("what",), ("after", "place"), {"place": ("first",)}),
     "export": Verb(("what",), (), {"what": ("variable",)}),
     "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),

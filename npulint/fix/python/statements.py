@@ -238,6 +238,8 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
         return _instead(tree, statement, text)
     if where == "past":
         statement = _outermost(tree, statement)
+    if step.words.get("around"):
+        statement = _outside(tree, statement, step.words["around"])
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
 
 
@@ -266,6 +268,20 @@ def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
     while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
         statement, around = around, tree.parent(around)
     return statement
+
+
+def _outside(tree: Tree, statement: ast.stmt, context: str) -> ast.stmt:
+    """The outermost ``with`` in its function that calls this context around a statement, otherwise the statement."""
+    found, around = statement, tree.parent(statement)
+    while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
+        if isinstance(around, ast.With) and any(_calls(item.context_expr, context) for item in around.items):
+            found = around
+        around = tree.parent(around)
+    return found
+
+
+def _calls(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and name == getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def _commented_out(tree: Tree, text: str) -> bool:
