@@ -24,7 +24,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _READING = frozenset(
     "len range enumerate str int bool getattr hasattr isinstance get is_available device_count"
-    " list_physical_devices list_logical_devices get_visible_devices list_local_devices".split()
+    " list_physical_devices list_logical_devices get_visible_devices list_local_devices GPUOptions".split()
 )
 _ASKING = ("is_", "has_")  # prefixes of predicate functions
 
