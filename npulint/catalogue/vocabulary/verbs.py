@@ -23,6 +23,7 @@ VERBS: dict[str, Verb] = {
     "wrap": Verb(("with",)),
     "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic",)}),
     "value": Verb(("with",)),
+    "body": Verb(("return",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
     "insert": Verb(("text", "where"), ("around",), {"where": ("before", "after", "past", "instead", "imports")}),
     "import": Verb(("what",), ("after", "place"), {"place": ("first",)}),

@@ -43,6 +43,7 @@ DISTRIBUTED = (
     "CrossShardOptimizer",
     "SyncReplicasOptimizer",
 )
+_REDUCING = tuple(name for name in DISTRIBUTED if name != "CrossShardOptimizer")  # that one reduces on TPUs only
 _OWN_STEPS = frozenset(("apply_gradients", "compute_gradients", "minimize"))  # of a class that is an optimizer itself
 _WRAPS = 4  # maximum nested wrappers
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
@@ -73,7 +74,7 @@ class Optimizer(CallFact):
     @attribute
     def distributed(self) -> Flag:
         """Whether a wrapper that reduces the gradients of all devices gets it."""
-        return _is_wrapped(self.call, DISTRIBUTED)
+        return _is_wrapped(self.call, _REDUCING)
 
     @attribute
     def use(self) -> Literal["step", "inner", "none"]:
