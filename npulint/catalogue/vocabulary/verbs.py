@@ -25,7 +25,7 @@ VERBS: dict[str, Verb] = {
     "value": Verb(("with",)),
     "body": Verb(("return",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
-    "insert": Verb(("text", "where"), ("around",), {"where": ("before", "after", "past", "instead", "imports")}),
+    "insert": Verb(("text", "where"), ("around",), {"where": ("before", "after", "past", "end", "instead", "imports")}),
     "import": Verb(("what",), ("after", "place"), {"place": ("first",)}),
     "export": Verb(("what",), (), {"what": ("variable",)}),
     "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
+from npulint.fix.python.block_ends import reached_end
 from npulint.fix.python.branches import turned_round
 from npulint.fix.python.leading_comments import comment_start
 from npulint.fix.python.lists import ListElements
@@ -238,6 +239,8 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
         return _instead(tree, statement, text)
     if where == "past":
         statement = _outermost(tree, statement)
+    if where == "end":
+        statement = reached_end(tree, statement, text)
     if step.words.get("around"):
         statement = _outside(tree, statement, step.words["around"])
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
