@@ -11,7 +11,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.walker import memoized
 from npulint.facts.attributes import Flag, attribute, flag
-from npulint.facts.code import CallResult, Ref
+from npulint.facts.code import CallResult, Ref, Value
 from npulint.facts.kinds import fact_kind
 from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
@@ -105,19 +105,20 @@ class NamedOptimizer(CallFact):
 
 
 def _created_together(call: CallSite) -> set[int]:
-    """The indices of the calls in the same expression, or among the arguments of the same call, also in the results of
-    own functions defined there."""
+    """The indices of the calls in the same expression or on the same line, or among the arguments of the same call."""
     found: set[int] = set()
     for value, block, line in written_values(call.module.code):
-        inside = {part.call for part in nested(value) if isinstance(part, CallResult)}
-        if call.index in inside:
-            found |= inside
-        elif line == call.line and block == call.scope.block:
+        inside = _results(value)
+        if call.index in inside or (line, block) == (call.line, call.scope.block):
             found |= inside
     for outer in call.scope.calls:
-        given = {part.call for one in outer.arguments for part in nested(one.value) if isinstance(part, CallResult)}
+        given = set[int]().union(*(_results(one.value) for one in outer.arguments))
         found |= given if call.index in given else set()
     return found
+
+
+def _results(value: Value) -> set[int]:
+    return {part.call for part in nested(value) if isinstance(part, CallResult)}
 
 
 @once
