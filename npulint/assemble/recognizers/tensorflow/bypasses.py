@@ -18,7 +18,7 @@ Order = Literal["ready", "late", "unclear"]
 
 @fact_kind("step_gradients")
 class StepGradients(CallFact):
-    """``tf.gradients`` computes what an optimizer applies; the name is always ``tensorflow.gradients``."""
+    """The gradients that an optimizer applies come from ``tf.gradients``; the name is ``tensorflow.gradients``."""
 
     optimizer: str
     """The optimizer, as written."""
