@@ -188,6 +188,13 @@ MADE: dict[str, str] = {
 -with tf.Session() as sess:
 +with tf.Session(config=npu_config_proto()) as sess:
 """,
+    "13-hand-written-gelu": """\
++from npu_bridge.npu_init import npu_unary_ops
+-    return (
+-        x * 0.5 * (1.0 + tf.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * tf.pow(x, 3))))
+-    )
++    return npu_unary_ops.gelu(x)
+""",
     "P4-half-precision-sum": """\
 -    total = tf.reduce_sum(tf.cast(hidden, tf.float16))
 +    total = tf.cast(tf.reduce_sum(tf.cast(tf.cast(hidden, tf.float16), tf.float32)), tf.float16)
@@ -206,7 +213,6 @@ LEFT: dict[str, str] = {
     "8-tpu-estimator": "without use_tpu the model function builds operators that only a TPU has",
     "9-run-config-saves-summaries": "the interval is a choice, and 0 loses the curves",
     "10-tpu-estimator": "with use_tpu=True the model function builds operators that only a TPU has",
-    "13-hand-written-gelu": "the formula may be spread over statements, and the exact variant is no mistake",
     "14-batch-with-variable-drop-remainder": "the variable is what keeps the samples of the evaluation",
     "15-missing-dataset-shard": "where to shard depends on what the data set is made of: files or samples",
     "17-tf-strategy-not-migrated-2": "the helper of another package may return None for one device",

@@ -46,7 +46,8 @@ TRAPS = {
         "1",
         {
             "imports": "from npu_bridge.npu_init import *",
-            "session": "with tf.Session('', None, npu_config_proto()) as sess:",
+            "settings": "proto = npu_config_proto()",
+            "session": "with tf.Session('', None, proto) as sess:",
         },
         {"session": "with tf.Session('', None, tf.ConfigProto()) as sess:"},
     ),

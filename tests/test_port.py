@@ -265,6 +265,31 @@ def test_a_training_that_needs_a_library_of_gpus_is_not_called_ported(folder: Pa
     assert {"gpu-data-loading", "gpu-dependency"} <= {one.finding.name for one in plan.left}
 
 
+HOROVOD = """
+import horovod.tensorflow as hvd
+import tensorflow as tf
+
+def main():
+    hvd.init()
+    loss = tf.reduce_mean(tf.square(tf.layers.dense(tf.ones([8, 4]), 1)))
+    opt = hvd.DistributedOptimizer(tf.train.AdamOptimizer(1e-3))
+    train_op = opt.minimize(loss, global_step=tf.train.get_or_create_global_step())
+    with tf.train.MonitoredTrainingSession(hooks=[hvd.BroadcastGlobalVariablesHook(0)]) as sess:
+        for _ in range(1000):
+            sess.run(train_op)
+
+main()
+"""
+
+
+def test_a_training_that_keeps_horovod_is_not_called_ported(folder: Path) -> None:
+    lay_out(folder, {"train.py": HOROVOD})
+    assert [one.status for one in planned().programs] == ["trains"]
+    lay_out(folder, {"train.py": HOROVOD.replace("sess.run(train_op)", "sess.run([train_op, hvd.allgather(loss)])")})
+    (program,) = planned().programs
+    assert (program.status, program.because) == ("open", "horovod")
+
+
 def test_scripts_without_a_device_need_no_port(folder: Path) -> None:
     lay_out(folder, {**PLAIN, "convert.py": CONVERT})
     assert {one.entry: one.status for one in planned().programs} == {"train.py": "trains", "convert.py": "other"}

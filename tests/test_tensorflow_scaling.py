@@ -190,7 +190,54 @@ _JOINT = {
 
 @pytest.mark.parametrize(("text", "count"), _JOINT.values(), ids=_JOINT.keys())
 def test_steps_of_loss_scale_optimizers_that_run_together(text: str, count: int) -> None:
-    assert len(_found(text, "joint_step")) == count
+    found = [int(one.get("scaled")) for one in _found(text, "joint_step")]
+    assert sum(scaled > 1 for scaled in found) == count
+
+
+# text -> the lines of the steps that may meet another one
+_LOOSE = {
+    "seen in runs of their own": (_TWO + "s.run(a)\ns.run([b, loss])", 0),
+    "seen in one run": (_TWO + "s.run([a, b])", 0),
+    "one is not seen": (_TWO + "s.run(a)", 1),
+    "an estimator gets it": (_TWO + "s.run(a)\ntf.estimator.EstimatorSpec(mode, train_op=b)", 0),
+    "the only one": (_BASE + "step = base.minimize(l)", 0),
+    "of two classes": (
+        "class A:\n  def f(self):\n    self.s = tf.train.AdamOptimizer().minimize(l)\n"
+        "class B:\n  def f(self):\n    self.s = tf.train.AdamOptimizer().minimize(l)\n",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "count"), _LOOSE.values(), ids=_LOOSE.keys())
+def test_steps_that_no_run_is_known_to_apply(text: str, count: int) -> None:
+    assert len(_found(text, "loose_step")) == count
+
+
+_APPLY = "opt.apply_gradients(zip(grads, v))"
+_CLIP = "grads, _ = tf.clip_by_global_norm(tf.gradients(loss, v), 5.0)\n"
+# text -> order
+_ORDER = {
+    "before": ("opt = tf.train.AdamOptimizer(rate)\n" + _CLIP + _APPLY, "ready"),
+    "in branches before": (
+        "if a:\n  opt = tf.train.AdamOptimizer()\nelse:\n  opt = tf.train.FtrlOptimizer(1)\n" + _CLIP + _APPLY,
+        "ready",
+    ),
+    "after": ("rate = 0.1\n" + _CLIP + "opt = tf.train.AdamOptimizer(rate, name='a')\n" + _APPLY, "late"),
+    "after, of what is computed there": (_CLIP + "opt = tf.train.AdamOptimizer(decayed())\n" + _APPLY, "unclear"),
+    "after, of a later value": (_CLIP + "rate = 0.1\nopt = tf.train.AdamOptimizer(rate)\n" + _APPLY, "unclear"),
+    "of several losses": ("opt = tf.train.AdamOptimizer()\ngrads = tf.gradients([l, m], v)\n" + _APPLY, "unclear"),
+    "with further arguments": (
+        "opt = tf.train.AdamOptimizer()\ngrads = tf.gradients(l, v, stop_gradients=x)\n" + _APPLY,
+        "unclear",
+    ),
+    "applied twice": ("opt = tf.train.AdamOptimizer()\n" + _CLIP + _APPLY + "\n" + _APPLY, "unclear"),
+}
+
+
+@pytest.mark.parametrize(("text", "order"), _ORDER.values(), ids=_ORDER.keys())
+def test_when_the_optimizer_of_gradients_is_made(text: str, order: str) -> None:
+    assert {f.get("order") for f in _found(text, "step_gradients")} == {order}
 
 
 # text -> beside_scaled
@@ -368,24 +415,28 @@ configure(tf.keras.optimizers.Adam())
 
 
 _HANDED = {
-    "nobody": ("opt = tf.train.AdamOptimizer()", ("no", "no", "yes")),
-    "a loss scale optimizer": ("opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(), m)", ("yes", "no", "yes")),
+    "nobody": ("opt = tf.train.AdamOptimizer()", ("no", "no", "none")),
+    "a loss scale optimizer": ("opt = NPULossScaleOptimizer(tf.train.AdamOptimizer(), m)", ("yes", "no", "none")),
     "both, by name": (
         "opt = tf.train.AdamOptimizer()\nopt = npu_distributed_optimizer_wrapper(opt)\nNPULossScaleOptimizer(opt, m)",
-        ("yes", "yes", "yes"),
+        ("yes", "yes", "none"),
     ),
     "another is": (
         "opt = tf.train.AdamOptimizer()\nhvd.DistributedOptimizer(tf.train.MomentumOptimizer(0.1, 0.9))",
-        ("no", "no", "no"),
+        ("no", "no", "function"),
     ),
-    "perhaps": ("opt = tf.train.AdamOptimizer()\nNPULossScaleOptimizer(unknown(), m)", ("no", "no", "yes")),
+    "perhaps": ("opt = tf.train.AdamOptimizer()\nNPULossScaleOptimizer(unknown(), m)", ("no", "no", "none")),
     "somebody, of a function": (
         "def f():\n  return tf.train.AdamOptimizer()\ndef g(opt):\n  return hvd.DistributedOptimizer(opt)\ng(f())",
-        ("no", "yes", "yes"),
+        ("no", "yes", "none"),
+    ),
+    "beside one in the same statement": (
+        "opts = {'adam': tf.train.AdamOptimizer(), 'ftrl': tf.train.FtrlOptimizer(0.1)}",
+        ("no", "no", "statement"),
     ),
     "beside one in another branch": (
         "if a:\n  opt = tf.train.AdamOptimizer()\nelse:\n  opt = tf.train.MomentumOptimizer(0.1, 0.9)",
-        ("no", "no", "no"),
+        ("no", "no", "function"),
     ),
 }
 
@@ -393,4 +444,4 @@ _HANDED = {
 @pytest.mark.parametrize(("text", "answers"), _HANDED.values(), ids=_HANDED.keys())
 def test_what_an_optimizer_is_handed_to(text: str, answers: tuple[str, str, str]) -> None:
     fact = _found("import horovod.tensorflow as hvd\n" + text + "\n", "optimizer")[0]
-    assert tuple(fact.get(name) for name in ("scaled", "distributed", "alone")) == answers
+    assert tuple(fact.get(name) for name in ("scaled", "distributed", "beside")) == answers

@@ -42,7 +42,7 @@ def train_op_of(loss, learning_rate, global_step):
     optimizer = NPULossScaleOptimizer(tf.train.AdamOptimizer(rate), manager)
     gradients, variables = zip(*optimizer.compute_gradients(loss))
     gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
-    return optimizer.apply_gradients(zip(gradients, variables), global_step=global_step)
+    return optimizer.apply_gradients(list(zip(gradients, variables)), global_step=global_step)
 
 
 def psnr(clean, estimate):

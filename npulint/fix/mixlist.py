@@ -46,7 +46,7 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
         f"[\n            {json.dumps(operator)}\n        ]", f"[{json.dumps(operator)}]"
     )
     made = Edit(path, Span(), content + "\n")
-    return Plan((_named(tree, step.span), made), (ImportRequest(text.path, "import os"),))
+    return Plan((*_named(tree, step.span), made), (ImportRequest(text.path, "import os"),))
 
 
 # -- an existing list
@@ -144,8 +144,9 @@ def _item(text: Text, node: JsonNode, item: str) -> Edit:
 # -- a new list
 
 
-def _named(tree: Tree, span: Span) -> Edit:
-    """Insert the setting of the new list next to the precision mode at a place."""
+def _named(tree: Tree, span: Span) -> list[Edit]:
+    """Insert the setting of the new list next to the precision mode at a place, and wherever the same key of another
+    session gets the same mode."""
     node = tree.at(span)
     while not isinstance(node, ast.stmt | ast.keyword):
         node = tree.parent(node)
@@ -153,10 +154,11 @@ def _named(tree: Tree, span: Span) -> Edit:
     if isinstance(node, ast.keyword):
         if node.arg not in _MODES:
             raise FixRefused("place")
-        return _argument(tree, node, f"{_OPTION}={value}")
+        return [_argument(tree, node, f"{_OPTION}={value}")]
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         raise FixRefused("place")
-    return _statement(tree, node, _target(tree, node.targets[0]), _spelt(tree, node.value, value))
+    same = [one for _, _, one in tree.nodes if isinstance(one, ast.Assign) and ast.dump(one) == ast.dump(node)]
+    return [_statement(tree, one, _target(tree, one.targets[0]), _spelt(tree, one.value, value)) for one in same]
 
 
 def _argument(tree: Tree, node: ast.keyword, argument: str) -> Edit:

@@ -138,13 +138,14 @@ class _Moved:
         return new_end + offset - old_end
 
     def touched(self, start: int, end: int, after: str) -> bool:
-        """Whether an edit changes a statement; whole lines before or after it do not."""
+        """Whether an edit changes a statement; whole lines before or after it do not, unless they are
+        indented."""
         at = bisect_left(self._ends, start)
         while at < len(self._changed) and self._changed[at][0] <= end:
             old_start, old_end, new_start, new_end = self._changed[at]
             text = after[new_start:new_end]
             above = old_end <= start and (text or after[max(0, new_start - 1) : new_start] or "\n").endswith("\n")
-            below = old_start >= end and text.startswith("\n")
+            below = old_start >= end and text.startswith("\n") and not text.lstrip("\n").startswith((" ", "\t"))
             if not above and not below:
                 return True
             at += 1

@@ -101,9 +101,9 @@ class _Scope:
 
     def ported(self, fixes: FixResult, left: Sequence[OpenFinding]) -> tuple[PortedProgram, ...]:
         """What became of the programs."""
-        severe = [one.finding for one in left if one.finding.severity == "error"]
+        findings = [one.finding for one in left]
         changed = {one.path for one in fixes.files}
-        return ported(self._programs, fixes.result.programs, severe, changed, self._stopped, self._wanted)
+        return ported(self._programs, fixes.result.programs, findings, changed, self._stopped, self._wanted)
 
     def _parses(self, path: str) -> bool:
         """Whether fixes can edit Python source, also if only names of arguments are too old for it."""

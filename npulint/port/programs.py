@@ -10,6 +10,8 @@ from npulint.port.model import PortedProgram
 _REACHING = "device"
 """The readiness item that says whether the training runs on the NPU."""
 _ORDER = ("trains", "open", "reaches", "python2", "unread", "engine", "left", "other")
+_LIBRARIES = {"horovod-not-migrated": "horovod"}
+"""The checks whose findings mean that a library for GPUs stays, and the library."""
 _UNREADABLE = (
     "python2",
     "python2-read",
@@ -59,15 +61,17 @@ def _with_sharers(programs: Sequence[ProgramSummary], found: dict[str, tuple[str
 def ported(
     before: Sequence[ProgramSummary],
     programs: Sequence[ProgramSummary],
-    errors: Sequence[Finding],
+    left: Sequence[Finding],
     changed: Collection[str],
     stopped: Mapping[str, tuple[str, str]],
     entries: Collection[str],
 ) -> tuple[PortedProgram, ...]:
-    """The programs of a project after the port: `programs` are they as the checks see them then, `errors` what is left
-    of that severity. `changed` are the changed files, `stopped` as by `blocked`, `entries`
+    """The programs of a project after the port: `programs` are they as the checks see them then, `left` what is left
+    to a person. `changed` are the changed files, `stopped` as by `blocked`, `entries`
     the programs that were named (empty: all)."""
     after = {one.entry: one for one in programs}
+    halves = [one for one in left if one.name in _LIBRARIES]
+    errors = [one for one in left if one.severity == "error"]
     found = []
     for one in before:
         touched = not set(one.paths).isdisjoint(changed)
@@ -78,7 +82,7 @@ def ported(
         elif entries and one.entry not in entries:
             found.append(PortedProgram(one.entry, one.framework, "left", touched))
         else:
-            found.append(_judged(now, _about(now, errors), touched))
+            found.append(_judged(now, _about(now, errors), touched, _about(now, halves)))
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.status)))
 
 
@@ -87,11 +91,14 @@ def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
     return [one for one in errors if one.path in paths or program.entry in (one.program, *one.programs)]
 
 
-def _judged(program: ProgramSummary, errors: Sequence[Finding], touched: bool) -> PortedProgram:
+def _judged(
+    program: ProgramSummary, errors: Sequence[Finding], touched: bool, halves: Sequence[Finding]
+) -> PortedProgram:
     item = next((one for one in program.checklist if one.item == _REACHING), None)
     trains = "train" in program.roles
     surely = item is not None and item.status == "passed" and program.state == "migrated"
-    library = ", ".join(name for name, _ in program.gpu_only)
+    names = [*(name for name, _ in program.gpu_only), *(_LIBRARIES[one.name] for one in halves)]
+    library = ", ".join(dict.fromkeys(names))
     if not errors and not library and not trains:
         status = "reaches" if touched and program.state == "migrated" else "other"
         return PortedProgram(program.entry, program.framework, status, touched)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
+from npulint.fix.python.bodies import called_instead
 from npulint.fix.python.dependents import replaced_with_dependents
 from npulint.fix.python.expressions import leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
@@ -73,6 +74,8 @@ def _edits(step: FixStep, tree: Tree) -> list[Edit]:
         return _replaced(step, tree, node)
     if step.verb == "value":
         return valued(tree, node, words["with"])
+    if step.verb == "body":
+        return called_instead(tree, node, words["return"])
     if step.verb == "delete":
         return deleted(tree, node, step)
     if step.verb == "insert":

@@ -1,4 +1,4 @@
-"""Removes device checks whose result is unused after fixes."""
+"""Removes device checks and GPU options whose result is unused after fixes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.fix.python.tree import Tree
 from npulint.fix.python.unused import looks_names_up, read_names
 
 _QUERIES = frozenset(
-    ("list_physical_devices", "list_logical_devices", "get_visible_devices", "list_local_devices", "device_count")
+    "list_physical_devices list_logical_devices get_visible_devices list_local_devices device_count GPUOptions".split()
 )
 
 
@@ -29,7 +29,7 @@ def without_unread(before: Tree, after: Tree, exported: Callable[[str], bool]) -
 
 
 def _device_checks(tree: Tree) -> Iterable[tuple[ast.Assign, str]]:
-    """Assignments of available devices without side effects, and the assigned name."""
+    """Assignments of available devices or GPU options without side effects, and the assigned name."""
     for _, _, node in tree.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             checked = any(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused
+from npulint.fix.python.block_ends import reached_end
 from npulint.fix.python.branches import turned_round
 from npulint.fix.python.leading_comments import comment_start
 from npulint.fix.python.lists import ListElements
@@ -24,7 +25,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 _READING = frozenset(
     "len range enumerate str int bool getattr hasattr isinstance get is_available device_count"
-    " list_physical_devices list_logical_devices get_visible_devices list_local_devices".split()
+    " list_physical_devices list_logical_devices get_visible_devices list_local_devices GPUOptions".split()
 )
 _ASKING = ("is_", "has_")  # prefixes of predicate functions
 
@@ -238,6 +239,10 @@ def inserted(tree: Tree, node: ast.AST | None, step: FixStep) -> list[Edit]:
         return _instead(tree, statement, text)
     if where == "past":
         statement = _outermost(tree, statement)
+    if where == "end":
+        statement = reached_end(tree, statement, text)
+    if step.words.get("around"):
+        statement = _outside(tree, statement, step.words["around"])
     return [_before(tree, statement, text) if where == "before" else _behind(tree, statement, text)]
 
 
@@ -266,6 +271,20 @@ def _outermost(tree: Tree, statement: ast.stmt) -> ast.stmt:
     while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
         statement, around = around, tree.parent(around)
     return statement
+
+
+def _outside(tree: Tree, statement: ast.stmt, context: str) -> ast.stmt:
+    """The outermost ``with`` in its function that calls this context around a statement, otherwise the statement."""
+    found, around = statement, tree.parent(statement)
+    while isinstance(around, ast.stmt) and not isinstance(around, _SCOPES):
+        if isinstance(around, ast.With) and any(_calls(item.context_expr, context) for item in around.items):
+            found = around
+        around = tree.parent(around)
+    return found
+
+
+def _calls(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and name == getattr(node.func, "attr", getattr(node.func, "id", ""))
 
 
 def _commented_out(tree: Tree, text: str) -> bool:

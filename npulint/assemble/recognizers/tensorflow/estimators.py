@@ -85,6 +85,12 @@ class Estimator(CallFact):
         return "other" if names and all("RunConfig" in name for name in names) else "unknown"
 
     @attribute
+    def wrapped(self) -> bool:
+        """Whether its argument for the run configuration is a call of npu_run_config_init."""
+        value = self.call.argument("config", -1 if self.what == "canned" else 2)
+        return value is not None and value.call is not None and value.call.last == "npu_run_config_init"
+
+    @attribute
     def purpose(self) -> Purpose:
         """What it is for: by the methods that are called of it if they are seen, otherwise by the names around it."""
         return estimator_purpose(self.call)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-
 from npulint.assemble.cursors import CallSite, Expr
 
 _GRADIENTS = frozenset(("compute_gradients", "gradients", "gradient"))
@@ -59,7 +57,6 @@ def _additions(name: Expr) -> list[CallSite]:
 
 def _iterated(value: Expr) -> list[Expr]:
     """The iterables of the comprehensions at the place of an expression."""
-    blocks = value.module.blocks[value.scope.block + 1 :]
-    near = takewhile(lambda block: block.line <= value.line + _TALL, blocks)
-    loops = (block for block in near if block.kind == "loop" and block.params and block.line >= value.line)
+    near = (block for block in value.module.blocks if value.line <= block.line <= value.line + _TALL)
+    loops = (block for block in near if block.kind == "loop" and block.params)
     return [value.sibling(loop.test) for loop in loops if loop.parent == value.scope.block]

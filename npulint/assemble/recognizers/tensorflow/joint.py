@@ -1,9 +1,12 @@
-"""How many loss scale optimizers apply their steps in one session run."""
+"""Which optimizers apply their steps in one session run, and which steps no run is known to apply."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.context import Context, once, once_per_file
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.optimizers import layers, scales
 from npulint.assemble.recognizers.tensorflow.runs import is_session_run
@@ -13,30 +16,88 @@ from npulint.facts.kinds import fact_kind
 
 _GROUPS = frozenset(("tensorflow.group", "tensorflow.tuple", "tensorflow.control_dependencies"))
 _STEPS = frozenset(("minimize", "apply_gradients", "create_train_op", "optimize_loss"))
+_SPEC = "EstimatorSpec"
 _DEPTH = 6
 _WIDTH = 24  # maximum operations per run
 
 
 @fact_kind("joint_step")
 class JointStep(CallFact):
-    """One session run applies the steps of several loss scale optimizers; the name is the canonical callee."""
+    """One session run applies the steps of several optimizers; the name is the canonical callee."""
 
+    steps: str
+    """How many optimizers they belong to."""
     scaled: str
-    """How many of these optimizers check for overflow."""
+    """How many of these scale the loss and check for overflow."""
 
 
-@recognizes(matching=lambda name: name in _GROUPS or (name.endswith("run") and is_session_run(name)))
+@fact_kind("loose_step")
+class LooseStep(CallFact):
+    """A train step that may meet another one of its class, or of the functions of its file, in one session run: no run
+    is known to apply it. The name is the method or function that makes it."""
+
+
+@recognizes(matching=lambda name: _is_run(name))
 def joint_steps(call: CallSite) -> list[JointStep]:
     """Session runs, and calls that group operations."""
-    fetched = [value for key, value in call.keywords.items() if key in ("fetches", "control_inputs")]
+    applied = [_steps(operation) for operation in _fetched(call)]
+    steps = _apart(applied)
+    scaled = _apart([list(filter(_judges_overflow, one)) for one in applied]) if steps > 1 else 0
+    return [JointStep(call, call.name, str(steps), str(scaled))] if steps > 1 else []
+
+
+@recognizes(matching=lambda name: name.rpartition(".")[2] in _STEPS)
+def loose_steps(call: CallSite) -> list[LooseStep]:
+    """Calls that make train steps."""
+    if call in _applied(call.context) or _family(call) not in _families_of_several(call.scope):
+        return []
+    return [LooseStep(call, call.last)]
+
+
+@once_per_file
+def _families_of_several(module: Scope) -> set[Scope]:
+    """The classes with several train steps, and the module if its functions have several."""
+    counted = Counter(map(_family, module.calls_named(*_STEPS)))
+    return {family for family, number in counted.items() if number > 1}
+
+
+def _family(call: CallSite) -> Scope:
+    """The class around a call, otherwise the module."""
+    around = (scope for scope in (call.scope, *call.scope.ancestors) if scope.kind in ("class", "module"))
+    return next(around, call.scope)
+
+
+@once
+def _applied(context: Context) -> set[CallSite]:
+    """The calls that make the train steps which some session run, group or EstimatorSpec gets."""
+    found: set[CallSite] = set()
+    for module in module_scopes(context):
+        for index, name in enumerate(module.call_names):
+            if _is_run(name) or name.endswith(_SPEC):
+                found.update(step for operation in _fetched(module.call(index)) for step in _steps(operation))
+    return found
+
+
+def _is_run(name: str) -> bool:
+    return name in _GROUPS or (name.endswith("run") and is_session_run(name))
+
+
+def _fetched(call: CallSite) -> list[Expr]:
+    """The single operations that a session run, group or EstimatorSpec gets."""
+    named = [value for key, value in call.keywords.items() if key in ("fetches", "control_inputs", "train_op")]
+    placed = call.args if call.name == "tensorflow.group" else [] if call.name.endswith(_SPEC) else call.args[:1]
+    return _operations([*placed, *named])
+
+
+def _apart(applied: list[list[CallSite]]) -> int:
+    """How many of the operations apply steps that none before applies."""
     taken: set[CallSite] = set()
     count = 0
-    for operation in _operations([*(call.args if call.name == "tensorflow.group" else call.args[:1]), *fetched]):
-        steps = set(_steps(operation))
+    for steps in map(set, applied):
         if steps and not steps & taken:
             count += 1
             taken |= steps
-    return [JointStep(call, call.name, str(count))] if count > 1 else []
+    return count
 
 
 def _operations(values: list[Expr]) -> list[Expr]:
@@ -70,14 +131,14 @@ def _appended(name: Expr) -> list[Expr]:
 
 @walker(depth=7, otherwise=list)
 def _steps(operation: Expr) -> list[CallSite]:
-    """The calls that create the loss scale optimizer steps run by an operation; groups are expanded."""
+    """The calls that create the optimizer steps run by an operation; groups are expanded."""
     return [step for call in operation.sites for step in _made(call)]
 
 
 def _made(call: CallSite) -> list[CallSite]:
     if call.name == "tensorflow.group":
         return [step for part in _operations(call.args) for step in _steps(part)]
-    return [call] if call.name.rpartition(".")[2] in _STEPS and _judges_overflow(call) else []
+    return [call] if call.last in _STEPS else []
 
 
 def _judges_overflow(call: CallSite) -> bool:

@@ -11,7 +11,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.walker import memoized
 from npulint.facts.attributes import Flag, attribute, flag
-from npulint.facts.code import Ref
+from npulint.facts.code import CallResult, Ref, Value
 from npulint.facts.kinds import fact_kind
 from npulint.facts.walk import nested, written_values
 from npulint.lazy_regex import lazy_compile
@@ -43,6 +43,7 @@ DISTRIBUTED = (
     "CrossShardOptimizer",
     "SyncReplicasOptimizer",
 )
+_REDUCING = tuple(name for name in DISTRIBUTED if name != "CrossShardOptimizer")  # that one reduces on TPUs only
 _OWN_STEPS = frozenset(("apply_gradients", "compute_gradients", "minimize"))  # of a class that is an optimizer itself
 _WRAPS = 4  # maximum nested wrappers
 ROOTS = ("tensorflow.", "npu_bridge.", "npu_device.", "horovod.")
@@ -73,7 +74,7 @@ class Optimizer(CallFact):
     @attribute
     def distributed(self) -> Flag:
         """Whether a wrapper that reduces the gradients of all devices gets it."""
-        return _is_wrapped(self.call, DISTRIBUTED)
+        return _is_wrapped(self.call, _REDUCING)
 
     @attribute
     def use(self) -> Literal["step", "inner", "none"]:
@@ -84,9 +85,13 @@ class Optimizer(CallFact):
         return "none" if _is_never_read(self.call) else "step"
 
     @attribute
-    def alone(self) -> bool:
-        """Whether the same function creates no other optimizer, not even in another branch."""
-        return not any(_makes_optimizer(one.name) for one in self.call.scope.routine.calls if one != self.call)
+    def beside(self) -> Literal["statement", "function", "none"]:
+        """Whether another optimizer is created in the same statement, or else in the same function, which may be in
+        another branch."""
+        others = {one.index for one in self.scope.routine.calls if _makes_optimizer(one.name)} - {self.call.index}
+        if not others:
+            return "none"
+        return "statement" if others & _created_together(self.call) else "function"
 
 
 @fact_kind("optimizer")
@@ -97,6 +102,23 @@ class NamedOptimizer(CallFact):
     """The library of the optimizer."""
     use: Literal["step"] = "step"
     """What becomes of it: it makes the update."""
+
+
+def _created_together(call: CallSite) -> set[int]:
+    """The indices of the calls in the same expression or on the same line, or among the arguments of the same call."""
+    found: set[int] = set()
+    for value, block, line in written_values(call.module.code):
+        inside = _results(value)
+        if call.index in inside or (line, block) == (call.line, call.scope.block):
+            found |= inside
+    for outer in call.scope.calls:
+        given = set[int]().union(*(_results(one.value) for one in outer.arguments))
+        found |= given if call.index in given else set()
+    return found
+
+
+def _results(value: Value) -> set[int]:
+    return {part.call for part in nested(value) if isinstance(part, CallResult)}
 
 
 @once

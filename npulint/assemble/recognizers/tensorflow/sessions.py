@@ -101,6 +101,12 @@ class Session(CallFact):
         return "unknown" if self.npu == "unknown" else "local"
 
     @attribute
+    def wrapped(self) -> bool:
+        """Whether its config argument is a call of npu_config_proto."""
+        made = None if self._config is None else self._config.call
+        return made is not None and made.last == "npu_config_proto"
+
+    @attribute
     def purpose(self) -> Purpose:
         """What it is for: by what it runs if that is seen, otherwise by the names around it."""
         return session_purpose(self.call)

@@ -52,6 +52,7 @@ _MAKERS = {  # functions that create the train step of an optimizer argument: it
     "tensorflow.contrib.training.create_train_op": 1,
     OPTIMIZE_LOSS: 3,
 }
+_ITERATORS = frozenset(("zip", "map"))
 _WORDS = _STEPS | _ESTIMATOR_STEPS | _KERAS_STEPS
 _MODEL_NAME = lazy_compile(r"model$|net$")
 _OPTIMIZER_NAME = lazy_compile(r"opt(?:im)?(?:izer)?\d*(?:\(\))?(?:\[\])?$|solver$|trainer$")
@@ -113,6 +114,16 @@ class OptimizerStep(CallFact):
         if "compute_gradients" in names:
             return "compute_gradients"
         return "tf.gradients" if "gradients" in names else "tape" if "gradient" in names else "unknown"
+
+    @attribute
+    def pairs(self) -> Literal["iterator", "other", "unknown"]:
+        """What holds the pairs for apply_gradients: an iterator (zip or map), which can be read only once, or anything
+        else."""
+        value = self.call.argument("grads_and_vars", 0)
+        names = set() if value is None or self.name != "apply_gradients" else {site.name for site in value.sites}
+        if not names:
+            return "unknown"
+        return "iterator" if names <= _ITERATORS else "other"
 
     @attribute
     def source_scaled(self) -> Flag:

@@ -67,5 +67,6 @@ class NPULossScaleOptimizer(scaled.LossScaleOptimizer):
             updated = self._opt.apply_gradients(grads_and_vars, global_step, name)
             return control_flow_ops.group(updated, manager.update_loss_scale(tf.constant(True)))
         if not plugin.is_inf_nan_enabled():  # the float status needs no gradient, so missing ones do no harm
-            grads_and_vars = [(grad, variable) for grad, variable in grads_and_vars if grad is not None]
+            left = [] if iter(grads_and_vars) is grads_and_vars else grads_and_vars  # the check empties an iterator
+            grads_and_vars = [(grad, variable) for grad, variable in left if grad is not None]
         return super().apply_gradients(grads_and_vars, global_step, name)
