@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -11,11 +12,13 @@ from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit, FixStep
 from npulint.fix.fix_pass import Planner
 from npulint.fix.helper_module import HelperModule
-from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
 
 _SCALER = "torch.npu.amp.GradScaler"
+_WITHOUT_SWITCH = re.compile(r'== "npu"')
+_OF_AMP = re.compile(r"[\w.]+\.npu\.amp\.(autocast|GradScaler)\(([^()]*)\)")
 
 
 class AgnosticPlanner:
@@ -54,6 +57,8 @@ class AgnosticPlanner:
         assert self._spelling is not None
         if text.new:  # a launcher or an image for the NPU, beside those for GPUs
             return plan
+        if text.kind == "python" and any(_OF_AMP.search(edit.text) for edit in plan.edits):
+            return _on_npu_only(plan, text, self._spelling)
         if text.kind == "python":
             return respelled(plan, text, self._spelling, neutral)
         if not safe or mentions_npu(edit.text for edit in plan.edits):
@@ -73,6 +78,21 @@ def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
         elif step.verb != "rename":
             found.append(step)
     return tuple(found)
+
+
+def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
+    """A plan that adds mixed precision, which is then switched off on a GPU: autocast and scaler do nothing there."""
+
+    def spelled(match: re.Match[str]) -> str:
+        name, takes_type = spelling.name(f"torch.npu.amp.{match[1]}")
+        switch = f'enabled={spelling.type} == "npu"'
+        return f"{name}({', '.join(filter(None, (spelling.type if takes_type else '', match[2], switch)))})"
+
+    edits = tuple(Edit(one.path, one.span, _OF_AMP.sub(spelled, one.text)) for one in plan.edits)
+    if mentions_npu(_WITHOUT_SWITCH.sub("", edit.text) for edit in edits):
+        raise FixRefused("npu-only")
+    needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
+    return Plan(edits, tuple(ImportRequest(text.path, one, "torch") for one in needed))
 
 
 def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -> Iterator[Edit]:
