@@ -17,6 +17,7 @@ from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
 
 _SCALER = "torch.npu.amp.GradScaler"
+_TAKING_AWAY = ("delete", "replace")  # verbs that leave something out, on a GPU too
 _WITHOUT_SWITCH = re.compile(r'== "npu"')
 _OF_AMP = re.compile(r"[\w.]+\.npu\.amp\.(autocast|GradScaler)\(([^()]*)\)")
 
@@ -42,6 +43,7 @@ class AgnosticPlanner:
             raise FixRefused("no-helper")
         change = msgspec.structs.replace(change, steps=_with_device(change.steps))
         plan = self._planned(change, text_of)
+        neutral = neutral and all(step.verb not in _TAKING_AWAY for step in change.steps)
         found = Plan()
         for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
             edits = tuple(edit for edit in plan.edits if edit.path == path)
