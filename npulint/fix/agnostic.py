@@ -17,6 +17,7 @@ from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
 
 _SCALER = "torch.npu.amp.GradScaler"
+_FOR_NPU = re.compile(r"(?i)(?<![a-z])npus?(?![a-z])")
 _TAKING_AWAY = ("delete", "replace")  # verbs that leave something out, on a GPU too
 _WITHOUT_SWITCH = re.compile(r'== "npu"')
 _OF_AMP = re.compile(r"[\w.]+\.npu\.amp\.(autocast|GradScaler)\(([^()]*)\)")
@@ -39,7 +40,7 @@ class AgnosticPlanner:
         return plan
 
     def _plan(self, change: FixEdit, text_of: Callable[[str], Text], neutral: bool) -> Plan:
-        if self._spelling is None:
+        if self._spelling is None and any(text_of(step.path).kind == "python" for step in change.steps):
             raise FixRefused("no-helper")
         change = msgspec.structs.replace(change, steps=_with_device(change.steps))
         plan = self._planned(change, text_of)
@@ -50,19 +51,22 @@ class AgnosticPlanner:
             part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
             part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
             found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
-        helper = self._spelling.helper
+        helper = self._spelling.helper if self._spelling is not None else None
         if helper is not None:
             found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
         return found
 
     def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
-        assert self._spelling is not None
         if text.new:  # a launcher or an image for the NPU, beside those for GPUs
             return plan
-        if text.kind == "python" and any(_OF_AMP.search(edit.text) for edit in plan.edits):
-            return _on_npu_only(plan, text, self._spelling)
         if text.kind == "python":
+            if self._spelling is None:
+                raise FixRefused("no-helper")
+            if any(_OF_AMP.search(edit.text) for edit in plan.edits):
+                return _on_npu_only(plan, text, self._spelling)
             return respelled(plan, text, self._spelling, neutral)
+        if _FOR_NPU.search(text.path.rpartition("/")[2]):  # such a launcher or image, made before
+            return plan
         if not safe or mentions_npu(edit.text for edit in plan.edits):
             raise FixRefused("changes-gpu")
         return plan
