@@ -10,7 +10,7 @@ from shlex import quote
 
 import msgspec
 
-from npulint.discover.paths import shown
+from npulint.discover.paths import local, shown
 from npulint.fix.model import FileChange, FixRefused, FixResult
 from npulint.fix.source import SourceDocument
 from npulint.lazy_regex import lazy_compile
@@ -56,7 +56,7 @@ def _commands(folder: str, fixes: FixResult, programs: Sequence[PortedProgram]) 
 
 
 def _inside(folder: str, path: str) -> str:
-    return posixpath.relpath(path, shown(folder))
+    return posixpath.relpath(path, shown(local(folder)))
 
 
 def _readmes(folder: str) -> Iterator[str]:
@@ -65,7 +65,7 @@ def _readmes(folder: str) -> Iterator[str]:
     for name in names:
         path = os.path.join(folder, name)
         if _NAME.fullmatch(name) and os.path.isfile(path) and not os.path.islink(path):
-            yield os.path.normpath(path)
+            yield local(path)
 
 
 def _extended(location: str, commands: Sequence[str]) -> FileChange | None:

@@ -17,7 +17,7 @@ from npulint.read.launcher_facts import LaunchFact
 _NPU_VARIABLE = lazy_compile(
     r"(?:ASCEND|HCCL|CM|NPU)_|(?:RANK_TABLE_FILE|RANK_ID|RANK_SIZE|JOB_ID|DEVICE_ID|DEVICE_INDEX)$"
 )
-_GPU_VARIABLE = lazy_compile(r"(?:CUDA|NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
+_GPU_VARIABLE = lazy_compile(r"CUDA_(?!DEVICE_MAX_CONNECTIONS)|(?:NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
 _NPU_PATH = lazy_compile(r"npu|ascend|davinci|910", re.IGNORECASE)
 _DEVICES_PATH = lazy_compile(r"(?:^|_)\d+p(?:_\w+)?\.sh$")
 _OTHER_PATH = lazy_compile(
