@@ -88,7 +88,7 @@ class _Training:
         loader = loaders[0]
         shuffle = next(key for key in loader.keywords if key.arg == "shuffle")
         statement = self._tree.parent(loader)
-        dataset = next((one.value for one in loader.keywords if one.arg == "dataset"), (loader.args or [None])[0])
+        dataset = next((one.value for one in loader.keywords if one.arg == "dataset"), next(iter(loader.args), None))
         given = {one.arg for one in loader.keywords}
         if not _is_true(shuffle) or len(loader.args) > 2 or given & {"sampler", "batch_sampler", None}:
             raise FixRefused("ranks")

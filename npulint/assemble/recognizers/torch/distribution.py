@@ -111,7 +111,7 @@ class Distribution(CallFact):
 
     @attribute
     def in_place(self) -> bool:
-        """Whether the wrapped model takes the place of the bare one, in a statement of its own: ``net = Wrapper(net)``."""
+        """Whether the wrapped model takes the place of the bare one: ``net = Wrapper(net)``."""
         bound = self.call.assignments
         model = self.call.argument("module", 0)
         return len(bound) == 1 and model is not None and bound[0].target == model.written and not bound[0].is_call
