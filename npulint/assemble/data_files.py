@@ -50,8 +50,7 @@ class DataFiles:
         """Whether some code may load one of them."""
         modules = self._context.project.modules.values() if self._files else ()
         return any(
-            any(imported.module.partition(".")[0] == "hydra" for imported in one.code.imports)
-            or any(self._loads(call_at(self._context, one, i)) for i in one.calls_of(*_WRITTEN))
+            _imports_hydra(one) or any(self._loads(call_at(self._context, one, i)) for i in one.calls_of(*_WRITTEN))
             for one in modules
         )
 
@@ -81,27 +80,35 @@ class DataFiles:
 
     def composed(self, module: Module, function: int) -> Value | None:
         """What hydra passes to a function that it decorates, if the command line changes nothing."""
-        if function not in self._mains(module):
+        if module.blocks[function].kind != "function" or not _imports_hydra(module):
             return None
-        site = next(
-            (one.call for one in scope_at(self._context, module, function).decorators if one.call is not None), None
-        )
-        if site is None or site.name != "hydra.main":
+        decorators = (one.call for one in scope_at(self._context, module, function).decorators)
+        site = next((one for one in decorators if one is not None and one.name == "hydra.main"), None)
+        if site is None:
             return None
-        given = [site.argument("config_path", 0), site.argument("config_name", 1)]
-        folder, name = (one.text if one is not None else "" for one in given)
-        if not name:
-            return None
-        path = posixpath.normpath(posixpath.join(module.folder or ".", folder, name))
-        found = next((path + end for end in ("", ".yaml", ".yml") if path + end in self._files), "")
-        value = self._value(found) if found else None
+        given = (site.argument("config_path", 0), site.argument("config_name", 1))
+        folder, name = ("" if one is None else one.text for one in given)
+        value = self._configuration(posixpath.join(module.folder or ".", folder, name)) if name else None
         return softened(value) if isinstance(value, Table) else None
 
-    def _mains(self, module: Module) -> list[int]:
-        """The functions of a module with decorators, if it imports hydra."""
-        if not any(one.module.partition(".")[0] == "hydra" for one in module.code.imports):
-            return []
-        return [number for number, block in enumerate(module.blocks) if block.kind == "function" and block.decorators]
+    def _configuration(self, path: str) -> Value | None:
+        """A configuration of hydra with the groups in its list of defaults."""
+        path = posixpath.normpath(path)
+        found = next((path + end for end in ("", ".yaml", ".yml") if path + end in self._files), "")
+        value = self._value(found) if found else None
+        defaults = _entry(value, "defaults")
+        groups: dict[Value, Value] = {}
+        for one in defaults.items if isinstance(defaults, SequenceDisplay) else ():
+            for key, option in zip(one.keys, one.values, strict=True) if isinstance(one, Table) else ():
+                if isinstance(key, Const) and isinstance(option, Const):
+                    name = posixpath.join(posixpath.dirname(found), str(key.value), f"{option.value}.yaml")
+                    part = self._value(name) if name in self._files else None
+                    groups.update({key: part} if part is not None else {})
+        if not groups or not isinstance(value, Table):
+            return value
+        known = {key: held for key, held in zip(value.keys, value.values, strict=True) if key is not None}
+        whole = {**groups, **known}
+        return Table(tuple(whole), tuple(whole.values()))
 
     def under(self, keys: tuple[str, ...]) -> list[Value]:
         """The texts for a device or a backend that files have under these keys."""
@@ -147,6 +154,10 @@ class DataFiles:
             self._held[path] = _parsed(self._files[path])
         found = self._held[path]
         return None if found == UNKNOWN else found
+
+
+def _imports_hydra(module: Module) -> bool:
+    return any(one.module.partition(".")[0] == "hydra" for one in module.code.imports)
 
 
 def _stream(site: CallSite) -> Expr | None:
