@@ -15,7 +15,7 @@ from npulint.fix.python.names import module_name
 from npulint.fix.python.sections import behind_imports, is_docstring, is_main
 from npulint.fix.python.tree import Tree, tree_of
 
-_ALWAYS = re.compile(r"device_count\(\)|['\"]npu['\"]|npu\.is_available\(\)")
+_ALWAYS = re.compile(r"device_count\(\)|['\"](?:npu|cuda)['\"]|(?:npu|cuda)\.is_available\(\)")
 _INDEXED = re.compile(r"['\"](?:npu|cuda):\d|\.(?:npu|cuda)\(\d")
 _MAKING = ("mkdir", "makedirs")
 _LOGGING = re.compile(r"SummaryWriter|Logger\(|FileHandler|open\([^()]*['\"][wa]b?\+?['\"]|savefig|wandb")
