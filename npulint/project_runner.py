@@ -93,8 +93,8 @@ def loaded_files(
 
 
 def _may_load(code: bytes) -> bool:
-    """Whether code may load YAML, JSON or TOML."""
-    return (b"load" in code or b"from" in code) and any(name in code for name in _LIBRARIES)
+    """Whether code may load YAML, JSON or TOML; hydra does so itself."""
+    return b"hydra" in code or ((b"load" in code or b"from" in code) and any(name in code for name in _LIBRARIES))
 
 
 def facts_of(

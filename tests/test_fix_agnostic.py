@@ -38,6 +38,37 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 VALUES = {"DEVICE_TYPE": "'cuda'", "BACKEND": "'nccl'", "device_module": "torch.cuda"}
 
 
+class SwitchedOff(ast.NodeTransformer):
+    """Code without the mixed precision that is for the NPU alone: autocast and scaler that are off do nothing."""
+
+    def visit_With(self, node: ast.With) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        off = ast.unparse(node.items[0].context_expr).endswith(".autocast(enabled=DEVICE_TYPE == 'npu')")
+        return node.body if off else node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        self.generic_visit(node)
+        return None if ast.unparse(node.value).endswith(".GradScaler(enabled=DEVICE_TYPE == 'npu')") else node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        self.generic_visit(node)
+        call = node.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return node
+        if ast.unparse(call.func) in ("scaler.step", "self.scaler.step"):
+            node.value = ast.Call(ast.Attribute(call.args[0], "step"), [], [])
+        return None if call.func.attr in ("unscale_", "update") and "scaler" in ast.unparse(call.func) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        node.args = [one for one in node.args if ast.unparse(one) not in ("scaler", "self.scaler")]
+        return node.args[0] if ast.unparse(node.func) in ("scaler.scale", "self.scaler.scale") else node
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        node.args = [one for one in node.args if one.arg != "scaler"]
+        return node
+
+
 class OnGpu(ast.NodeTransformer):
     """Code as it is on a GPU: the names of the helper have their values, a device that is moved to is an argument."""
 
@@ -104,7 +135,8 @@ def moved(value: ast.expr, call: ast.Call) -> ast.Call:
 
 
 def on_gpu(source: str) -> str:
-    return ast.unparse(OnGpu().visit(ast.parse(source)))
+    tree = ast.parse(source)
+    return ast.unparse(OnGpu().visit(SwitchedOff().visit(tree) if "enabled=DEVICE_TYPE" in source else tree))
 
 
 @pytest.mark.parametrize("name", [name for name in PROJECTS if name not in OF_TENSORFLOW])
@@ -147,6 +179,18 @@ def test_a_declared_release_with_torch_accelerator_has_its_functions(folder: Pat
     assert "torch.amp.GradScaler(DEVICE_TYPE, init_scale=2.0)" in files["train.py"]
     assert "device_module.memory_allocated()" in files["train.py"]
     assert "torch.accelerator.current_accelerator()" in files[HELPER]
+
+
+def test_mixed_precision_is_added_for_the_npu_alone(folder: Path) -> None:
+    code = (
+        "import torch\n\nmodel = torch.nn.Linear(3, 3).cuda()\noptimizer = torch.optim.Adagrad(model.parameters())\n"
+        "for x in loader:\n    loss = model(x.cuda()).sum()\n    loss.backward()\n    optimizer.step()\n"
+    )
+    files, _ = fixed(folder, {"train.py": code})
+    assert 'with device_module.amp.autocast(enabled=DEVICE_TYPE == "npu"):' in files["train.py"]
+    assert 'scaler = device_module.amp.GradScaler(enabled=DEVICE_TYPE == "npu")' in files["train.py"]
+    assert on_gpu(files["train.py"]) == on_gpu(code)
+    assert fixed(folder, files)[0] == files
 
 
 def test_what_would_change_a_gpu_is_refused(folder: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+from types import SimpleNamespace
+
 import pytest
 
 from npulint.facts.model import Span
@@ -43,9 +46,32 @@ def test_all_parts_are_changed_together() -> None:
     assert {edit.path for edit in plan.edits} == {"train.py", "train_npu.sh"}
 
 
+def test_the_batch_is_divided_and_only_one_rank_prints_and_downloads() -> None:
+    code = _TRAINING.replace("loader =", "rows = Rows(download=True)\nprint(len(rows))\nloader =")
+    plan = _plan(code.replace("(rows, 8,", "(rows, batch_size=args.batch + 1,"))
+    written = "\n".join(edit.text for edit in plan.edits)
+    assert "(args.batch + 1) // torch.distributed.get_world_size()" in written
+    assert "if torch.distributed.get_rank() != 0:\n    sys.stdout = open(os.devnull" in written
+    assert written.count("torch.distributed.barrier()") == 2
+    assert {one.statement for one in plan.imports} == {"import os", "import sys"}
+
+
+def test_without_torchrun_the_script_trains_on_one_npu() -> None:
+    group = next(edit.text for edit in _plan(_TRAINING).edits if "init_process_group" in edit.text)
+    environment: dict[str, str] = {}
+    torch = SimpleNamespace(
+        npu=SimpleNamespace(set_device=lambda number: None),
+        distributed=SimpleNamespace(init_process_group=lambda backend: None),
+    )
+    exec(dedent(group), {"os": SimpleNamespace(environ=environment), "torch": torch})  # the text is npulint's own
+    assert environment["WORLD_SIZE"] == "1" and environment["LOCAL_RANK"] == "0"
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("(rows, 8,", "(rows, size,"),
+        ("import torch\n", "import torch\n\n\ndef rows():\n    return Rows(download=True)\n\n\n"),
         ("shuffle=True", "shuffle=mode"),
         ("shuffle=True", "sampler=mine, shuffle=True"),
         ("loader =", "loader, other ="),
@@ -58,6 +84,8 @@ def test_all_parts_are_changed_together() -> None:
         ("    torch.save(", "    done = torch.save("),
     ],
     ids=[
+        "a batch size that something else uses",
+        "a download in a function",
         "a loader that shuffles sometimes",
         "a sampler of its own",
         "two loaders at once",
@@ -73,7 +101,7 @@ def test_all_parts_are_changed_together() -> None:
 def test_where_one_part_is_not_certain_nothing_changes(old: str, new: str) -> None:
     assert old in _TRAINING
     with pytest.raises(FixRefused):
-        _plan(_TRAINING.replace(old, new))
+        _plan("size = 8\nstate = torch.zeros(size)\n" + _TRAINING.replace(old, new))
 
 
 def test_an_existing_launcher_is_never_overwritten() -> None:

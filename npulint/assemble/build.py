@@ -93,7 +93,8 @@ def assembled(
     project = Project(root, code)
     context = Context(project, torch or torch_release(project.files))
     held = DataFiles(context, [*data, *project.files])
-    context.load = held.load if held.are_loaded else None
+    if held.are_loaded:
+        context.load, context.composed, context.held_under = held.load, held.composed, held.under
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed

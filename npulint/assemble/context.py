@@ -36,6 +36,8 @@ class Context:
         self.answers: dict[object, dict[object, Any]] = {}  # by function, see `once` and `npulint.assemble.walker`
         self.assumed: dict[tuple[str, int], Any] = {}  # see `npulint.assemble.situations`
         self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.assemble.data_files`
+        self.composed: Callable[[Module, int], Value | None] | None = None
+        self.held_under: Callable[[tuple[str, ...]], list[Value]] | None = None
         self._worked_out: dict[object, Any] = {}
 
     @property

@@ -6,9 +6,9 @@ import posixpath
 from collections.abc import Iterable
 
 from npulint.assemble.context import Context
-from npulint.assemble.cursors import CallSite, Expr, call_at
+from npulint.assemble.cursors import CallSite, Expr, call_at, scope_at
 from npulint.assemble.file_paths import FilePath, possible_paths, written_paths
-from npulint.assemble.loaded import softened
+from npulint.assemble.loaded import FileText, softened
 from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 from npulint.facts.code import UNKNOWN, Const, SequenceDisplay, Table, Value
@@ -25,6 +25,8 @@ _MAKERS = frozenset(("from_yaml", "fromYAML", "from_json", "fromJSON", "from_tom
 _WRITTEN = ("load", "loads", "safe_load", "full_load", "unsafe_load", "round_trip_load", *_MAKERS)
 _OPENING = frozenset(("open", "read", "read_text", "read_bytes", "GFile", "FastGFile", "Open", "StringIO", "BytesIO"))
 _STREAMS = ("stream", "fp", "f", "s", "file_", "filename", "file", "doc")
+_DEVICE = lazy_compile(r"(?:cuda|npu)(?::\d+)?|nccl|hccl")
+_MAY_NAME = lazy_compile(rb"cuda|npu|[nh]ccl")
 _MOST = 4000  # values of a file; those with more are records
 _FILES = 8  # that one call may load
 _DEPTH = 6
@@ -47,7 +49,10 @@ class DataFiles:
     def are_loaded(self) -> bool:
         """Whether some code may load one of them."""
         modules = self._context.project.modules.values() if self._files else ()
-        return any(self._loads(call_at(self._context, one, i)) for one in modules for i in one.calls_of(*_WRITTEN))
+        return any(
+            _imports_hydra(one) or any(self._loads(call_at(self._context, one, i)) for i in one.calls_of(*_WRITTEN))
+            for one in modules
+        )
 
     def load(self, module: Module, index: int) -> list[Value]:
         """What a call gives that loads files of the project; empty for all other calls, and where it is not known which
@@ -72,6 +77,49 @@ class DataFiles:
             for path, file in found
             if (value := self._value(file)) is not None
         ]
+
+    def composed(self, module: Module, function: int) -> Value | None:
+        """What hydra passes to a function that it decorates, if the command line changes nothing."""
+        if module.blocks[function].kind != "function" or not _imports_hydra(module):
+            return None
+        decorators = (one.call for one in scope_at(self._context, module, function).decorators)
+        site = next((one for one in decorators if one is not None and one.name == "hydra.main"), None)
+        if site is None:
+            return None
+        given = (site.argument("config_path", 0), site.argument("config_name", 1))
+        folder, name = ("" if one is None else one.text for one in given)
+        value = self._configuration(posixpath.join(module.folder or ".", folder, name)) if name else None
+        return softened(value) if isinstance(value, Table) else None
+
+    def _configuration(self, path: str) -> Value | None:
+        """A configuration of hydra with the groups in its list of defaults."""
+        path = posixpath.normpath(path)
+        found = next((path + end for end in ("", ".yaml", ".yml") if path + end in self._files), "")
+        value = self._value(found) if found else None
+        defaults = _entry(value, "defaults")
+        groups: dict[Value, Value] = {}
+        for one in defaults.items if isinstance(defaults, SequenceDisplay) else ():
+            for key, option in zip(one.keys, one.values, strict=True) if isinstance(one, Table) else ():
+                if isinstance(key, Const) and isinstance(option, Const):
+                    name = posixpath.join(posixpath.dirname(found), str(key.value), f"{option.value}.yaml")
+                    part = self._value(name) if name in self._files else None
+                    groups.update({key: part} if part is not None else {})
+        if not groups or not isinstance(value, Table):
+            return value
+        known = {key: held for key, held in zip(value.keys, value.values, strict=True) if key is not None}
+        whole = {**groups, **known}
+        return Table(tuple(whole), tuple(whole.values()))
+
+    def under(self, keys: tuple[str, ...]) -> list[Value]:
+        """The texts for a device or a backend that files have under these keys."""
+        found: list[Value | None] = []
+        for path, file in self._files.items():
+            if _MAY_NAME.search(file.content) or file.kind == KIND:
+                value: Value | None = self._value(path)
+                for key in keys:
+                    value = _entry(value, key)
+                found.append(value)
+        return [value for value in found if isinstance(value, FileText)]
 
     @staticmethod
     def _loads(site: CallSite) -> bool:
@@ -106,6 +154,10 @@ class DataFiles:
             self._held[path] = _parsed(self._files[path])
         found = self._held[path]
         return None if found == UNKNOWN else found
+
+
+def _imports_hydra(module: Module) -> bool:
+    return any(one.module.partition(".")[0] == "hydra" for one in module.code.imports)
 
 
 def _stream(site: CallSite) -> Expr | None:
@@ -155,11 +207,25 @@ def _parsed(file: FileFacts) -> Value:
             if not isinstance(inner, dict):
                 return UNKNOWN
             here = inner
-        here[leaf.key[-1]] = leaf.value if not isinstance(leaf.value, dict) else None
+        here[leaf.key[-1]] = _scalar(leaf, file.path) if not isinstance(leaf.value, dict) else None
     return _value(root)
 
 
+def _scalar(leaf: ConfigLeaf, path: str) -> object:
+    """The value of a leaf; with its place if it may name a device or a backend."""
+    if isinstance(leaf.value, str) and _DEVICE.fullmatch(leaf.value):
+        return FileText(leaf.value, False, path, leaf.span)
+    return leaf.value
+
+
+def _entry(holder: Value | None, key: str) -> Value | None:
+    pairs = zip(holder.keys, holder.values, strict=True) if isinstance(holder, Table) else ()
+    return next((value for name, value in pairs if isinstance(name, Const) and name.value == key), None)
+
+
 def _value(held: object) -> Value:
+    if isinstance(held, FileText):
+        return held
     if isinstance(held, dict):
         if all(key == str(number) for number, key in enumerate(held)):
             return SequenceDisplay(tuple(_value(inner) for inner in held.values()))

@@ -14,6 +14,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 from npulint.facts.calls import receiver_of
 from npulint.facts.code import UNKNOWN, Call, CallResult, Const, Op, Ref, Scalar, SequenceDisplay, Table, Value
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _E = TypeVar("_E", bound=Expression)
@@ -27,6 +28,13 @@ _HOLDING = lazy_compile(
 )
 """What gives an object with the same entries as its argument, or the object whose method it is."""
 _TAKING = frozenset(("get", "pop", "setdefault", "getattr"))
+
+
+class FileText(Const, frozen=True, array_like=True, tag="c", gc=False):
+    """A text in a file that may name a device or a backend, with its place."""
+
+    path: str = ""
+    span: Span = Span()
 
 
 def loaded(value: _E) -> list[_E]:
@@ -113,6 +121,8 @@ def _of_name(value: _E, name: str) -> list[_E]:
         given = _given(value, function, name)
         keys = changed_keys(value.context, module, function, name) if any(given) else frozenset[str]()
         parts += [[softer(one, keys) for one in found] for found in given]
+        composed = value.context.composed and value.context.composed(module, function)
+        parts += [[value.sibling(composed)]] if composed and not any(given) else []
     if parts or not head:
         return _any(parts)
     if last == "__dict__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -11,11 +12,15 @@ from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit, FixStep
 from npulint.fix.fix_pass import Planner
 from npulint.fix.helper_module import HelperModule
-from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
 
 _SCALER = "torch.npu.amp.GradScaler"
+_FOR_NPU = re.compile(r"(?i)(?<![a-z])npus?(?![a-z])")
+_TAKING_AWAY = ("delete", "replace")  # verbs that leave something out, on a GPU too
+_WITHOUT_SWITCH = re.compile(r'== "npu"')
+_OF_AMP = re.compile(r"[\w.]+\.npu\.amp\.(autocast|GradScaler)\(([^()]*)\)")
 
 
 class AgnosticPlanner:
@@ -35,27 +40,33 @@ class AgnosticPlanner:
         return plan
 
     def _plan(self, change: FixEdit, text_of: Callable[[str], Text], neutral: bool) -> Plan:
-        if self._spelling is None:
+        if self._spelling is None and any(text_of(step.path).kind == "python" for step in change.steps):
             raise FixRefused("no-helper")
         change = msgspec.structs.replace(change, steps=_with_device(change.steps))
         plan = self._planned(change, text_of)
+        neutral = neutral and all(step.verb not in _TAKING_AWAY for step in change.steps)
         found = Plan()
         for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
             edits = tuple(edit for edit in plan.edits if edit.path == path)
             part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
             part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
             found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
-        helper = self._spelling.helper
+        helper = self._spelling.helper if self._spelling is not None else None
         if helper is not None:
             found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
         return found
 
     def _respelled(self, plan: Plan, text: Text, neutral: bool, safe: bool) -> Plan:
-        assert self._spelling is not None
         if text.new:  # a launcher or an image for the NPU, beside those for GPUs
             return plan
         if text.kind == "python":
+            if self._spelling is None:
+                raise FixRefused("no-helper")
+            if any(_OF_AMP.search(edit.text) for edit in plan.edits):
+                return _on_npu_only(plan, text, self._spelling)
             return respelled(plan, text, self._spelling, neutral)
+        if _FOR_NPU.search(text.path.rpartition("/")[2]):  # such a launcher or image, made before
+            return plan
         if not safe or mentions_npu(edit.text for edit in plan.edits):
             raise FixRefused("changes-gpu")
         return plan
@@ -73,6 +84,21 @@ def _with_device(steps: Sequence[FixStep]) -> tuple[FixStep, ...]:
         elif step.verb != "rename":
             found.append(step)
     return tuple(found)
+
+
+def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
+    """A plan that adds mixed precision, which is then switched off on a GPU: autocast and scaler do nothing there."""
+
+    def spelled(match: re.Match[str]) -> str:
+        name, takes_type = spelling.name(f"torch.npu.amp.{match[1]}")
+        switch = f'enabled={spelling.type} == "npu"'
+        return f"{name}({', '.join(filter(None, (spelling.type if takes_type else '', match[2], switch)))})"
+
+    edits = tuple(Edit(one.path, one.span, _OF_AMP.sub(spelled, one.text)) for one in plan.edits)
+    if mentions_npu(_WITHOUT_SWITCH.sub("", edit.text) for edit in edits):
+        raise FixRefused("npu-only")
+    needed = dict.fromkeys(statement for edit in edits for statement in spelling.imports(edit.text))
+    return Plan(edits, tuple(ImportRequest(text.path, one, "torch") for one in needed))
 
 
 def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -> Iterator[Edit]:

@@ -14,7 +14,7 @@ from npulint.fix.source import SourceDocument
 from npulint.lazy_regex import lazy_compile
 from npulint.read.files import LoadedFile, load
 
-_FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency", "configuration")
+_FIRST = ("python", "notebook", "shell", "mixlist", "dockerfile", "cuda", "dependency", "configuration", "data")
 """The kind that a file of several kinds is edited as, by precedence."""
 
 

@@ -57,7 +57,7 @@ def _plan(steps: Sequence[FixStep], text_of: Texts) -> Plan:
             tuple(edit for one in plans for edit in one.edits),
             tuple(request for one in plans for request in one.imports),
         )
-    if text.kind in ("dependency", "dockerfile", "configuration"):
+    if text.kind in ("dependency", "dockerfile", "configuration", "data"):
         from npulint.fix import lines
 
         return Plan(tuple(edit for step in steps for edit in lines.plan(step, text).edits))

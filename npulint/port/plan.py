@@ -30,6 +30,7 @@ from npulint.port.model import (
     Style,
 )
 from npulint.port.programs import blocked, ported
+from npulint.port.readme import documented
 from npulint.port.stages import StagedFile
 from npulint.port.style import chosen
 from npulint.port.topics import step_of
@@ -66,13 +67,16 @@ def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: 
 
     selected = chosen(style, settings.paths[0], before.programs, scope.naming(_NAMES_CUDA))
     fixes = fixed(selected)
-    if not fixes.files and any(one.reason == "no-helper" for one in fixes.refused):
+    in_code = any(one.path.endswith(".py") for one in fixes.files)
+    if not in_code and any(one.reason == "no-helper" for one in fixes.refused):
         if style:
             raise NpulintError(say(lang, "port.no-helper"))
         selected = Style("npu", "no-helper")
         fixes = fixed(selected)
     left = left_open(before.findings, fixes, lang)
-    return PortPlan(selected, _steps(fixes, catalogue, lang), left, scope.ported(fixes, left), fixes)
+    programs, steps = scope.ported(fixes, left), _steps(fixes, catalogue, lang)
+    fixes, last = documented(settings.paths[0], fixes, programs, lang)
+    return PortPlan(selected, (*steps, last) if last else steps, left, programs, fixes)
 
 
 class _Scope:

@@ -10,10 +10,27 @@ from npulint.assemble.configured.starts import TrainingStarts
 from npulint.assemble.configured.versions import required_versions
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, Index, table
+from npulint.assemble.launches.project_launches import Target, target_of
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
 from npulint.data.training_arguments import configured_framework
-from npulint.facts.model import Fact
+from npulint.facts.kinds import fact_kind
+from npulint.facts.model import Fact, FileFacts, Span
+from npulint.read.launcher_facts import LaunchFact
+
+
+@fact_kind("framework_start")
+class FrameworkStart(Fact, dict=True):
+    """A launcher starts a training by the command of a framework (``llamafactory-cli``, ``swift``), no script of the
+    project; the name is the framework."""
+
+    name: str
+    path: str
+    span: Span
+    target: Target
+    """The device that the launcher is for."""
+    prepared: bool
+    """Whether the launcher sets the toolkit up."""
 
 
 class ConfiguredTraining:
@@ -47,7 +64,7 @@ class ConfiguredTraining:
     def programs(self, others: FactTable) -> list[Program]:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
         the facts of the project that belong to no code: those of other launchers do not concern a training."""
-        launchers = {file.path for file in self._context.project.files if file.kind in ("shell", "makefile")}
+        launchers = {file.path: file for file in self._context.project.files if file.kind in ("shell", "makefile")}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():
             for fact in facts:
@@ -55,6 +72,9 @@ class ConfiguredTraining:
                     own.setdefault(fact.path, []).append(fact)
                 else:
                     shared.setdefault(kind, []).append(fact)
+        for path, (start, _) in self._alone.items():
+            if path in launchers and launchers[path].kind == "shell":
+                own.setdefault(path, []).append(_start(start, launchers[path]))
         root = self._context.project.root
         return [
             Program(
@@ -62,6 +82,12 @@ class ConfiguredTraining:
             )
             for path, (start, found) in sorted(self._alone.items())
         ]
+
+
+def _start(start: TrainingStart, file: FileFacts) -> FrameworkStart:
+    title = configured_framework(start.framework).title
+    sourced = [one for one in file.facts if isinstance(one, LaunchFact) and one.record.sourced]
+    return FrameworkStart(title, start.path, start.span, target_of(file), any("set_env" in one.name for one in sourced))
 
 
 def _fact(context: Context, start: TrainingStart) -> ProgramFact:

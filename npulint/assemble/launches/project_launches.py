@@ -17,7 +17,7 @@ from npulint.read.launcher_facts import LaunchFact
 _NPU_VARIABLE = lazy_compile(
     r"(?:ASCEND|HCCL|CM|NPU)_|(?:RANK_TABLE_FILE|RANK_ID|RANK_SIZE|JOB_ID|DEVICE_ID|DEVICE_INDEX)$"
 )
-_GPU_VARIABLE = lazy_compile(r"(?:CUDA|NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
+_GPU_VARIABLE = lazy_compile(r"CUDA_(?!DEVICE_MAX_CONNECTIONS)|(?:NCCL|NVIDIA|XLA|TF_XLA|TF_GPU)_|TPU_")
 _NPU_PATH = lazy_compile(r"npu|ascend|davinci|910", re.IGNORECASE)
 _DEVICES_PATH = lazy_compile(r"(?:^|_)\d+p(?:_\w+)?\.sh$")
 _OTHER_PATH = lazy_compile(
@@ -53,7 +53,7 @@ class Launches:
         self.by_entry: dict[str, list[Launch]] = defaultdict(list)
         for file in project.files:
             started = [f for f in file.facts if isinstance(f, LaunchFact) and not f.record.sourced]
-            target = _target(file) if started else "unknown"
+            target = target_of(file) if started else "unknown"
             for fact in started:
                 self._add(fact, target)
         for entry, launches in self.by_entry.items():
@@ -96,7 +96,7 @@ def _beside_npu(launch: Launch) -> Launch:
     return msgspec.structs.replace(launch, target="other") if launch.target == "unknown" else launch
 
 
-def _target(file: FileFacts) -> Target:
+def target_of(file: FileFacts) -> Target:
     """The device that a launcher is for, according to what it sets and starts, else to its path."""
     if _NPU_PATH.search(posixpath.basename(file.path)):
         return "npu"

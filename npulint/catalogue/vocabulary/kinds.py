@@ -24,6 +24,7 @@ _PACKAGES = ("npulint.assemble.recognizers", "npulint.assemble.graph", "npulint.
 _MODULES = (
     "npulint.assemble.option_rules",
     "npulint.assemble.program_fact",
+    "npulint.assemble.configured.programs",
     "npulint.assemble.launches.launch_options",
     "npulint.read.chip_names",
     "npulint.read.containers.facts",

@@ -15,7 +15,7 @@ from npulint.fix.python.names import module_name
 from npulint.fix.python.sections import behind_imports, is_docstring, is_main
 from npulint.fix.python.tree import Tree, tree_of
 
-_ALWAYS = re.compile(r"device_count\(\)|['\"]npu['\"]|npu\.is_available\(\)")
+_ALWAYS = re.compile(r"device_count\(\)|['\"](?:npu|cuda)['\"]|(?:npu|cuda)\.is_available\(\)")
 _INDEXED = re.compile(r"['\"](?:npu|cuda):\d|\.(?:npu|cuda)\(\d")
 _MAKING = ("mkdir", "makedirs")
 _LOGGING = re.compile(r"SummaryWriter|Logger\(|FileHandler|open\([^()]*['\"][wa]b?\+?['\"]|savefig|wandb")
@@ -23,11 +23,15 @@ _SCRIPT = """#!/bin/bash
 source /usr/local/Ascend/ascend-toolkit/set_env.sh
 torchrun --nproc_per_node="${{NPUS:-8}}" {name} "$@"
 """
-_GROUP = (
-    'local_rank = int(os.environ["LOCAL_RANK"])\n'
-    "{torch}.npu.set_device(local_rank)\n"
-    '{torch}.distributed.init_process_group("hccl")'
-)
+_GROUP = """\
+if "LOCAL_RANK" not in os.environ:  # started without torchrun: one NPU
+    os.environ.update(LOCAL_RANK="0", RANK="0", WORLD_SIZE="1", MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
+local_rank = int(os.environ["LOCAL_RANK"])
+{torch}.npu.set_device(local_rank)
+{torch}.distributed.init_process_group("hccl")"""
+_QUIET = """
+if {torch}.distributed.get_rank() != 0:
+    sys.stdout = open(os.devnull, "w")  # one rank prints"""
 
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
@@ -43,11 +47,16 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     edits = [
         *training.wrapped(),
         *training.sampled(),
+        *training.divided(),
+        *training.fetched_once(),
         *training.started(),
         *_written_once(tree, training.routine),
         _launcher(text, text_of),
     ]
-    return Plan(tuple(edits), (ImportRequest(text.path, "import os"),))
+    imports = [ImportRequest(text.path, "import os")]
+    if training.prints:
+        imports.append(ImportRequest(text.path, "import sys"))
+    return Plan(tuple(edits), tuple(imports))
 
 
 class _Training:
@@ -73,15 +82,13 @@ class _Training:
 
     def sampled(self) -> list[Edit]:
         """The edits that give each rank its part of the data, in a new order in each epoch."""
-        loaders = [one for one in self._nodes(ast.Call) if _last(one) == "DataLoader"]
-        shuffled = [
-            (one, key) for one in loaders for key in one.keywords if key.arg == "shuffle" and not _is_false(key)
-        ]
-        if len(shuffled) != 1:
+        loaders = self._shuffling()
+        if len(loaders) != 1:
             raise FixRefused("ranks")
-        (loader, shuffle), *_ = shuffled
+        loader = loaders[0]
+        shuffle = next(key for key in loader.keywords if key.arg == "shuffle")
         statement = self._tree.parent(loader)
-        dataset = next((one.value for one in loader.keywords if one.arg == "dataset"), (loader.args or [None])[0])
+        dataset = next((one.value for one in loader.keywords if one.arg == "dataset"), next(iter(loader.args), None))
         given = {one.arg for one in loader.keywords}
         if not _is_true(shuffle) or len(loader.args) > 2 or given & {"sampler", "batch_sampler", None}:
             raise FixRefused("ranks")
@@ -102,9 +109,60 @@ class _Training:
             self._tree.edit(line, line, f"{self._tree.indent(first)}{target.id}.sampler.set_epoch({epoch})\n"),
         ]
 
+    def divided(self) -> list[Edit]:
+        """The edits that divide the batch among the ranks, as DataParallel does. Raises `FixRefused` where something
+        else depends on its size."""
+        (loader,) = self._shuffling()
+        keyword = next((one.value for one in loader.keywords if one.arg == "batch_size"), None)
+        size = loader.args[1] if len(loader.args) > 1 else keyword
+        if size is None:
+            return []
+        written = self._tree.text(size)
+        if not isinstance(size, ast.Constant) and any(self._depends(one, written) for _, _, one in self._tree.nodes):
+            raise FixRefused("ranks")
+        plain = isinstance(size, ast.Constant | ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        divided = f"{written if plain else f'({written})'} // {self._torch}.distributed.get_world_size()"
+        return [self._tree.edit(*self._tree.range(size), divided)]
+
+    def _depends(self, node: ast.AST, written: str) -> bool:
+        """Whether a node is a use of the batch size outside of loaders and of what is printed."""
+        if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+            return False
+        if self._tree.text(node) != written:
+            return False
+        while not isinstance(node, ast.stmt):
+            node = self._tree.parent(node)
+            if isinstance(node, ast.Call) and _last(node) in ("DataLoader", "print"):
+                return False
+        return True
+
+    def fetched_once(self) -> list[Edit]:
+        """The edits that let rank 0 download data before the others read it."""
+        fetching = [one for _, _, one in self._tree.nodes if isinstance(one, ast.Call) and _downloads(one)]
+        if not fetching:
+            return []
+        statements = [self._tree.statement(one) for one in fetching]
+        block = self._tree.block(statements[0])
+        if any(one not in block for one in statements) or _routine(self._tree, statements[0]) is not self.routine:
+            raise FixRefused("ranks")
+        first = self._tree.range(min(statements, key=self._tree.range))[0]
+        last = self._tree.range(max(statements, key=self._tree.range))[1]
+        line, end, indent = self._tree.line_start(first), self._tree.line_end(last), self._tree.indent(first)
+        if not self._tree.leads(first) or self._tree.source[last:end].strip():
+            raise FixRefused("one-line")
+        wait = f"{self._torch}.distributed.barrier()"
+        before = f"{indent}if local_rank != 0:\n{indent}{self._tree.unit}{wait}  # rank 0 downloads first\n"
+        behind = f"\n{indent}if local_rank == 0:\n{indent}{self._tree.unit}{wait}"
+        return [self._tree.edit(line, line, before), self._tree.edit(end, end, behind)]
+
+    @property
+    def prints(self) -> bool:
+        """Whether the script itself prints."""
+        return any(isinstance(one, ast.Call) and _last(one) == "print" for _, _, one in self._tree.nodes)
+
     def started(self) -> list[Edit]:
         """The edit that sets the device and starts the process group before all else."""
-        group = _GROUP.format(torch=self._torch)
+        group = (_GROUP + (_QUIET if self.prints else "")).format(torch=self._torch)
         if isinstance(self.routine, ast.Module):
             return [behind_imports(self._tree, group)]
         body = self.routine.body
@@ -114,6 +172,11 @@ class _Training:
             raise FixRefused("one-line")
         line, indent = self._tree.line_start(start), self._tree.indent(start)
         return [self._tree.edit(line, line, "".join(f"{indent}{one}\n" for one in group.split("\n")))]
+
+    def _shuffling(self) -> list[ast.Call]:
+        """The loaders that shuffle, or may."""
+        loaders = [one for one in self._nodes(ast.Call) if _last(one) == "DataLoader"]
+        return [one for one in loaders if any(key.arg == "shuffle" and not _is_false(key) for key in one.keywords)]
 
     def _nodes(self, kind: type) -> list:  # type: ignore[type-arg]
         return [one for one in inside(self.routine) if isinstance(one, kind)]
@@ -203,6 +266,11 @@ def _saves(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "save":
         return False
     return isinstance(node.func.value, ast.Name) and node.func.value.id == "torch"
+
+
+def _downloads(call: ast.Call) -> bool:
+    """Whether a call may download what it makes."""
+    return any(one.arg == "download" and not _is_false(one) for one in call.keywords)
 
 
 def _is_true(keyword: ast.keyword) -> bool:

@@ -109,6 +109,13 @@ class Distribution(CallFact):
         counts = (part.call for test in tests for part in (test, *test.nested))
         return any(call is not None and call.name in _COUNT for call in counts)
 
+    @attribute
+    def in_place(self) -> bool:
+        """Whether the wrapped model takes the place of the bare one: ``net = Wrapper(net)``."""
+        bound = self.call.assignments
+        model = self.call.argument("module", 0)
+        return len(bound) == 1 and model is not None and bound[0].target == model.written and not bound[0].is_call
+
 
 @fact_kind("distribution")
 class ProcessStart(Distribution):

@@ -17,6 +17,7 @@ _MOVING = frozenset(
     " contiguous requires_grad_ zero_grad train eval keys values items get numel dim time clone update append"
     " ones zeros randn rand full tensor arange randint ones_like zeros_like rand_like randn_like full_like empty"
     " from_numpy as_tensor new_tensor new_ones new_zeros Variable FloatTensor LongTensor Tensor normal_ fill_ uniform_"
+    " astype is_available cat stack concatenate"
     " len next iter zip enumerate range str dict list tuple isinstance set_description"
     .split()
 )  # fmt: skip
