@@ -16,11 +16,12 @@ from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_components, of_settings
+from npulint.compare.settings import of_arguments, of_components, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.unmatched_steps import of_unmatched
+from npulint.compare.update_order import of_update_order
 from npulint.compare.values import Comparer
 from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.program import TrainingConfig
@@ -47,7 +48,8 @@ def compared(
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
     first, second = left[0], right[0]
-    if reference.program.fact.framework != migrated.program.fact.framework:
+    frameworks = {reference.program.fact.framework, migrated.program.fact.framework} - {"none"}
+    if len(frameworks) > 1:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
         return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
@@ -58,10 +60,12 @@ def compared(
     found: list[Difference] = []
     for one, *tracers in zip(starts, left, right, strict=True):
         both = settings(tracers[0]), settings(tracers[1])
-        found += [*of_settings(*both), *of_components(*both)]
-        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
+        found += [*of_settings(*both), *of_components(*both), *of_arguments(*both, one.migrated)]
+        files = tracers[0].configs, tracers[1].configs
+        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated, files)
     found += of_adapter(reference.program, migrated.program, first, second)
     found += of_pairs(pairing, Comparer(first, second))
+    found += of_update_order(pairing)
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     found = unify_mechanisms(found, reference, migrated, first, second)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.difference import Difference, SideValue, of_both, of_one
+from npulint.data.compare_parts import known_arguments
 from npulint.facts.recipe import TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
@@ -24,10 +26,42 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         other = theirs.get(one.what)
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
-            part = refined_part(other.part if one.part == "setting" else one.part, one.what)
-            if part == "dataset" and not same and None in (one.traced.value, other.traced.value):
+            part = other.part if one.part == "setting" else one.part
+            if not one.traced.provenance or part == "setting":
+                part = refined_part(part, one.what)
+            if part == "dataset" and not same and _is_named_elsewhere(one, other):
                 continue  # no program trains without data: a start that is not shown names them
             yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
+
+
+def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
+    values = (one.traced.value, other.traced.value)
+    return None in values and any(isinstance(value, str) for value in values)
+
+
+def of_arguments(
+    reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting], start: Launch | None
+) -> Iterator[Difference]:
+    """The arguments of training frameworks that only one side gives a value that is not the default: the framework uses
+    them, not the code of the project. `start` is the start of the migrated program."""
+    first, second = (
+        {one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated)
+    )
+    for name in dict.fromkeys((*first, *second)):
+        one, other = first.get(name), second.get(name)
+        given = one or other
+        known = known_arguments().get(name)
+        if given is None or known is None or (one is not None and other is not None):
+            continue
+        if not known.has_default or canonical(_shaped(given.traced.value)) != canonical(_shaped(known.default)):
+            near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
+            change = "removed" if other is None else "added"
+            yield of_one(known.part, change, given.what, "", _side(given), near=near, named=True)
+
+
+def _shaped(value: object) -> object:
+    """A value of a framework's argument as its default is written."""
+    return value.lower() if isinstance(value, str) else value
 
 
 def are_equal(one: object, other: object, what: str) -> bool:

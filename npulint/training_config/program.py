@@ -149,7 +149,7 @@ def module_steps(module: Scope, framework: str) -> list[CodeStep]:
 
 def _counts(step: CodeStep) -> bool:
     """Whether a call counts: those of array and image libraries do only where data are prepared."""
-    if step.known is None or not step.known.host:
+    if step.known is None or not step.known.host or step.known.part == "shuffle":
         return True
     name = step.scope.qualname.lower()
     return not METRIC.search(name) and (

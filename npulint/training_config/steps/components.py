@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from npulint.data.compare_parts import known_arguments
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.values import ConfigValue
 from npulint.training_config.setting_parts import setting_part
@@ -55,7 +56,12 @@ def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
 
 def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
     last = leaf.key[-1]
+    known = known_arguments().get(leaf.name) or known_arguments().get(last)
+    if known is not None and TYPE not in {key[-1] for key in kinds}:
+        return known.part
     part = setting_part(last)
+    if last == "name" and len(leaf.key) > 1:
+        part = setting_part(f"{leaf.key[-2]}_name") or part
     owner = next((leaf.key[:at] for at in range(len(leaf.key) - 1, 0, -1) if leaf.key[:at] in kinds), ())
     if not owner or (part in _GENERAL[1:] and last != TYPE):
         return part
