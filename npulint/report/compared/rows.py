@@ -20,7 +20,7 @@ from npulint.report.terminal import leading
 from npulint.texts import count, say
 
 SIDES = ("reference", "migrated")
-STATUSES = ("consistent", "differs", "unknown")
+STATUSES = ("consistent", "differs", "unused", "unknown")
 ANSWERS = ("differs", "note", "unknown", "same")
 _NAMED = 5  # programs without a counterpart that are listed
 

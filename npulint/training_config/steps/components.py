@@ -56,9 +56,9 @@ def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
 
 def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
     last = leaf.key[-1]
-    known = known_arguments().get(leaf.name) or known_arguments().get(last)
-    if known is not None and TYPE not in {key[-1] for key in kinds}:
-        return known.part
+    argument = known_arguments().get(leaf.name) or known_arguments().get(last)
+    if argument is not None and not kinds:
+        return argument.part
     part = setting_part(last)
     if last == "name" and len(leaf.key) > 1:
         part = setting_part(f"{leaf.key[-2]}_name") or part

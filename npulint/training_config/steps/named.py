@@ -142,7 +142,8 @@ def _entries(value: Expr, place: Span, owner: str) -> Iterator[CodeStep]:
 
 def _schedules(display: Expr) -> bool:
     """Whether a display says how a schedule is used: ``{"scheduler": schedule, "interval": "step"}``."""
-    return any(key is not None and key.literal == "scheduler" for key, _ in display.entries if key and key.is_literal)
+    keys = [key for key, _ in display.entries if key is not None and key.is_literal]
+    return any(key.literal == "scheduler" for key in keys)
 
 
 def _slices(value: Expr, place: Span) -> Iterator[CodeStep]:

@@ -1,0 +1,109 @@
+"""What was seen of each part of the training configs on both sides: the evidence that the items of the checklist need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from npulint.compare.difference import Difference, SideValue
+from npulint.data.recipe import setting_parts
+from npulint.facts.recipe import ITEM_OF, TrainingSetting
+from npulint.training_config.program import TrainingConfig
+from npulint.training_config.provenance.tracer import Tracer
+
+EvidenceAnswer = Literal["same", "differs", "note", "unknown", "unused"]
+_ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same", "unused")
+_OFF = (None, False, "", "None", "none", "no", "False")
+_TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half_cast", "sampler", "shard", "average"))
+"""Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
+_NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
+"""Parts and changes that the NPU requires."""
+
+Seen = Mapping[str, SideValue]
+"""The first place where a program has each part."""
+
+
+class PartEvidence(msgspec.Struct, frozen=True):
+    """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer."""
+
+    part: str
+    answer: EvidenceAnswer
+    reference: SideValue | None = None
+    migrated: SideValue | None = None
+
+    @property
+    def item(self) -> str:
+        """The item of the checklist that the part belongs to."""
+        return ITEM_OF[self.part]
+
+    @property
+    def place(self) -> SideValue | None:
+        """The place to show."""
+        return self.migrated or self.reference
+
+
+def evidence(found: Iterable[Difference], reference: Seen, migrated: Seen) -> list[PartEvidence]:
+    """The evidence of every part, of the compared rows `found` and of what each program has."""
+    rows: dict[str, list[Difference]] = {}
+    for one in found:
+        rows.setdefault(one.part, []).append(one)
+    return [_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF]
+
+
+def _of_part(
+    part: str, rows: Sequence[Difference], reference: SideValue | None, migrated: SideValue | None
+) -> PartEvidence:
+    answers = {_of_row(one) for one in rows}
+    chosen = next((one for answer in _ORDER for one in rows if _of_row(one) == answer), None)
+    if chosen is not None:
+        answer = next(answer for answer in _ORDER if answer in answers)
+        left = chosen.reference or (reference if answer == "same" else None)
+        return PartEvidence(part, answer, left, chosen.migrated or (migrated if answer == "same" else None))
+    if reference is None and migrated is None:
+        return PartEvidence(part, "unused")
+    unclear = part in _TOLD and (reference is None or migrated is None)
+    return PartEvidence(part, "unknown" if unclear else "unused", reference, migrated)
+
+
+def _of_row(one: Difference) -> EvidenceAnswer:
+    if one.change == "none":
+        return "same"
+    if one.adapter or one.evaluates or (one.part, one.change) in _NOTED:
+        return "note"
+    return "differs" if one.certain and one.change != "unknown" else "unknown"
+
+
+def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSetting]) -> Seen:
+    """The first place of each part that a program has in this start: in its calls and their arguments, its options,
+    constants and configuration files, the settings of the adapter, and the variables of the environment."""
+    found: dict[str, SideValue] = {}
+    for part, side in (*_steps(config, tracer), *_settings(settings), *_of_adapter(config)):
+        found.setdefault(part, side)
+    return found
+
+
+def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
+    for step in config.all_steps():
+        if step.counts and step.part and not step.evaluates and tracer.runs(step.scope) is not False:
+            yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
+            for argument in step.arguments:
+                off = argument.expr.is_literal and argument.expr.literal in _OFF
+                if argument.role and argument.role != step.part and not off:
+                    span = argument.span or step.span
+                    yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+
+
+def _settings(settings: Iterable[TrainingSetting]) -> Iterator[tuple[str, SideValue]]:
+    for one in settings:
+        if one.traced.known and one.traced.value not in _OFF:
+            yield one.part, SideValue.traced(one.traced, one.path, one.span)
+
+
+def _of_adapter(config: TrainingConfig) -> Iterator[tuple[str, SideValue]]:
+    parts = setting_parts()
+    for fact in config.program.index.of_kind("setting"):
+        part = parts.get(fact.name, "")
+        if part in ITEM_OF and fact.get("active") != "no":
+            yield part, SideValue(fact.name, fact.path, fact.span)
