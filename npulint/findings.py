@@ -289,7 +289,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
 
 class ComparedPart(msgspec.Struct, frozen=True):
     """What was seen of a part of an item: the first place and value on each side; None where a program does not use it.
-    Answers: same, differs, note, unknown, unused (on either side)."""
+    Answers: same, differs, note, unknown, found (but not comparable), unused (on either side)."""
 
     part: str
     answer: str

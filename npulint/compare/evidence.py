@@ -8,14 +8,16 @@ from typing import Literal
 import msgspec
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.data.recipe import setting_parts
+from npulint.data.recipe import is_half, setting_parts
 from npulint.facts.recipe import ITEM_OF, TrainingSetting
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import CodeStep
 
-EvidenceAnswer = Literal["same", "differs", "note", "unknown", "unused"]
-_ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same", "unused")
+EvidenceAnswer = Literal["same", "differs", "note", "unknown", "found", "unused"]
+_ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same")
 _OFF = (None, False, "", "None", "none", "no", "False")
+_WHOLE = frozenset(("float32", "fp32", "32", "32-true", "tensorflow.float32", "torch.float32", "float64", "full"))
 _TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half_cast", "sampler", "shard", "average"))
 """Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
 _NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
@@ -26,7 +28,8 @@ Seen = Mapping[str, SideValue]
 
 
 class PartEvidence(msgspec.Struct, frozen=True):
-    """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer."""
+    """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer:
+    how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides."""
 
     part: str
     answer: EvidenceAnswer
@@ -64,7 +67,7 @@ def _of_part(
     if reference is None and migrated is None:
         return PartEvidence(part, "unused")
     unclear = part in _TOLD and (reference is None or migrated is None)
-    return PartEvidence(part, "unknown" if unclear else "unused", reference, migrated)
+    return PartEvidence(part, "unknown" if unclear else "found", reference, migrated)
 
 
 def _of_row(one: Difference) -> EvidenceAnswer:
@@ -87,17 +90,28 @@ def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSett
 def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
     for step in config.all_steps():
         if step.counts and step.part and not step.evaluates and tracer.runs(step.scope) is not False:
+            if step.part == "half_cast" and not _is_half_cast(step):
+                continue
             yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
             for argument in step.arguments:
                 off = argument.expr.is_literal and argument.expr.literal in _OFF
+                off = off or (argument.role == "half_cast" and not is_half(argument.expr.written))
                 if argument.role and argument.role != step.part and not off:
                     span = argument.span or step.span
                     yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
 
 
+def _is_half_cast(step: CodeStep) -> bool:
+    """Whether a cast is one to 16 bits."""
+    if step.shown.rpartition(".")[2] in ("half", "bfloat16"):
+        return True
+    return any(is_half(one.expr.written or one.expr.literal) for one in step.arguments)
+
+
 def _settings(settings: Iterable[TrainingSetting]) -> Iterator[tuple[str, SideValue]]:
     for one in settings:
-        if one.traced.known and one.traced.value not in _OFF:
+        whole = one.part in ("precision_mode", "half_cast") and str(one.traced.value) in _WHOLE
+        if one.traced.known and one.traced.value not in _OFF and not whole:
             yield one.part, SideValue.traced(one.traced, one.path, one.span)
 
 

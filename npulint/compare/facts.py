@@ -144,7 +144,8 @@ class PartFact(Fact, dict=True):
 
     @attribute
     def answer(self) -> EvidenceAnswer:
-        """The result: same, differs, note (a difference that the NPU requires), unknown, or unused (on either side)."""
+        """The result: same, differs, note (a difference that the NPU requires), unknown, found (on some side, and not
+        comparable), or unused (on either side)."""
         return self._seen.answer
 
     @attribute

@@ -17,7 +17,7 @@ from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_arguments, of_components, of_settings
+from npulint.compare.settings import of_arguments, of_components, of_sections, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
@@ -85,7 +85,7 @@ def _rows(
     found: list[Difference] = []
     for one, *tracers in zip(starts, left, right, strict=True):
         both = settings(tracers[0]), settings(tracers[1])
-        found += [*of_settings(*both), *of_components(*both), *of_arguments(*both, one.migrated)]
+        found += [*of_settings(*both), *of_components(*both), *of_sections(*both), *of_arguments(*both, one.migrated)]
         files = tracers[0].configs, tracers[1].configs
         found += of_launchers(reference.context, one.reference, migrated.context, one.migrated, files)
     found += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))

@@ -16,6 +16,11 @@ from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 _TYPE = f".{TYPE}"
+_GENERAL = frozenset(
+    """seed data_seed learning_rate weight_decay max_steps warmup_steps warmup_ratio dataset_name max_length precision
+    optim max_samples streaming train_batch_size torch_dtype model_max_length max_seq_length""".split()
+)
+"""Names of arguments that configuration files of projects use as well."""
 
 
 def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
@@ -26,12 +31,26 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         other = theirs.get(one.what)
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
-            part = other.part if one.part == "setting" else one.part
-            if not one.traced.provenance or part == "setting":
-                part = refined_part(part, one.what)
+            part = refined_part(other.part if one.part == "setting" else one.part, one.what)
             if part == "dataset" and not same and _is_named_elsewhere(one, other):
                 continue  # no program trains without data: a start that is not shown names them
             yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
+
+
+def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
+    """Sections of configuration files that one side has and the other turns off: ``clip_grad=dict(max_norm=1)``
+    against ``clip_grad=None``."""
+    left, right = ({one.what: one for one in side if one.traced.known} for side in (reference, migrated))
+    for ours, theirs, is_added in ((left, right, True), (right, left, False)):
+        told: set[str] = set()
+        for name, one in theirs.items():
+            section = name.rpartition(".")[0]
+            off = ours.get(section)
+            if off is not None and off.traced.value in (None, False) and name not in ours and section not in told:
+                told.add(section)
+                pair = (_side(off), _side(one).shown_as("{…}"))
+                part = one.part if off.part in ("setting", "") else off.part
+                yield of_both(part, False, section, "", *(pair if is_added else pair[::-1]), named=True)
 
 
 def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
@@ -47,16 +66,25 @@ def of_arguments(
     first, second = (
         {one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated)
     )
+    handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
     for name in dict.fromkeys((*first, *second)):
         one, other = first.get(name), second.get(name)
         given = one or other
         known = known_arguments().get(name)
-        if given is None or known is None or (one is not None and other is not None):
+        both = one is not None and other is not None
+        if given is None or known is None or both or name not in handed:
             continue
         if not known.has_default or canonical(_shaped(given.traced.value)) != canonical(_shaped(known.default)):
             near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
             change = "removed" if other is None else "added"
             yield of_one(known.part, change, given.what, "", _side(given), near=near, named=True)
+
+
+def _is_handed_over(name: str, one: TrainingSetting) -> bool:
+    """Whether a framework reads the value by itself: from the command line, or from a file of its own."""
+    if len(one.traced.provenance) != 1 or one.path.endswith(".py"):
+        return False
+    return one.what.startswith("-") or name not in _GENERAL
 
 
 def _shaped(value: object) -> object:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from npulint.assemble.cursors import Scope
-from npulint.compare.difference import Difference, SideValue
+from npulint.compare.difference import Difference, SideValue, of_one
 from npulint.compare.step_pairs import Pairing
 from npulint.training_config.steps.model import CodeStep, Home
 
@@ -21,7 +21,11 @@ Event = tuple[CodeStep, CodeStep]
 def of_update_order(pairing: Pairing) -> Iterator[Difference]:
     """A difference for the first action of each function that comes at another place among the others, and for those
     that are repeated in another loop: once in each step instead of once in each epoch."""
-    for events in _events(pairing).values():
+    alone = {_kind(step) for step in (*pairing.removed, *pairing.added) if _is_action(step)}
+    for home, events in _events(pairing).items():
+        yield from _cleared(events, [step for step in pairing.added if step.home == home[1]])
+        if any(_kind(one) in alone for event in events for one in event):
+            continue  # one of several was paired
         yield from _in_other_loops(events)
         moved = _moved(events)
         if moved is not None:
@@ -39,7 +43,29 @@ def _events(pairing: Pairing) -> dict[tuple[Home, Home], list[Event]]:
 def _is_action(step: CodeStep) -> bool:
     if step.kind != "call" or step.part not in _PARTS or step.evaluates:
         return False
-    return step.part == "clipping" or step.name.rpartition(".")[2] in _ACTIONS
+    return step.part == "clipping" or _last(step) in _ACTIONS
+
+
+def _kind(step: CodeStep) -> tuple[Home, str]:
+    return step.home, _last(step)
+
+
+def _last(step: CodeStep) -> str:
+    return step.name.rpartition(".")[2]
+
+
+def _cleared(events: Sequence[Event], added: Sequence[CodeStep]) -> Iterator[Difference]:
+    """The gradients are now cleared between the backward pass and the step of the optimizer too."""
+    passes = [right for left, right in events if _is_backward(left)]
+    steps = [right for left, right in events if _last(left) == "step" and left.part == "update"]
+    for step in added:
+        if _last(step) != "zero_grad" or not _is_action(step):
+            continue
+        before = [one for one in passes if _loop(one) is _loop(step) and one.order < step.order]
+        after = [one for one in steps if _loop(one) is _loop(step) and one.order > step.order]
+        if before and after:
+            side = SideValue(step.shown, step.scope.path, step.span)
+            yield of_one("update", "added", step.shown, "", side, function=step.function)
 
 
 def _moved(events: Sequence[Event]) -> Event | None:
@@ -62,36 +88,30 @@ def _turned(events: Sequence[Event], first: Event, side: int) -> list[Event]:
 
 
 def _in_other_loops(events: Sequence[Event]) -> Iterator[Difference]:
-    if len({(_depth(left), _depth(right)) for left, right in events}) > 1:
-        shift = min(_depth(right) - _depth(left) for left, right in events if not _is_backward(left))
-        backward = [_depth(right) - _depth(left) for left, right in events if _is_backward(left)]
-        usual = backward[0] if backward else shift
-        for left, right in events:
-            if _depth(right) - _depth(left) != usual:
-                yield _reordered(left, right)
+    """The actions that, unlike the backward pass, are now inside or outside of a further loop."""
+    passes = [one for one in events if _is_backward(one[0])]
+    if len(passes) != 1:
+        return
+    usual = _shift(passes[0])
+    yield from (_reordered(*one) for one in events if _shift(one) != usual)
+
+
+def _shift(event: Event) -> int:
+    return event[1].scope.loops - event[0].scope.loops
 
 
 def _is_backward(step: CodeStep) -> bool:
-    return step.name.rpartition(".")[2] == _BACKWARD
-
-
-def _loops(step: CodeStep) -> list[Scope]:
-    """The loops around a step within its function, innermost first."""
-    found = []
-    for scope in (step.scope, *step.scope.ancestors):
-        if scope.kind in ("function", "class"):
-            break
-        if scope.kind == "loop":
-            found.append(scope)
-    return found
+    return _last(step) == _BACKWARD
 
 
 def _loop(step: CodeStep) -> Scope | None:
-    return next(iter(_loops(step)), None)
-
-
-def _depth(step: CodeStep) -> int:
-    return len(_loops(step))
+    """The innermost loop around a step within its function."""
+    for scope in step.scope.ancestors:
+        if scope.kind in ("function", "class", "lambda"):
+            return None
+        if scope.kind == "loop":
+            return scope
+    return None
 
 
 def _reordered(left: CodeStep, right: CodeStep) -> Difference:

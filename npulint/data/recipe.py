@@ -108,7 +108,7 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
     def compared(self, parameter: str) -> str:
         """The comparison name of a parameter; empty if it does not affect numbers."""
-        if parameter in self.ignored or "*" in self.ignored:
+        if "*" in self.ignored or (parameter in self.ignored and parameter not in self.renamed):
             return ""
         return self.renamed.get(parameter, (parameter, ""))[0]
 

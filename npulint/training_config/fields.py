@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from npulint.assemble.cursors import AssignmentSite, Expr, Scope
 from npulint.facts.recipe import ProvenanceStep, TrainingSetting
 from npulint.lazy_regex import lazy_compile
@@ -41,6 +43,7 @@ def field_settings(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
             continue
         traced = tracer.trace(default, bind.span, bind.target)
         if traced.known and (is_literal(default.value) or default.written or traced.value is None):
+            traced = msgspec.structs.replace(traced, provenance=(here,))  # not where a member is defined
             yield TrainingSetting(part, bind.target, module.path, bind.span, traced)
 
 

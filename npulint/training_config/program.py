@@ -26,7 +26,7 @@ from npulint.training_config.steps.unused_constants import unread
 
 _ROUNDS = 6  # depth of project calls over which the part of a function is inferred
 LEADING = tuple(
-    """layer loss transform optimizer schedule initialisation dataset operation update average clipping checkpoint
+    """layer loss transform optimizer schedule initialisation dataset shuffle operation update average clipping checkpoint
     frozen seed determinism""".split()
 )
 _DATA = lazy_compile(

@@ -186,7 +186,8 @@ def _is_member(default: Expr) -> bool:
 def _loops(module: Scope) -> Iterator[CodeStep]:
     """Loops with a literal number of iterations: ``for epoch in range(90)``."""
     counters = {bind.scope: bind.target for bind in module.assignments if bind.scope.kind == "loop"}
-    training = {site.scope for site in module.all_calls if _TRAINING.search(site.written.rpartition(".")[2])}
+    sites = (site for site in module.all_calls if _TRAINING.search(site.written.rpartition(".")[2]))
+    training = {loop for site in sites for loop in _loops_around(site.scope)}
     for loop in module.blocks_of("loop"):
         site = loop.test.call
         part = named_part(counters.get(loop, ""))
@@ -194,6 +195,15 @@ def _loops(module: Scope) -> Iterator[CodeStep]:
         if part and site is not None and site.written in ("range", "xrange"):
             arguments = tuple(Argument(str(at), value, part) for at, value in enumerate(site.args))
             yield CodeStep("loop", part, "range", part, loop.test.scope, site.span, arguments)
+
+
+def _loops_around(scope: Scope) -> Iterator[Scope]:
+    """The loops around a call within its function."""
+    for one in scope.ancestors:
+        if one.kind in ("function", "class", "lambda"):
+            return
+        if one.kind == "loop":
+            yield one
 
 
 def _parameter_part(function: Scope, name: str) -> str:
