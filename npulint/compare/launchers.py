@@ -12,6 +12,7 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.difference import Difference, SideValue, of_both, of_one
 from npulint.data.compare_parts import parts_by_name
 from npulint.facts.model import Fact
+from npulint.lazy_regex import lazy_compile
 from npulint.read.launcher_facts import LaunchFact
 from npulint.training_config.configs.lookup import Configs
 
@@ -19,6 +20,7 @@ _OF_MACHINE = ("nproc_per_node", "nproc-per-node", "num_gpus", "num_processes", 
 _MACHINES = ("nnodes", "num_nodes", "num_machines")
 _OF_ALL = frozenset(("num_processes", "np", "n"))  # on all machines together
 _SIZES = ("WORLD_SIZE", "RANK_SIZE")
+_OF_DEVICES = lazy_compile(r"gpu|npu|device|world|rank|dist|nproc|node|ddp")
 _PLAIN = "must_keep_origin_dtype"  # what an NPU does where nothing else is set
 _DEFAULTS = {"ACL_PRECISION_MODE": _PLAIN}
 
@@ -47,6 +49,8 @@ def of_launchers(
     one, other = processes(first, configs[0]), processes(second, configs[1])
     if one and other and not set(_SIZES) & left.keys() & right.keys():
         yield of_both("ranks", one.count == other.count, "processes", "", one.side, other.side)
+    elif (one is None) != (other is None):
+        yield from _beside_plain(one, other, first, second)
 
 
 def _variable(
@@ -67,6 +71,26 @@ def _variable(
     elif change == "removed":  # said explicitly what is the default anyway
         side = SideValue(_DEFAULTS[name], near.fact.path, near.fact.span)
         yield of_both(part, True, name, "", _side(given), side)
+
+
+def _beside_plain(
+    one: StartedProcesses | None, other: StartedProcesses | None, first: Launch, second: Launch
+) -> Iterator[Difference]:
+    """A start by a launcher for several processes against one without: the script may start processes by itself."""
+    several, plain = (one, second) if one is not None else (other, first)
+    if several is None or several.count == 1 or not _is_plain(plain):
+        return
+    alone = SideValue("1", plain.fact.path, plain.fact.span)
+    sides = (several.side, alone) if one is not None else (alone, several.side)
+    yield of_both("ranks", False, "processes", "", *sides, certain=False)
+
+
+def _is_plain(launch: Launch) -> bool:
+    """Whether a start is one of a script alone, without a loop and without options for devices."""
+    fact = launch.fact
+    if fact.launcher or fact.loop or fact.record.rounds > 1 or fact.size.isdigit():
+        return False
+    return not any(_OF_DEVICES.search(name) for name in launch.options)
 
 
 def _side(fact: Fact) -> SideValue:
