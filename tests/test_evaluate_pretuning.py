@@ -55,7 +55,8 @@ def compared(part: str, change: str, **attrs: Any) -> Difference:
 
 def compared_parts(*rows: Difference) -> list[Fact]:
     """The evidence of all parts after these rows were compared."""
-    return part_facts(evidence(rows, {}, {}))
+    used = {row.part: SideValue("1", "train.py", Span()) for row in rows}
+    return part_facts(evidence(rows, used, used))
 
 
 def told(*facts: Fact, side: Side = "migrated", **attrs: Any) -> list[Finding]:

@@ -29,12 +29,14 @@ Seen = Mapping[str, SideValue]
 
 class PartEvidence(msgspec.Struct, frozen=True):
     """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer:
-    how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides."""
+    how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides (also if both say so:
+    ``amp=False``). `in_reference`: the reference uses it."""
 
     part: str
     answer: EvidenceAnswer
     reference: SideValue | None = None
     migrated: SideValue | None = None
+    in_reference: bool = False
 
     @property
     def item(self) -> str:
@@ -62,12 +64,16 @@ def _of_part(
     chosen = next((one for answer in _ORDER for one in rows if _of_row(one) == answer), None)
     if chosen is not None:
         answer = next(answer for answer in _ORDER if answer in answers)
+        if answer == "same" and part in _TOLD and reference is None and migrated is None:
+            answer = "unused"
         left = chosen.reference or (reference if answer == "same" else None)
-        return PartEvidence(part, answer, left, chosen.migrated or (migrated if answer == "same" else None))
+        right = chosen.migrated or (migrated if answer == "same" else None)
+        return PartEvidence(part, answer, left, right, reference is not None)
     if reference is None and migrated is None:
         return PartEvidence(part, "unused")
+    used = reference is not None
     unclear = part in _TOLD and (reference is None or migrated is None)
-    return PartEvidence(part, "unknown" if unclear else "found", reference, migrated)
+    return PartEvidence(part, "unknown" if unclear else "found", reference, migrated, used)
 
 
 def _of_row(one: Difference) -> EvidenceAnswer:

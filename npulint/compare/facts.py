@@ -151,7 +151,7 @@ class PartFact(Fact, dict=True):
     @attribute
     def in_reference(self) -> bool:
         """Whether the reference has it."""
-        return self._seen.reference is not None
+        return self._seen.in_reference
 
 
 def difference_facts(found: Iterable[Difference]) -> list[Fact]:

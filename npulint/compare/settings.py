@@ -55,7 +55,7 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
 
 def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
     values = (one.traced.value, other.traced.value)
-    return None in values and any(isinstance(value, str) for value in values)
+    return None in values and not any(isinstance(value, int | float) for value in values)
 
 
 def of_arguments(
@@ -77,7 +77,8 @@ def of_arguments(
         if not known.has_default or canonical(_shaped(given.traced.value)) != canonical(_shaped(known.default)):
             near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
             change = "removed" if other is None else "added"
-            yield of_one(known.part, change, given.what, "", _side(given), near=near, named=True)
+            sure = known.has_default
+            yield of_one(known.part, change, given.what, "", _side(given), near=near, named=True, certain=sure)
 
 
 def _is_handed_over(name: str, one: TrainingSetting) -> bool:

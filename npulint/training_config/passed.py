@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
+from npulint.assemble.cursors import scope_at
 from npulint.data.compare_parts import known_arguments
 from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.read.configuration import typed
@@ -18,18 +19,29 @@ _WORDS = {"true": True, "false": False}
 def passed_settings(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetting]:
     """The options of the command line that no module of the program defines, except some names, with their values."""
     launch = tracer.start.launch
-    if launch is None:
-        return
     by_module = tracer.context.options.by_module
     options = (one for path in tracer.start.modules for same in by_module.get(path, {}).values() for one in same)
     defined = {flag for one in options for flag in one.flags}
-    for name in launch.options:
+    passed = launch.options if launch is not None else {}
+    for name in passed if launch is not None else ():
         part = argument_part(name)
-        if part and name not in defined and name not in but:
-            traced = passed_value(tracer, name)
-            if traced is not None:
-                place = launch.fact.record.places.get(name, launch.fact.span)
-                yield TrainingSetting(part, dashed(name), launch.fact.path, place, traced)
+        traced = passed_value(tracer, name) if part and name not in defined and name not in but else None
+        if traced is not None and launch is not None:
+            place = launch.fact.record.places.get(name, launch.fact.span)
+            yield TrainingSetting(part, dashed(name), launch.fact.path, place, traced)
+    yield from _set_defaults(tracer, {*defined, *passed})
+
+
+def _set_defaults(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetting]:
+    """The defaults that the program gives to such options: ``parser.set_defaults(precision=16)``."""
+    context = tracer.context
+    for path in sorted(tracer.start.modules):
+        for site in scope_at(context, context.project.modules[path], 0).calls_named("set_defaults"):
+            for name, value in site.record.keywords:
+                traced = tracer.trace(site.expr(value), site.span, name) if name not in but else Traced()
+                part = argument_part(name)
+                if part and traced.known:
+                    yield TrainingSetting(part, dashed(name), path, site.span, traced)
 
 
 def passed_value(tracer: Tracer, name: str) -> Traced | None:
