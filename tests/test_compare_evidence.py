@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.evidence import PartEvidence, evidence
 from npulint.compare_command import compare_sources
-from npulint.catalogue.load import load_catalogue
 from npulint.data.compare_parts import known_arguments, part_sources, parts_by_name
 from npulint.data.recipe import setting_parts
 from npulint.facts.model import Span
@@ -63,7 +63,9 @@ def test_what_only_one_side_has_is_unknown_and_what_none_has_is_unused() -> None
 
 
 def test_both_sides_turn_it_off() -> None:
-    off = Difference("autocast", "none", "--amp", "", SideValue("False", "a.py", Span()), SideValue("False", "b.py", Span()))
+    off = Difference(
+        "autocast", "none", "--amp", "", SideValue("False", "a.py", Span()), SideValue("False", "b.py", Span())
+    )
     assert of_part("autocast", off, left=False, right=False).answer == "unused"
 
 

@@ -174,15 +174,26 @@ def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: Rec
     part = ITEMS[item][0]
     assert _answers(*compared_parts(compared(part, "none")))[item] == "consistent"
     assert _answers(*compared_parts(compared(part, "none"), compared(part, "unknown")))[item] == "unknown"
-    assert _answers(*compared_parts(compared(part, "none"), compared(part, "changed", certain=False)))[item] == "unknown"
-    assert _answers(*compared_parts(compared(part, "none"), compared(part, "changed", adapter=True)))[item] == "consistent"
+    assert (
+        _answers(*compared_parts(compared(part, "none"), compared(part, "changed", certain=False)))[item] == "unknown"
+    )
+    assert (
+        _answers(*compared_parts(compared(part, "none"), compared(part, "changed", adapter=True)))[item] == "consistent"
+    )
 
 
 def test_what_neither_program_uses_is_an_answer_of_its_own() -> None:
     answers = _answers(*compared_parts())
-    assert {item for item, answer in answers.items() if answer == "unused"} == {"mixed_precision", "loss_scale", "sharding"}
+    assert {item for item, answer in answers.items() if answer == "unused"} == {
+        "mixed_precision",
+        "loss_scale",
+        "sharding",
+    }
     assert _answers(*compared_parts(), side="reference")["reference_mixed_precision"] == "unused"
-    assert _answers(*compared_parts(compared("autocast", "none")), side="reference")["reference_mixed_precision"] != "unused"
+    assert (
+        _answers(*compared_parts(compared("autocast", "none")), side="reference")["reference_mixed_precision"]
+        != "unused"
+    )
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,7 @@ def of_launchers(
         yield from _beside_plain(one, other, first, second)
 
 
-def _variable(
-    name: str, one: Fact | None, other: Fact | None, first: Launch, second: Launch
-) -> Iterator[Difference]:
+def _variable(name: str, one: Fact | None, other: Fact | None, first: Launch, second: Launch) -> Iterator[Difference]:
     part = parts_by_name("variable")[name]
     if one is not None and other is not None:
         left, right = _side(one), _side(other)

@@ -63,9 +63,7 @@ def of_arguments(
 ) -> Iterator[Difference]:
     """The arguments of training frameworks that only one side gives a value that is not the default: the framework uses
     them, not the code of the project. `start` is the start of the migrated program."""
-    first, second = (
-        {one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated)
-    )
+    first, second = ({one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated))
     handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
     for name in dict.fromkeys((*first, *second)):
         one, other = first.get(name), second.get(name)

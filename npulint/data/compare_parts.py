@@ -46,8 +46,7 @@ def part_sources() -> tuple[PartSource, ...]:
     """The rows of the table."""
     rows = csv.DictReader(io.StringIO(table("compare_parts.csv").decode()))
     return tuple(
-        PartSource(row["item"], row["part"], cast("Source", row["source"]), tuple(row["names"].split()))
-        for row in rows
+        PartSource(row["item"], row["part"], cast("Source", row["source"]), tuple(row["names"].split())) for row in rows
     )
 
 
