@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from npulint.catalogue.load import load_catalogue
@@ -36,7 +38,7 @@ def of_part(part: str, *rows: Difference, left: bool = True, right: bool = True)
     return next(one for one in evidence(rows, *sides) if one.part == part)
 
 
-def row(part: str, change: str, **attrs: bool) -> Difference:
+def row(part: str, change: str, **attrs: Any) -> Difference:
     return Difference(part, change, "x", "", LEFT, RIGHT, **attrs)
 
 
@@ -71,7 +73,8 @@ def test_both_sides_turn_it_off() -> None:
 
 def test_every_part_has_a_place_where_it_is_looked_for() -> None:
     assert {(one.item, one.part) for one in part_sources()} == {(item, part) for part, item in ITEM_OF.items()}
-    assert [one.item for one in part_sources()] == sorted((o.item for o in part_sources()), key=list(ITEMS).index)
+    order: list[str] = list(ITEMS)
+    assert [one.item for one in part_sources()] == sorted((one.item for one in part_sources()), key=order.index)
 
 
 def test_settings_of_the_adapter_are_those_that_are_compared() -> None:

@@ -173,27 +173,17 @@ def test_nothing_that_was_compared_cannot_be_told(item: str) -> None:
 def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: RecipeItem) -> None:
     part = ITEMS[item][0]
     assert _answers(*compared_parts(compared(part, "none")))[item] == "consistent"
-    assert _answers(*compared_parts(compared(part, "none"), compared(part, "unknown")))[item] == "unknown"
-    assert (
-        _answers(*compared_parts(compared(part, "none"), compared(part, "changed", certain=False)))[item] == "unknown"
-    )
-    assert (
-        _answers(*compared_parts(compared(part, "none"), compared(part, "changed", adapter=True)))[item] == "consistent"
-    )
+    for attrs, answer in (({"certain": False}, "unknown"), ({"adapter": True}, "consistent")):
+        rows = compared(part, "none"), compared(part, "changed", **attrs)
+        assert _answers(*compared_parts(*rows))[item] == answer
 
 
 def test_what_neither_program_uses_is_an_answer_of_its_own() -> None:
-    answers = _answers(*compared_parts())
-    assert {item for item, answer in answers.items() if answer == "unused"} == {
-        "mixed_precision",
-        "loss_scale",
-        "sharding",
-    }
-    assert _answers(*compared_parts(), side="reference")["reference_mixed_precision"] == "unused"
-    assert (
-        _answers(*compared_parts(compared("autocast", "none")), side="reference")["reference_mixed_precision"]
-        != "unused"
-    )
+    unused = [item for item, answer in _answers(*compared_parts()).items() if answer == "unused"]
+    assert unused == ["mixed_precision", "loss_scale", "sharding"]
+    item = "reference_mixed_precision"
+    assert _answers(*compared_parts(), side="reference")[item] == "unused"
+    assert _answers(*compared_parts(compared("autocast", "none")), side="reference")[item] == "unknown"
 
 
 @pytest.mark.parametrize(

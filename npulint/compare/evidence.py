@@ -1,4 +1,4 @@
-"""What was seen of each part of the training configs on both sides: the evidence that the items of the checklist need."""
+"""What was seen of each part of the training configs on both sides: the evidence that checklist items need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares the order of what a training step does: clear the gradients, backward pass, clipping, optimizer, schedule."""
+"""Compares the order of what a training step does: clearing gradients, backward pass, clipping, optimizer, schedule."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from npulint.training_config.steps.unused_constants import unread
 
 _ROUNDS = 6  # depth of project calls over which the part of a function is inferred
 LEADING = tuple(
-    """layer loss transform optimizer schedule initialisation dataset shuffle operation update average clipping checkpoint
-    frozen seed determinism""".split()
+    """layer loss transform optimizer schedule initialisation dataset shuffle operation update average clipping
+    checkpoint frozen seed determinism""".split()
 )
 _DATA = lazy_compile(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
