@@ -12,12 +12,13 @@ from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.evidence import PartEvidence, evidence, seen
+from npulint.compare.framework_arguments import of_arguments
 from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_arguments, of_components, of_sections, of_settings
+from npulint.compare.settings import of_components, of_sections, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.difference import Difference, SideValue, of_both, of_one
-from npulint.data.compare_parts import known_arguments
 from npulint.facts.recipe import TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
@@ -16,11 +14,6 @@ from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
 _TYPE = f".{TYPE}"
-_GENERAL = frozenset(
-    """seed data_seed learning_rate weight_decay max_steps warmup_steps warmup_ratio dataset_name max_length precision
-    optim max_samples streaming train_batch_size torch_dtype model_max_length max_seq_length""".split()
-)
-"""Names of arguments that configuration files of projects use as well."""
 
 
 def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
@@ -34,7 +27,7 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
             part = refined_part(other.part if one.part == "setting" else one.part, one.what)
             if part == "dataset" and not same and _is_named_elsewhere(one, other):
                 continue  # no program trains without data: a start that is not shown names them
-            yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
+            yield of_both(part, same, one.what, "", side_of(one), side_of(other), named=True)
 
 
 def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
@@ -48,7 +41,7 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
             off = ours.get(section)
             if off is not None and off.traced.value in (None, False) and name not in ours and section not in told:
                 told.add(section)
-                pair = (_side(off), _side(one).shown_as("{…}"))
+                pair = (side_of(off), side_of(one).shown_as("{…}"))
                 part = one.part if off.part in ("setting", "") else off.part
                 yield of_both(part, False, section, "", *(pair if is_added else pair[::-1]), named=True)
 
@@ -56,39 +49,6 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
 def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
     values = (one.traced.value, other.traced.value)
     return None in values and not any(isinstance(value, int | float) for value in values)
-
-
-def of_arguments(
-    reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting], start: Launch | None
-) -> Iterator[Difference]:
-    """The arguments of training frameworks that only one side gives a value that is not the default: the framework uses
-    them, not the code of the project. `start` is the start of the migrated program."""
-    first, second = ({one.what.lstrip("-"): one for one in side if one.traced.known} for side in (reference, migrated))
-    handed = {name for side in (first, second) for name, one in side.items() if _is_handed_over(name, one)}
-    for name in dict.fromkeys((*first, *second)):
-        one, other = first.get(name), second.get(name)
-        given = one or other
-        known = known_arguments().get(name)
-        both = one is not None and other is not None
-        if given is None or known is None or both or name not in handed:
-            continue
-        if not known.has_default or canonical(_shaped(given.traced.value)) != canonical(_shaped(known.default)):
-            near = None if start is None or other else SideValue("", start.fact.path, start.fact.span)
-            change = "removed" if other is None else "added"
-            sure = known.has_default
-            yield of_one(known.part, change, given.what, "", _side(given), near=near, named=True, certain=sure)
-
-
-def _is_handed_over(name: str, one: TrainingSetting) -> bool:
-    """Whether a framework reads the value by itself: from the command line, or from a file of its own."""
-    if len(one.traced.provenance) != 1 or one.path.endswith(".py"):
-        return False
-    return one.what.startswith("-") or name not in _GENERAL
-
-
-def _shaped(value: object) -> object:
-    """A value of a framework's argument as its default is written."""
-    return value.lower() if isinstance(value, str) else value
 
 
 def are_equal(one: object, other: object, what: str) -> bool:
@@ -107,7 +67,8 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _side(one: TrainingSetting) -> SideValue:
+def side_of(one: TrainingSetting) -> SideValue:
+    """The side of a difference that a setting is."""
     return SideValue.traced(one.traced, one.path, one.span)
 
 
@@ -122,13 +83,13 @@ def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[Train
         for change, own, theirs in (("removed", members, others), ("added", others, members)):
             for what, one in own.items():
                 if what not in theirs:
-                    yield of_one(one.part, change, what, "", _side(one), named=True)
+                    yield of_one(one.part, change, what, "", side_of(one), named=True)
         first = [what for what in members if what in others]
         second = [what for what in others if what in members]
         if first != second and members[first[0]].part == "transform":
             what = next(what for what, instead in zip(first, second, strict=True) if what != instead)
             one, other = members[what], others[what]
-            yield Difference(one.part, "reordered", what, "", _side(one), _side(other), named=True)
+            yield Difference(one.part, "reordered", what, "", side_of(one), side_of(other), named=True)
 
 
 def _lists(settings: Sequence[TrainingSetting]) -> dict[str, dict[str, TrainingSetting]]:

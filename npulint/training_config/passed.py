@@ -19,11 +19,9 @@ _WORDS = {"true": True, "false": False}
 def passed_settings(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetting]:
     """The options of the command line that no module of the program defines, except some names, with their values."""
     launch = tracer.start.launch
-    by_module = tracer.context.options.by_module
-    options = (one for path in tracer.start.modules for same in by_module.get(path, {}).values() for one in same)
-    defined = {flag for one in options for flag in one.flags}
+    defined = _defined(tracer)
     passed = launch.options if launch is not None else {}
-    for name in passed if launch is not None else ():
+    for name in passed:
         part = argument_part(name)
         traced = passed_value(tracer, name) if part and name not in defined and name not in but else None
         if traced is not None and launch is not None:
@@ -32,15 +30,22 @@ def passed_settings(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSet
     yield from _set_defaults(tracer, {*defined, *passed})
 
 
+def _defined(tracer: Tracer) -> set[str]:
+    """The option strings that the modules of the program define."""
+    by_module = tracer.context.options.by_module
+    options = (one for path in tracer.start.modules for same in by_module.get(path, {}).values() for one in same)
+    return {flag for one in options for flag in one.flags}
+
+
 def _set_defaults(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetting]:
     """The defaults that the program gives to such options: ``parser.set_defaults(precision=16)``."""
     context = tracer.context
     for path in sorted(tracer.start.modules):
         for site in scope_at(context, context.project.modules[path], 0).calls_named("set_defaults"):
             for name, value in site.record.keywords:
-                traced = tracer.trace(site.expr(value), site.span, name) if name not in but else Traced()
-                part = argument_part(name)
-                if part and traced.known:
+                part = argument_part(name) if name not in but else ""
+                traced = tracer.trace(site.expr(value), site.span, name) if part else Traced()
+                if traced.known:
                     yield TrainingSetting(part, dashed(name), path, site.span, traced)
 
 
