@@ -13,9 +13,10 @@ from npulint.budget import within
 from npulint.catalogue.check import SIDES, Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference
-from npulint.compare.facts import difference_facts, ingredient_facts
+from npulint.compare.evidence import PartEvidence
+from npulint.compare.facts import difference_facts, ingredient_facts, part_facts
 from npulint.compare.matching.matches import counterparts
-from npulint.compare.program_diff import Start, compared
+from npulint.compare.program_diff import ProgramComparison, Start, compared
 from npulint.compare.program_pairs import ProgramPairs, pairs_of
 from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, SideSources, below, discovered, project
 from npulint.evaluate.checks import evaluate
@@ -50,6 +51,7 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
     found: list[Difference]
     findings: list[Finding]
     notice: str = ""
+    parts: Sequence[PartEvidence] = ()
 
 
 def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
@@ -163,8 +165,9 @@ class ProjectComparer:
 
     def _compared(self, left: Program, right: Program) -> PairAnswer:
         starts = self.starts(left, right)
-        found = self.differences(left, right, starts)
-        facts = [*difference_facts(found), *ingredient_facts(found)]
+        whole = self.comparison(left, right, starts)
+        found = whole.rows
+        facts = [*difference_facts(found), *ingredient_facts(found), *part_facts(whole.parts)]
         findings: list[Finding] = []
         answers: dict[str, ChecklistItem] = {}
         for program in self._evaluated(left, right, facts):
@@ -172,7 +175,7 @@ class ProjectComparer:
             findings += verdict.findings
             answers.update((item.item, item) for item in verdict.checklist)
         items = [answers[item.key] for item in self._catalogue.pretuning if item.key in answers]
-        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings)
+        return PairAnswer(_bare_pair(left, right, starts[0]), items, found, findings, parts=whole.parts)
 
     def _evaluated(self, left: Program, right: Program, facts: Sequence[Fact]) -> Sequence[Program]:
         """The two sides of a pair that checks are evaluated on."""
@@ -187,6 +190,10 @@ class ProjectComparer:
 
     def differences(self, left: Program, right: Program, starts: Sequence[Start]) -> list[Difference]:
         """The compared rows, different and equal, of two programs under these launch configurations."""
+        return self.comparison(left, right, starts).rows
+
+    def comparison(self, left: Program, right: Program, starts: Sequence[Start]) -> ProgramComparison:
+        """The compared rows of two programs and the evidence of each part."""
         return compared(*self._training_configs(left, right), self._matched, starts)
 
     def _training_configs(self, left: Program, right: Program) -> tuple[TrainingConfig, TrainingConfig]:
@@ -215,4 +222,4 @@ def _pairs_within_limit(pairs: Sequence[tuple[Program, Program]]) -> int:
 
 def _with_items(answer: PairAnswer, findings: Sequence[Finding]) -> ComparedPair:
     """The pair with its checklist items, their statuses decided by the reported `findings`."""
-    return msgspec.structs.replace(answer.pair, items=items_of(answer.answers, answer.found, findings))
+    return msgspec.structs.replace(answer.pair, items=items_of(answer.answers, answer.found, findings, answer.parts))

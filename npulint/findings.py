@@ -288,10 +288,21 @@ class ComparedRow(msgspec.Struct, frozen=True):
     near: ComparedSide | None = None
 
 
+class ComparedPart(msgspec.Struct, frozen=True):
+    """What was seen of a part of an item: the first place and value on each side; None where a program does not use it.
+    Answers: same, differs, note, unknown, found (but not comparable), unused (on either side)."""
+
+    part: str
+    answer: str
+    reference: ComparedSide | None = None
+    migrated: ComparedSide | None = None
+
+
 class ComparedItem(msgspec.Struct, frozen=True):
-    """One item of the pre-tuning checklist, its texts in the language of the run. Status: consistent, differs or
-    unknown. `look` says what needs review when the code alone does not decide; `failures` are the places of the
-    findings that make it differ, most severe first; `same` counts equal values."""
+    """One item of the pre-tuning checklist, its texts in the language of the run. Status: consistent, differs, unused
+    (on either side) or unknown. `look` says what needs review when the code alone does not decide; `failures` are the
+    places of the findings that make it differ, most severe first; `same` counts equal values; `parts` are the evidence.
+    """
 
     item: str
     title: str
@@ -300,6 +311,7 @@ class ComparedItem(msgspec.Struct, frozen=True):
     look: str = ""
     failures: tuple[Evidence, ...] = ()
     same: int = 0
+    parts: tuple[ComparedPart, ...] = ()
 
 
 class ComparedPair(msgspec.Struct, frozen=True):

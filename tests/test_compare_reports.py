@@ -20,6 +20,7 @@ from npulint.facts.model import Span
 from npulint.findings import (
     ComparedItem,
     ComparedPair,
+    ComparedPart,
     ComparedRow,
     ComparedSide,
     Comparison,
@@ -271,6 +272,38 @@ def test_programs_without_a_counterpart_are_named_up_to_five() -> None:
 # machines
 
 
+def unused() -> RunResult:
+    """A comparison of which one item is about something that neither program uses."""
+    result = compared()
+    assert result.comparison is not None
+    (pair,) = result.comparison.pairs
+    part = ComparedPart("shard", "unused")
+    kept = next(item for item in pair.items if item.item == "sharding")
+    item = msgspec.structs.replace(kept, status="unused", rows=(), look="", same=0, failures=(), parts=(part,))
+    items = tuple(item if one.item == "sharding" else one for one in pair.items)
+    pairs = (msgspec.structs.replace(pair, items=items),)
+    return msgspec.structs.replace(result, comparison=msgspec.structs.replace(result.comparison, pairs=pairs))
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", ("not used", "1 not used")), ("zh", ("未使用", "未使用 1 项"))])
+@pytest.mark.parametrize("format_name", ["text", "markdown", "html"])
+def test_what_neither_program_uses_has_a_status_of_its_own(format_name: str, lang: str, words: tuple[str, str]) -> None:
+    text = shown(format_name, lang, unused())
+    assert all(word in text for word in words)
+    assert all(word not in shown(format_name, lang) for word in words)
+
+
+def test_records_have_the_status_and_the_evidence() -> None:
+    item = next(i for i in json.loads(shown("json", "en", unused()))["comparison"]["pairs"][0]["items"] if i["parts"])
+    assert (item["item"], item["status"]) == ("sharding", "unused")
+    assert item["parts"] == [{"part": "shard", "answer": "unused", "reference": None, "migrated": None}]
+    sarif = json.loads(shown("sarif", "en", unused()))
+    (pair,) = sarif["runs"][0]["properties"]["comparison"]["pairs"]
+    assert "unused" in {one["status"] for one in pair["items"]}
+    plain = json.loads(shown("sarif", "en"))["runs"][0]
+    assert sarif["runs"][0]["results"] == plain["results"]
+
+
 def test_json_has_exactly_these_keys() -> None:
     told = json.loads(shown("json", "en"))["comparison"]
     assert list(told) == ["reference", "migrated", "pairs", "only_reference", "only_migrated"]
@@ -279,7 +312,7 @@ def test_json_has_exactly_these_keys() -> None:
         "reference migrated reference_framework migrated_framework reference_launcher migrated_launcher items".split()
     )
     item = pair["items"][-1]
-    assert list(item) == "item title status same look failures rows".split()
+    assert list(item) == "item title status same look failures rows parts".split()
     first = item["rows"][0]
     assert list(first) == "part what answer code reference migrated".split()
     assert first["migrated"] == {

@@ -15,7 +15,8 @@ from npulint.catalogue.examples import run_pretuning_examples
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.readiness import PRETUNING, parse_item
 from npulint.compare.difference import Difference, SideValue
-from npulint.compare.facts import difference_facts, ingredient_facts
+from npulint.compare.evidence import evidence
+from npulint.compare.facts import difference_facts, part_facts
 from npulint.evaluate.captures import fill
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.pretuning import sided
@@ -46,11 +47,16 @@ def difference(part: str, line: int = 1, /, **attrs: Any) -> Fact:
     return fact
 
 
-def ingredient(part: str, change: str, side: Side = "migrated") -> Fact:
-    """A thing that was compared; `change` as in `Difference`."""
+def compared(part: str, change: str, **attrs: Any) -> Difference:
+    """A thing that both programs have."""
     place = SideValue("1", "train.py", Span())
-    one = Difference(part, change, "x", reference=place, migrated=place)
-    return next(fact for fact in ingredient_facts([one]) if fact.get("side") == side)
+    return Difference(part, change, "x", reference=place, migrated=place, **attrs)
+
+
+def compared_parts(*rows: Difference) -> list[Fact]:
+    """The evidence of all parts after these rows were compared."""
+    used = {row.part: SideValue("1", "train.py", Span()) for row in rows}
+    return part_facts(evidence(rows, used, used))
 
 
 def told(*facts: Fact, side: Side = "migrated", **attrs: Any) -> list[Finding]:
@@ -166,19 +172,25 @@ def test_nothing_that_was_compared_cannot_be_told(item: str) -> None:
 @pytest.mark.parametrize("item", ITEMS)
 def test_an_item_is_consistent_where_all_that_was_compared_is_the_same(item: RecipeItem) -> None:
     part = ITEMS[item][0]
-    assert _answers(ingredient(part, "none"))[item] == "consistent"
-    assert _answers(ingredient(part, "none"), ingredient(part, "unknown"))[item] == "unknown"
-    assert _answers(ingredient(part, "none"), difference(part, certain=False))[item] == "unknown"
-    assert (
-        _answers(ingredient(part, "none", "reference"), framework="tensorflow", multi_device="yes")[item] == "unknown"
-    )
+    assert _answers(*compared_parts(compared(part, "none")))[item] == "consistent"
+    for attrs, answer in (({"certain": False}, "unknown"), ({"adapter": True}, "consistent")):
+        rows = compared(part, "none"), compared(part, "changed", **attrs)
+        assert _answers(*compared_parts(*rows))[item] == answer
+
+
+def test_what_neither_program_uses_is_an_answer_of_its_own() -> None:
+    unused = [item for item, answer in _answers(*compared_parts()).items() if answer == "unused"]
+    assert unused == ["mixed_precision", "loss_scale", "sharding"]
+    item = "reference_mixed_precision"
+    assert _answers(*compared_parts(), side="reference")[item] == "unused"
+    assert _answers(*compared_parts(compared("autocast", "none")), side="reference")[item] == "unknown"
 
 
 @pytest.mark.parametrize(
     "part", sorted(set(ITEM_OF) - {"drop_remainder", "determinism", "iterations_per_loop", "ranks"})
 )
 def test_a_difference_makes_its_item_differ(part: str) -> None:
-    answers = _answers(ingredient(part, "none"), difference(part))
+    answers = _answers(*compared_parts(compared(part, "none")), difference(part))
     assert [item for item, answer in answers.items() if answer == "differs"] == [ITEM_OF[part]]
 
 

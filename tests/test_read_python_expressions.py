@@ -5,7 +5,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from npulint.facts.code import UNKNOWN, CallResult, Code, Const, Function, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import (
+    UNKNOWN,
+    CallResult,
+    Code,
+    Const,
+    Function,
+    Op,
+    Ref,
+    SequenceDisplay,
+    Table,
+    Unknown,
+    Value,
+)
 from npulint.read.python import read_python
 
 _HEAD = "import tensorflow as tf\n"  # makes the source concern a framework, else it is read lightly
@@ -39,6 +51,9 @@ _VALUES: dict[str, tuple[str, Value]] = {
     "an element": ("a['k']", Op("[]", (Ref("a"), Const("k")))),
     "an attribute of an element": ("a[0].b", Op(".", (Op("[]", (Ref("a"), Const(0))), Const("b")))),
     "a slice": ("a[1:f()]", Op("[]", (Ref("a"), UNKNOWN))),
+    "a slice with literal bounds": ("a[:100]", Op("[]", (Ref("a"), Unknown((None, 100, None))))),
+    "a slice with a step": ("a[::-1]", Op("[]", (Ref("a"), Unknown((None, None, -1))))),
+    "a whole slice": ("a[:]", Op("[]", (Ref("a"), UNKNOWN))),
     "a sum": ("a + 1", Op("+", (Ref("a"), Const(1)))),
     "a shift": ("a << b", Op("<<", (Ref("a"), Ref("b")))),
     "a matrix product": ("a @ b", Op("@", (Ref("a"), Ref("b")))),
@@ -174,3 +189,9 @@ def test_lambda_returns_its_body() -> None:
         (Const(2), UNKNOWN, UNKNOWN),
     )
     assert [(r.value, r.block) for r in code.returns] == [(Ref("a.b"), 1)]
+
+
+def test_an_augmented_assignment_keeps_its_operator_unless_it_adds() -> None:
+    added, divided = (one.value for one in _code("a += b\na /= b\n").assignments)
+    assert added == Op("+=", (Ref("b"),))
+    assert divided == Op("+=", (Ref("b"), Const("/")))

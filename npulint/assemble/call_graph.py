@@ -20,7 +20,7 @@ _COMPUTED = "()"  # stands among names for those that are not written; `model.ev
 # What frameworks and Python call of a file whose classes are used.
 CALLED_BY_FRAMEWORKS = frozenset(
     """call build train_step model_fn input_fn main setUp run forward training_step validation_step
-    configure_optimizers train_dataloader setup
+    configure_optimizers train_dataloader setup on_epoch_end
     __init__ __call__ __enter__ __iter__ __next__ __getitem__ __new__""".split()
 )
 

@@ -25,6 +25,7 @@ FAMILIES = {
     "machine": 8,
 }
 ANSWERS = ("passed", "failed", "unknown")  # of a readiness item; in a comparison: consistent, differs, undetermined
+UNUSED = "unused"  # further answer of an item of a comparison
 COMPARE = "compare"  # the family of checks that need a reference
 GRAPH = "graph"  # the family of checks evaluated for graphs only
 RUN = "run"  # the family of checks evaluated for run artifacts
@@ -206,7 +207,8 @@ class ItemExample(msgspec.Struct, frozen=True):
 class ItemDefinition(msgspec.Struct, frozen=True):
     """One item of the readiness or pre-tuning checklist. It is omitted where `needs` does not hold. A finding in
     `fails` or a fact found by `failed` fails it; else the first fact found by `passed` passes it; else `otherwise` is
-    its status. The first fact found by `look` is the place that needs review."""
+    its status, unless `unused` holds: nothing that the item is about is used (in comparisons only). The first fact
+    found by `look` is the place that needs review."""
 
     name: str
     order: int
@@ -217,6 +219,7 @@ class ItemDefinition(msgspec.Struct, frozen=True):
     needs: Query | None = None
     passed: Query | None = None
     failed: Query | None = None
+    unused: Query | None = None
     look: Query | None = None
     examples: tuple[ItemExample, ...] = ()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from npulint.catalogue.cases import read_files, read_target
-from npulint.catalogue.check import ANSWERS, TOPICS, Applies, Failing, ItemDefinition, ItemExample, ItemText
+from npulint.catalogue.check import ANSWERS, TOPICS, UNUSED, Applies, Failing, ItemDefinition, ItemExample, ItemText
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.queries import QueryReader
@@ -20,7 +20,7 @@ ENTRY = "train.py"  # the program that examples are about; the first one where t
 ABSENT = "absent"  # the item does not concern the program
 
 _REQUIRED = ("order", "otherwise", "text", "examples")
-_OPTIONAL = ("applies", "needs", "fails", "passed", "failed", "look")
+_OPTIONAL = ("applies", "needs", "fails", "passed", "failed", "unused", "look")
 
 
 class ParsedItem(msgspec.Struct, frozen=True):
@@ -60,6 +60,7 @@ def _item(fields: Fields, keys: Keys, name: str) -> ItemDefinition:
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
         passed=queries.find(keys["passed"], "passed") if "passed" in keys else None,
         failed=queries.find(keys["failed"], "failed") if "failed" in keys else None,
+        unused=queries.condition(keys["unused"], "unused") if "unused" in keys else None,
         look=queries.find(keys["look"], "look") if "look" in keys else None,
         examples=_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
@@ -100,10 +101,11 @@ def _examples(fields: Fields, node: YamlNode) -> tuple[ItemExample, ...]:
     found = []
     for place, item in enumerate(fields.items(node, "examples")):
         what = f"examples[{place}]"
-        keys = fields.mapping(item, what, (), (*ANSWERS, ABSENT, "target"))
-        answers = [answer for answer in (*ANSWERS, ABSENT) if answer in keys]
+        known = (*ANSWERS, UNUSED, ABSENT)
+        keys = fields.mapping(item, what, (), (*known, "target"))
+        answers = [answer for answer in known if answer in keys]
         if len(answers) != 1:
-            fields.problem(item, f"{what} must have one of {', '.join((*ANSWERS, ABSENT))}")
+            fields.problem(item, f"{what} must have one of {', '.join(known)}")
             continue
         files, marks = read_files(fields, keys, answers[0], what)
         found.append(ItemExample(answers[0], files, read_target(fields, keys, what), marks))

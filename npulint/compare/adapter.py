@@ -13,11 +13,19 @@ from npulint.facts.values import PossibleValues
 from npulint.training_config.provenance.tracer import Tracer
 
 _LIST = "mixlist_entry"
+_LOWERING = frozenset(
+    """allow_mix_precision allow_mix_precision_fp16 allow_mix_precision_bf16 mixed_float16 mixed_bfloat16
+    force_fp16""".split()
+)
+"""Precision modes in which operators compute with 16 bits that the code lets compute with 32."""
 
 
-def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tracer) -> Iterator[Difference]:
+def of_adapter(
+    reference: Program, migrated: Program, first: Tracer, second: Tracer, mixed: bool = False
+) -> Iterator[Difference]:
     """The differences between the adapter settings of two programs under the starts that the tracers follow. Settings
-    missing from a reference that does not use the NPU are part of any migration and not reported."""
+    missing from a reference that does not use the NPU are part of any migration, except mixed precision where the
+    reference computes in float32 (is not `mixed`)."""
     ported = reference.fact.npu
     parts = setting_parts()
     settings = _by_name(reference, parts, first), _by_name(migrated, parts, second)
@@ -28,7 +36,8 @@ def of_adapter(reference: Program, migrated: Program, first: Tracer, second: Tra
             if _value(one) is not None and _value(other) is not None:
                 yield of_both(parts[name], _value(one) == _value(other), name, "", left, right)
         else:
-            change, adapter = ("removed", False) if right is None else ("added", not ported)
+            lowers = not mixed and _value(other) in _LOWERING
+            change, adapter = ("removed", False) if right is None else ("added", not ported and not lowers)
             yield Difference(parts[name], change, name, "", left, right, adapter=adapter)
     if ported:
         yield from _lists(reference, migrated)

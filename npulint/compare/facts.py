@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, cast
 
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.evidence import EvidenceAnswer, PartEvidence
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
@@ -115,6 +116,44 @@ class IngredientFact(ComparisonFact, dict=True):
         return flag(None if change == "unknown" else change == "none")
 
 
+@fact_kind("compared_part", names=ITEM_OF)
+class PartFact(Fact, dict=True):
+    """A part of the training config was looked for in both programs; the name is the part."""
+
+    _seen: PartEvidence
+
+    @property
+    def name(self) -> str:
+        """The part of the training config."""
+        return self._seen.part
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self._seen.place.path if self._seen.place is not None else ""
+
+    @property
+    def span(self) -> Span:
+        """Where it is written."""
+        return self._seen.place.span if self._seen.place is not None else Span()
+
+    @attribute
+    def item(self) -> Item:
+        """The item of the pre-tuning checklist that covers it."""
+        return ITEM_OF[self._seen.part]
+
+    @attribute
+    def answer(self) -> EvidenceAnswer:
+        """The result: same, differs, note (a difference that the NPU requires), unknown, found (on some side, and not
+        comparable), or unused (on either side)."""
+        return self._seen.answer
+
+    @attribute
+    def in_reference(self) -> bool:
+        """Whether the reference has it."""
+        return self._seen.in_reference
+
+
 def difference_facts(found: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``difference`` for each difference."""
     return [
@@ -133,6 +172,11 @@ def ingredient_facts(found: Iterable[Difference]) -> list[Fact]:
         if one.migrated is not None:
             facts.append(IngredientFact(one, one.migrated, "migrated"))
     return facts
+
+
+def part_facts(found: Iterable[PartEvidence]) -> list[Fact]:
+    """One fact of the kind ``compared_part`` for each part."""
+    return [PartFact(one) for one in found]
 
 
 def _text(mark: SideValue | None) -> str:

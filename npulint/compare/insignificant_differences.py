@@ -17,7 +17,8 @@ _SIGNIFICANT_KINDS = (
     "call",
     "own",
     "switch",
-)  # literals are not: the step that uses one is compared
+    "slice",
+)  # other literals are not: the step that uses one is compared
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))

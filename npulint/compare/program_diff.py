@@ -11,22 +11,26 @@ from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.evidence import PartEvidence, evidence, seen
+from npulint.compare.framework_arguments import of_arguments
 from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
 from npulint.compare.roles import of_roles
 from npulint.compare.running import Running
-from npulint.compare.settings import of_components, of_settings
+from npulint.compare.settings import of_components, of_sections, of_settings
 from npulint.compare.side import Side
 from npulint.compare.step_pairs import Pairer
 from npulint.compare.steps import of_pairs
 from npulint.compare.unmatched_steps import of_unmatched
+from npulint.compare.update_order import of_update_order
 from npulint.compare.values import Comparer
 from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.settings import settings
 
+_MIXED = frozenset(("autocast", "precision_mode", "half_cast", "loss_scale"))
 _GENERAL = ("setting", "")
 
 
@@ -39,15 +43,39 @@ class Start(msgspec.Struct, frozen=True, eq=False):
     migrated_configs: Configs | None = None
 
 
+class ProgramComparison(msgspec.Struct, frozen=True, eq=False):
+    """The compared rows of two programs, different and equal, and the evidence of each part."""
+
+    rows: list[Difference]
+    parts: list[PartEvidence]
+
+
 def compared(
     reference: TrainingConfig, migrated: TrainingConfig, matched: Matches, starts: Sequence[Start]
-) -> list[Difference]:
-    """The differences of two training configs, and (`change` none) the compared equal values. The first start
-    determines the values of expressions; settings are compared for each start."""
+) -> ProgramComparison:
+    """The comparison of two training configs. The first start determines the values of expressions; settings are
+    compared for each start."""
     left = [Tracer(reference.context, s.reference, s.reference_configs, reference.program.entry) for s in starts]
     right = [Tracer(migrated.context, s.migrated, s.migrated_configs, migrated.program.entry) for s in starts]
+    tracers = left, right
+    rows = _rows(reference, migrated, matched, starts, tracers)
     first, second = left[0], right[0]
-    if reference.program.fact.framework != migrated.program.fact.framework:
+    sides = seen(reference, first, settings(first)), seen(migrated, second, settings(second))
+    return ProgramComparison(rows, evidence(rows, *sides))
+
+
+def _rows(
+    reference: TrainingConfig,
+    migrated: TrainingConfig,
+    matched: Matches,
+    starts: Sequence[Start],
+    followed: tuple[Sequence[Tracer], Sequence[Tracer]],
+) -> list[Difference]:
+    """The differences, and (`change` none) the compared equal values."""
+    left, right = followed
+    first, second = left[0], right[0]
+    frameworks = {reference.program.fact.framework, migrated.program.fact.framework} - {"none"}
+    if len(frameworks) > 1:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
         return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
@@ -58,14 +86,21 @@ def compared(
     found: list[Difference] = []
     for one, *tracers in zip(starts, left, right, strict=True):
         both = settings(tracers[0]), settings(tracers[1])
-        found += [*of_settings(*both), *of_components(*both)]
-        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated)
-    found += of_adapter(reference.program, migrated.program, first, second)
+        found += [*of_settings(*both), *of_components(*both), *of_sections(*both), *of_arguments(*both, one.migrated)]
+        files = tracers[0].configs, tracers[1].configs
+        found += of_launchers(reference.context, one.reference, migrated.context, one.migrated, files)
+    found += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))
     found += of_pairs(pairing, Comparer(first, second))
+    found += of_update_order(pairing)
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     found = unify_mechanisms(found, reference, migrated, first, second)
     return deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
+
+
+def _is_mixed(config: TrainingConfig) -> bool:
+    """Whether a program computes in mixed precision by calls of its own."""
+    return any(step.part in _MIXED and not step.evaluates for step in config.all_steps())
 
 
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:

@@ -61,7 +61,7 @@ def _best(
 
 def training(programs: Sequence[Program], started: Container[str] = ()) -> list[Program]:
     """The programs that train; if none certainly does, the likely ones, judging by launchers or names."""
-    entries = [p for p in programs if p.entry and p.fact.framework != "none"]
+    entries = [p for p in programs if p.entry and (p.fact.framework != "none" or p.fact.purpose == "train")]
     sure = [p for p in entries if p.fact.trains]
     launched = [p for p in entries if p.entry in started and p.fact.purpose in ("train", "unknown")]
     named = [p for p in entries if p.fact.purpose == "train"]

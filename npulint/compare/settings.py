@@ -25,9 +25,30 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
             part = refined_part(other.part if one.part == "setting" else one.part, one.what)
-            if part == "dataset" and not same and None in (one.traced.value, other.traced.value):
+            if part == "dataset" and not same and _is_named_elsewhere(one, other):
                 continue  # no program trains without data: a start that is not shown names them
-            yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
+            yield of_both(part, same, one.what, "", side_of(one), side_of(other), named=True)
+
+
+def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[TrainingSetting]) -> Iterator[Difference]:
+    """Sections of configuration files that one side has and the other turns off: ``clip_grad=dict(max_norm=1)``
+    against ``clip_grad=None``."""
+    left, right = ({one.what: one for one in side if one.traced.known} for side in (reference, migrated))
+    for ours, theirs, is_added in ((left, right, True), (right, left, False)):
+        told: set[str] = set()
+        for name, one in theirs.items():
+            section = name.rpartition(".")[0]
+            off = ours.get(section)
+            if off is not None and off.traced.value in (None, False) and name not in ours and section not in told:
+                told.add(section)
+                pair = (side_of(off), side_of(one).shown_as("{…}"))
+                part = one.part if off.part in ("setting", "") else off.part
+                yield of_both(part, False, section, "", *(pair if is_added else pair[::-1]), named=True)
+
+
+def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
+    values = (one.traced.value, other.traced.value)
+    return None in values and not any(isinstance(value, int | float) for value in values)
 
 
 def are_equal(one: object, other: object, what: str) -> bool:
@@ -46,7 +67,8 @@ def _plain(name: str) -> str:
     return _FUSED.sub("", name).replace("_", "").lower()
 
 
-def _side(one: TrainingSetting) -> SideValue:
+def side_of(one: TrainingSetting) -> SideValue:
+    """The side of a difference that a setting is."""
     return SideValue.traced(one.traced, one.path, one.span)
 
 
@@ -61,13 +83,13 @@ def of_components(reference: Sequence[TrainingSetting], migrated: Sequence[Train
         for change, own, theirs in (("removed", members, others), ("added", others, members)):
             for what, one in own.items():
                 if what not in theirs:
-                    yield of_one(one.part, change, what, "", _side(one), named=True)
+                    yield of_one(one.part, change, what, "", side_of(one), named=True)
         first = [what for what in members if what in others]
         second = [what for what in others if what in members]
         if first != second and members[first[0]].part == "transform":
             what = next(what for what, instead in zip(first, second, strict=True) if what != instead)
             one, other = members[what], others[what]
-            yield Difference(one.part, "reordered", what, "", _side(one), _side(other), named=True)
+            yield Difference(one.part, "reordered", what, "", side_of(one), side_of(other), named=True)
 
 
 def _lists(settings: Sequence[TrainingSetting]) -> dict[str, dict[str, TrainingSetting]]:

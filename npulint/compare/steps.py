@@ -16,7 +16,7 @@ from npulint.data.recipe import is_half, is_whole, neutral_parameters
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
-_LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named"))
+_LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named", "slice"))
 _CROSSED = frozenset(("clipping", "schedule", "average"))
 
 

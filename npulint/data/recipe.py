@@ -23,7 +23,7 @@ _TORCH = frozenset(
     "mmseg transformers ignite fairseq kornia torchaudio torchtext accelerate deepspeed warmup_scheduler diffusers "
     "pytorch_pretrained_bert torch_optimizer adamp madgrad lion_pytorch bitsandbytes torch_ema torchmetrics monai "
     "lightning_fabric fairscale fvcore detectron2 segmentation_models_pytorch efficientnet_pytorch catalyst "
-    "torch_geometric prefetch_generator imgaug audiomentations torch_audiomentations".split()
+    "torch_geometric datasets prefetch_generator imgaug audiomentations torch_audiomentations".split()
 )
 _TENSORFLOW = frozenset(
     "tensorflow keras tf_slim horovod npu_bridge npu_device hccl tensorpack tensorlayer tflearn tensorflow_addons "
@@ -108,7 +108,7 @@ class RecipeCall(msgspec.Struct, frozen=True):
 
     def compared(self, parameter: str) -> str:
         """The comparison name of a parameter; empty if it does not affect numbers."""
-        if parameter in self.ignored or "*" in self.ignored:
+        if "*" in self.ignored or (parameter in self.ignored and parameter not in self.renamed):
             return ""
         return self.renamed.get(parameter, (parameter, ""))[0]
 

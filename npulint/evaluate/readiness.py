@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from npulint.assemble.programs import Program
-from npulint.catalogue.check import Check, Failing, ItemDefinition
+from npulint.catalogue.check import UNUSED, Check, Failing, ItemDefinition
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.facts.model import Fact
 from npulint.findings import SEVERITIES, ChecklistItem, Evidence
@@ -32,10 +32,12 @@ class CompiledItem:
         self.needs = None if item.needs is None else CompiledQuery(item.needs)
         self.passed = None if item.passed is None else CompiledQuery(item.passed)
         self.failed = None if item.failed is None else CompiledQuery(item.failed)
+        self.unused = None if item.unused is None else CompiledQuery(item.unused)
         self.look = None if item.look is None else CompiledQuery(item.look)
 
     def queries(self) -> list[CompiledQuery]:
-        return [query for query in (self.needs, self.passed, self.failed, self.look) if query is not None]
+        queries = (self.needs, self.passed, self.failed, self.unused, self.look)
+        return [query for query in queries if query is not None]
 
 
 def checklist(
@@ -60,6 +62,8 @@ def _item(
     asking = (("passed", compiled.passed), ("failed", compiled.failed), (item.otherwise, compiled.look))
     answers = ((status, _first(query, program.entry, candidates)) for status, query in asking)
     status, shown = next((answer for answer in answers if answer[1] is not None), (item.otherwise, None))
+    if status == item.otherwise and compiled.unused is not None and compiled.unused.true_of(candidates) is True:
+        status, shown = UNUSED, None
     if status == "passed" and any(_fails(item.fails, one.elsewhere) for one in reported if one.elsewhere is not None):
         status = "unknown"  # it fails on some chips
     return ChecklistItem(

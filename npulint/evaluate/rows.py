@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence
 
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.evidence import PartEvidence
 from npulint.facts.model import Span
 from npulint.facts.recipe import ITEM_OF
-from npulint.findings import ChecklistItem, ComparedItem, ComparedRow, ComparedSide, Finding, Related
+from npulint.findings import ChecklistItem, ComparedItem, ComparedPart, ComparedRow, ComparedSide, Finding, Related
 
-STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown"}
+STATUSES = {"passed": "consistent", "failed": "differs", "unknown": "unknown", "unused": "unused"}
 """Item statuses, and what they are called in a comparison."""
 _COUNTED = frozenset(("layer", "operation", "transform", "arithmetic", "setting", "initialisation"))
 _NOTED = "note"
@@ -19,7 +20,10 @@ FindingPlace = tuple[str, Span]
 
 
 def items_of(
-    answers: Sequence[ChecklistItem], found: Sequence[Difference], findings: Sequence[Finding]
+    answers: Sequence[ChecklistItem],
+    found: Sequence[Difference],
+    findings: Sequence[Finding],
+    parts: Sequence[PartEvidence] = (),
 ) -> tuple[ComparedItem, ...]:
     """The checklist items with their rows. A difference without a finding (it may be suppressed) does not count as a
     difference."""
@@ -39,17 +43,28 @@ def items_of(
         if row is not None:
             rows.setdefault(item, []).append(row)
     live = {(one.code, one.path, one.span) for one in findings}
-    return tuple(_item(answer, rows.get(answer.item, []), same.get(answer.item, 0), live) for answer in answers)
+    seen: dict[str, list[ComparedPart]] = {}
+    for part in parts:
+        own = seen.setdefault(part.item, [])
+        own.append(ComparedPart(part.part, part.answer, _side(part.reference), _side(part.migrated)))
+    return tuple(
+        _item(answer, rows.get(answer.item, []), same.get(answer.item, 0), live, tuple(seen.get(answer.item, ())))
+        for answer in answers
+    )
 
 
 def _item(
-    answer: ChecklistItem, rows: list[ComparedRow], same: int, live: Container[tuple[str, str, Span]]
+    answer: ChecklistItem,
+    rows: list[ComparedRow],
+    same: int,
+    live: Container[tuple[str, str, Span]],
+    parts: tuple[ComparedPart, ...],
 ) -> ComparedItem:
     failures = tuple(one for one in answer.failures if (one.code, one.path, one.span) in live)
     differs = failures or any(row.answer == "differs" for row in rows)
     status = "differs" if differs else STATUSES[answer.status]
     look = answer.look if status == "unknown" else ""
-    return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same)
+    return ComparedItem(answer.item, answer.title, status, tuple(rows), look, failures, same, parts)
 
 
 def _equal(one: Difference) -> ComparedRow | None:

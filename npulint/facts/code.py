@@ -48,7 +48,8 @@ class Table(msgspec.Struct, frozen=True, array_like=True, tag="d"):
 class Op(msgspec.Struct, frozen=True, array_like=True, tag="o"):
     """An operation on values: ``+ - * / // % ** @ & | ^ ~ << >>``, ``and or not``, comparisons, ``if`` (a conditional
     expression: test, then, else), ``join`` (an f-string), ``[]`` (subscript: object, index),
-    ``.`` (attribute of a value that has no name: object, attribute name)."""
+    ``.`` (attribute of a value that has no name: object, attribute name), ``+=`` (an augmented assignment: value, and
+    the operator unless it is ``+``)."""
 
     op: str
     operands: tuple[Value, ...]
@@ -61,7 +62,9 @@ class Function(msgspec.Struct, frozen=True, array_like=True, tag="f", gc=False):
 
 
 class Unknown(msgspec.Struct, frozen=True, array_like=True, tag="u", gc=False):
-    """An expression that the reader does not model."""
+    """An expression that the reader does not model. A slice with literal bounds has these: lower, upper and step."""
+
+    bounds: tuple[Scalar, ...] = ()
 
 
 Value = Const | Ref | CallResult | SequenceDisplay | Table | Op | Function | Unknown

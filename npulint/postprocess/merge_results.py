@@ -56,7 +56,7 @@ def _answered(program: ProgramSummary, comparison: Comparison | None) -> Program
 
 
 def _decided(item: ChecklistItem, compared: ComparedItem | None) -> ChecklistItem:
-    if compared is None or compared.status == "unknown" or item.status == "failed":
+    if compared is None or compared.status in ("unknown", "unused") or item.status == "failed":
         return item
     if compared.status == "consistent":
         return msgspec.structs.replace(item, status="passed", evidence=None, look="")

@@ -26,8 +26,8 @@ from npulint.training_config.steps.unused_constants import unread
 
 _ROUNDS = 6  # depth of project calls over which the part of a function is inferred
 LEADING = tuple(
-    """layer loss transform optimizer schedule initialisation dataset operation update average clipping checkpoint
-    frozen seed determinism""".split()
+    """layer loss transform optimizer schedule initialisation dataset shuffle operation update average clipping
+    checkpoint frozen seed determinism""".split()
 )
 _DATA = lazy_compile(
     r"data|augment|transform|preproc|load|crop|resiz|image|img|read|batch|sampl|parse|decode|collate|input|generat"
@@ -149,7 +149,7 @@ def module_steps(module: Scope, framework: str) -> list[CodeStep]:
 
 def _counts(step: CodeStep) -> bool:
     """Whether a call counts: those of array and image libraries do only where data are prepared."""
-    if step.known is None or not step.known.host:
+    if step.known is None or not step.known.host or step.known.part == "shuffle":
         return True
     name = step.scope.qualname.lower()
     return not METRIC.search(name) and (

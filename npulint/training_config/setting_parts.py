@@ -60,7 +60,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "autocast",
         r"_amp_|_apex_|_(?:fp|bf|float|bfloat)_?16_|_half_|_opt_level_|_autocast_|_keep_batchnorm_fp32_|_use_half_"
-        r"|_(?:fp|float)_?32_|_tf32_",
+        r"|_(?:fp|float)_?32_|_tf32_|_hf32_",
     ),
     (
         "checkpoint",
@@ -106,6 +106,10 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"|_format_only_",
     ),
     (
+        "learning_rate",
+        r"_lr_mult_",
+    ),
+    (
         "update",
         r"_accum(?:ulate|ulation|ulated)?_|_grad_?accum|_gradient_accumulation|_iter_size_|_subdivisions?_"
         r"|_update_freq_|_n_?critic_|_critic_iters?_|_d_iters?_|_batch_split_|_update_interval_",
@@ -141,7 +145,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("loss", r"_focal_|_fl_gamma_"),
     (
         "weight_decay",
-        r"_weight_?decays?_|_wd_|_wdecay_|_decay_weight_|_decay_weights_|_weight_decay_rate_|_no_weight_decay_|_l2_decay_",
+        r"_decay_mult_|_weight_?decays?_|_wd_|_wdecay_|_decay_weight_|_decay_weights_|_weight_decay_rate_|_no_weight_decay_|_l2_decay_",
     ),
     (
         "schedule",

@@ -11,6 +11,8 @@ from npulint.assemble.launches.options import Option
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.lazy_regex import lazy_compile
+from npulint.training_config.fields import field_settings, is_field
+from npulint.training_config.passed import passed_settings
 from npulint.training_config.provenance.launch_values import defined
 from npulint.training_config.provenance.plain import ValuePairs, canonical, show
 from npulint.training_config.provenance.tracer import Tracer
@@ -36,10 +38,21 @@ def settings(tracer: Tracer) -> list[TrainingSetting]:
     look like configuration, as far as they affect numbers, with their values in this start. A name with several values
     counts as unknown."""
     context = tracer.context
-    found = [*_options(tracer), *_leaves(tracer)]
+    leaves = list(_leaves(tracer))
+    constants: list[TrainingSetting] = []
+    fields: list[TrainingSetting] = []
     for path in sorted(tracer.start.modules):
-        found += _constants(tracer, scope_at(context, context.project.modules[path], 0))
-    return _settled(found)
+        module = scope_at(context, context.project.modules[path], 0)
+        constants += _constants(tracer, module)
+        fields += field_settings(tracer, module)
+    files = {one.what for one in leaves}  # they replace what the code sets first
+    constants = [one for one in constants if one.what not in files]
+    passed = passed_settings(tracer, {one.what for one in fields})
+    return _settled([*_options(tracer), *leaves, *constants, *map(_shortened, (*fields, *passed))])
+
+
+def _shortened(one: TrainingSetting) -> TrainingSetting:
+    return msgspec.structs.replace(one, traced=_without_folders(one.part, one.traced))
 
 
 def _options(tracer: Tracer) -> Iterator[TrainingSetting]:
@@ -81,7 +94,7 @@ def _constants(tracer: Tracer, module: Scope) -> Iterator[TrainingSetting]:
     count = 0
     for bind in module.assignments:
         name = _setting_of(bind, configuration)
-        if not name or name in idle or count > _MOST:
+        if not name or name in idle or count > _MOST or is_field(bind):
             continue
         count += 1
         for what, value, span in _entries(name, bind):

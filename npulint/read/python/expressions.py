@@ -20,8 +20,10 @@ from npulint.facts.code import (
     Op,
     Ref,
     Return,
+    Scalar,
     SequenceDisplay,
     Table,
+    Unknown,
     Value,
 )
 from npulint.read.python.notes import COMPUTED, NOTED, asks_cuda, says_cuda
@@ -36,7 +38,7 @@ _LONG = 400  # characters of a string that are kept
 _CONFIGURING = ("Config", "Arguments", ".from_pretrained", ".from_config", "Trainer", "Fabric", "Accelerator", "LLM")
 
 _EXACT = (bool, float, type(None))
-_BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
+BINARY = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"} | {
     ast.MatMult: "@",
     ast.BitAnd: "&",
     ast.BitOr: "|",
@@ -278,7 +280,7 @@ class Expressions(SourcePositions):
     def _binary(self, node: ast.BinOp, block: int) -> Value:
         leaf, value = _LEAVES.get, Expressions.value
         left, right = node.left, node.right
-        operator = _BINARY.get(node.op.__class__, "?")
+        operator = BINARY.get(node.op.__class__, "?")
         operands = (leaf(left.__class__, value)(self, left, block), leaf(right.__class__, value)(self, right, block))
         result = Op(operator, operands)
         if operator == "@":
@@ -382,10 +384,12 @@ class Expressions(SourcePositions):
         return Op("star", (self.value(node.value, block),))
 
     def _slice(self, node: ast.Slice, block: int) -> Value:
+        bounds: list[Scalar] = []
         for part in (node.lower, node.upper, node.step):
-            if part is not None:
-                self.value(part, block)
-        return UNKNOWN
+            value = Const(None) if part is None else self.value(part, block)
+            if isinstance(value, Const):
+                bounds.append(value.value)
+        return Unknown(tuple(bounds)) if len(bounds) == 3 and any(bounds) else UNKNOWN
 
     def _yield(self, node: ast.Yield | ast.YieldFrom, block: int) -> Value:
         if node.value is not None:

@@ -23,7 +23,7 @@ from npulint.facts.code import (
     TorchExpression,
     Value,
 )
-from npulint.read.python.expressions import Expressions
+from npulint.read.python.expressions import BINARY, Expressions
 from npulint.read.python.notes import MASK_WORDS, asks_cuda, indices_of, is_mask
 
 _Statements = list[ast.stmt]
@@ -119,7 +119,8 @@ class Walker(Expressions):
 
     def _augment(self, node: ast.AugAssign, block: int) -> None:
         value = self.value(node.value, block)
-        self.bind(node.target, Op("+=", (value,)), block)
+        sign = BINARY[node.op.__class__]
+        self.bind(node.target, Op("+=", (value,) if sign == "+" else (value, Const(sign))), block)
 
     def _annotate(self, node: ast.AnnAssign, block: int) -> None:
         if node.value is not None:

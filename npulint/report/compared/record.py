@@ -39,7 +39,13 @@ def _item(item: ComparedItem, *, rows: bool = True) -> dict[str, Any]:
             {"path": one.path, "line": one.span.line, "check": one.check, "code": one.code} for one in item.failures
         ],
     }
-    return {**record, "rows": [_row(row) for row in item.rows]} if rows else record
+    if not rows:
+        return record
+    parts = [
+        {**fields_of(one, "part answer"), "reference": _side(one.reference), "migrated": _side(one.migrated)}
+        for one in item.parts
+    ]
+    return {**record, "rows": [_row(row) for row in item.rows], "parts": parts}
 
 
 def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:

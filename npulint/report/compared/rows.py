@@ -20,7 +20,7 @@ from npulint.report.terminal import leading
 from npulint.texts import count, say
 
 SIDES = ("reference", "migrated")
-STATUSES = ("consistent", "differs", "unknown")
+STATUSES = ("consistent", "differs", "unused", "unknown")
 ANSWERS = ("differs", "note", "unknown", "same")
 _NAMED = 5  # programs without a counterpart that are listed
 
@@ -80,9 +80,10 @@ def differing_first(pairs: Iterable[ComparedPair]) -> list[ComparedPair]:
 
 
 def tally(pair: ComparedPair, lang: str) -> str:
-    """How many items are consistent, differ, or are undetermined."""
+    """How many items are consistent, differ, are not used, or are undetermined."""
     found = items_of([pair])
-    return say(lang, "compare.counts", **{status: found[status] for status in STATUSES})
+    key = "compare.counts.unused" if found["unused"] else "compare.counts"
+    return say(lang, key, **{status: found[status] for status in STATUSES if found[status] or status != "unused"})
 
 
 def places_of(side: ComparedSide) -> list[Related]:

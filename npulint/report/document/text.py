@@ -17,8 +17,8 @@ _TALL = 4  # lines of one value
 _INDENT = 4
 _NUMBERS = 14  # minimum cells of an item's numbers
 _PLACES = 5  # of an item
-_ORDER = ("differs", "unknown", "consistent")
-_COLOR = {"differs": "red", "unknown": "yellow", "consistent": "green", "note": "cyan", "same": "dim"}
+_ORDER = ("differs", "unknown", "consistent", "unused")
+_COLOR = {"differs": "red", "unknown": "yellow", "consistent": "green", "unused": "dim", "note": "cyan", "same": "dim"}
 
 
 class Checklists:

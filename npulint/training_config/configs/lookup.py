@@ -108,6 +108,7 @@ class Configs:
         if self._launch is not None:
             texts += [text for text in self._launch.options.values() if text]
             texts += [word.text for word in self._launch.fact.record.words]
+            texts += [text for text in self._launch.fact.record.launcher_options.values() if text]
         for path in sorted(self._modules):
             for name, options in self._context.options.by_module.get(path, {}).items():
                 for option in options:

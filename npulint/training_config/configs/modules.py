@@ -10,6 +10,7 @@ from npulint.assemble.module import Module
 from npulint.assemble.walker import walker
 from npulint.facts.model import Span
 from npulint.training_config.configs.values import ConfigValue
+from npulint.training_config.provenance.written import spot
 
 _DEPTH = 24
 _MOST = 4000
@@ -30,8 +31,8 @@ class _Reading(msgspec.Struct):
 
 
 def module_values(context: Context, module: Module) -> tuple[ConfigValue, ...]:
-    """The leaves of the module-level assignments of a module. Their places are those of the innermost enclosing call or
-    assignment."""
+    """The leaves of the module-level assignments of a module. Their places are those of the innermost enclosing
+    argument, call or assignment that is recorded."""
     reading = _Reading()
     scope = scope_at(context, module, 0)
     for name, binds in module.names.get(0, {}).items():
@@ -51,8 +52,9 @@ def _add(value: Expr, reading: _Reading, key: tuple[str, ...], span: Span) -> No
     span = site.span if site is not None and site.last in _DICTS else span
     entries = _entries(value)
     if entries is not None:
+        called = site if site is not None and site.last in _DICTS else None
         for name, inner in entries:
-            _add(inner, reading, (*key, name), span)
+            _add(inner, reading, (*key, name), span if called is None else spot(inner, called))
         return
     known = _plain(value)
     if known is not _NOT_PLAIN:

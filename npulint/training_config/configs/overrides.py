@@ -8,9 +8,11 @@ import msgspec
 
 from npulint.assemble.launches.project_launches import Launch
 from npulint.facts.model import Span
+from npulint.lazy_regex import lazy_compile
 from npulint.read.configuration import typed
 from npulint.training_config.configs.values import ConfigFile, ConfigValue
 
+_DOTTED = lazy_compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")  # a key of yacs, which the file may leave out
 _LISTS = ("opts", "set", "cfg_options", "options", "override", "overrides", "config_options", "set_cfgs")
 
 
@@ -19,6 +21,7 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
     after ``--opts``)."""
     words = list(_words(launch)) if launch is not None else []
     names = {one.name for file in files for one in file.values}
+    names |= {text for text, _ in words if _DOTTED.fullmatch(text)}
     overrides: dict[str, tuple[str, Span]] = {}
     at = 0
     while at < len(words):
@@ -32,10 +35,19 @@ def overridden(files: list[ConfigFile], launch: Launch | None) -> list[ConfigFil
         at += 1
     if not overrides or launch is None:
         return files
-    return [
+    known = {one.name for file in files for one in file.values}
+    added = tuple(
+        ConfigValue(tuple(name.split(".")), typed(text), launch.fact.path, span)
+        for name, (text, span) in overrides.items()
+        if name not in known
+    )
+    replaced = [
         msgspec.structs.replace(file, values=tuple(_replaced(one, overrides, launch.fact.path) for one in file.values))
         for file in files
     ]
+    if added and replaced:
+        replaced[0] = msgspec.structs.replace(replaced[0], values=(*replaced[0].values, *added))
+    return replaced
 
 
 def choices(launch: Launch | None) -> tuple[tuple[str, str], ...]:

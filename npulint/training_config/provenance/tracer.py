@@ -17,6 +17,7 @@ from npulint.assemble.walker import walker
 from npulint.facts.code import Ref, Scalar
 from npulint.facts.model import Span
 from npulint.facts.recipe import ProvenanceStep, Traced
+from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.lookup import Configs
 from npulint.training_config.followed import Followed, option_default
 from npulint.training_config.provenance.holders import Holders
@@ -42,6 +43,7 @@ _T = TypeVar("_T")
 _DEPTH = 24  # expressions within one another
 _STEPS = 1500  # expressions visited per query
 _CONSTANTS = ("tensorflow.", "torch.", "numpy.", "torch_npu.", "npu_bridge.", "npu_device.", "apex.", "keras.", "cv2.")
+_ENUMERATED = lazy_compile(r"^(?:torchvision|PIL)\..*\b(?:InterpolationMode|Resampling|Image)\.[A-Z][A-Z_0-9]*$")
 _NUMBERS = {f"{module}.{name}": getattr(math, name) for module in ("math", "numpy") for name in ("pi", "e", "inf")}
 
 
@@ -246,6 +248,8 @@ class Tracer:
         meaning = expr.name
         if meaning in _NUMBERS:
             return literal(_NUMBERS[meaning])
+        if _ENUMERATED.search(meaning):  # two libraries name the same members
+            return literal(meaning.rpartition(".")[2].lower())
         return literal(meaning) if meaning.startswith(_CONSTANTS) and "()" not in meaning else UNKNOWN
 
     def _configured(self, expr: Expr, surely: bool = False) -> Found | None:

@@ -13,7 +13,7 @@ from npulint.training_config.steps.unresolved import cast_of, derived, part_by_n
 
 _ANY_MODULE = "torch.nn.Module"  # result of applying a module whose class is unknown
 _READING = frozenset(("dataset", "shuffle"))
-_DEFINING = frozenset(("add_argument", "HParams", "set_defaults"))
+_DEFINING = frozenset(("add_argument", "HParams", "set_defaults", "field", "Field"))
 
 
 def steps_of_calls(module: Scope, framework: str) -> Iterator[CodeStep]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from npulint.data.compare_parts import known_arguments
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.configs.values import ConfigValue
 from npulint.training_config.setting_parts import setting_part
@@ -11,6 +12,7 @@ from npulint.training_config.steps.unresolved import component, is_general
 
 TYPE = "type"
 _GENERAL = ("setting", "")
+_NAMING = ("name", "train")  # what they name, the section says
 _SECTIONS = (
     ("", lazy_compile(r"hook|log|visual|vis_|evaluator|client|backend|work_flow|resume|checkpoint_config")),
     ("transform", lazy_compile(r"pipeline|transform|augment")),
@@ -55,7 +57,13 @@ def _titles(kinds: dict[tuple[str, ...], str]) -> dict[tuple[str, ...], str]:
 
 def _part(leaf: ConfigValue, kinds: dict[tuple[str, ...], str]) -> str:
     last = leaf.key[-1]
+    argument = known_arguments().get(leaf.name if kinds else last) or known_arguments().get(leaf.name)
+    if argument is not None:
+        return argument.part
     part = setting_part(last)
+    if not part and len(leaf.key) > 1 and isinstance(leaf.value, str) and last.lower() in _NAMING:
+        around = setting_part(leaf.key[-2])
+        part = around if around not in _GENERAL else "dataset" if "data" in leaf.key[-2].lower() else ""
     owner = next((leaf.key[:at] for at in range(len(leaf.key) - 1, 0, -1) if leaf.key[:at] in kinds), ())
     if not owner or (part in _GENERAL[1:] and last != TYPE):
         return part

@@ -18,6 +18,7 @@ _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
 _COMMUTATIVE = frozenset(("+", "*"))
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "%"))
 _JOINING = frozenset(("and", "or", "not", "if", "+="))
+_AUGMENTED = "+="
 _ASIDE = lazy_compile(
     r"time|durat|elapsed|fps|speed|perf|(?:^|_)eta$|percent|progress|cost_|_cost|took|memory|second|minute|hour|path|file|folder|(?:^|[_.])dir(?:_|$)"
     r"|print|(?:^|_)logs?(?:_|$)|(?:^|_)str(?:_|$)|fmt|gpu|cpu|url|begin|(?:^|_)end(?:_|$)|(?:^|_)start(?:_|$)|offset"
@@ -104,6 +105,11 @@ class _Shape:
                 return "_"
             self.constants.append(value)
             return "#"
+        if isinstance(value, Op) and value.op == _AUGMENTED and len(value.operands) > 1 and depth < _DEEP:
+            sign = value.operands[1]
+            self.operations += 1
+            self._arithmetic = self._arithmetic or (isinstance(sign, Const) and sign.value in ("*", "/"))
+            return f"(_{sign.value if isinstance(sign, Const) else '?'}{self._text(expr.operands()[0], depth + 1)})"
         if isinstance(value, Op) and depth < _DEEP:
             arithmetic, comparing = value.op in _ARITHMETIC, value.op in _COMPARING
             if arithmetic or comparing or value.op in _JOINING:

@@ -55,6 +55,8 @@ def _operation(expr: Expr) -> str:
         return ".".join(part.strip("'") for part in parts)
     if op == "if" and len(parts) == 3:
         return f"{parts[1]} if {parts[0]} else {parts[2]}"
+    if op == "+=" and len(parts) > 1:
+        return f"{parts[1][1:-1]}= {parts[0]}"
     if len(parts) == 1:
         return f"{op} {parts[0]}" if op.isalpha() else f"{op}{parts[0]}"
     joint = f" {op} " if op in _WORDS or not op.isalpha() else ", "

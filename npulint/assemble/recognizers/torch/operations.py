@@ -152,7 +152,7 @@ def assigned_before(name: str, at: Expr) -> list[Expr]:
     for one in module.reaching(earlier, block, line) if earlier else ():
         value = one.value
         if isinstance(value, Op) and value.op == "+=":
-            value = Op("update", (Ref(name), *value.operands))
+            value = Op("update", (Ref(name), *value.operands[:1]))
         found.append(at.scope.at(one.block).expr(value, one.line))
     return found
 

@@ -1,0 +1,129 @@
+"""What was seen of each part of the training configs on both sides: the evidence that checklist items need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from npulint.compare.difference import Difference, SideValue
+from npulint.data.recipe import is_half, setting_parts
+from npulint.facts.recipe import ITEM_OF, TrainingSetting
+from npulint.training_config.program import TrainingConfig
+from npulint.training_config.provenance.tracer import Tracer
+from npulint.training_config.steps.model import CodeStep
+
+EvidenceAnswer = Literal["same", "differs", "note", "unknown", "found", "unused"]
+_ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same")
+_OFF = (None, False, "", "None", "none", "no", "False")
+_WHOLE = frozenset(("float32", "fp32", "32", "32-true", "tensorflow.float32", "torch.float32", "float64", "full"))
+_TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half_cast", "sampler", "shard", "average"))
+"""Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
+_NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
+"""Parts and changes that the NPU requires."""
+
+Seen = Mapping[str, SideValue]
+"""The first place where a program has each part."""
+
+
+class PartEvidence(msgspec.Struct, frozen=True):
+    """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer:
+    how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides (also if both say so:
+    ``amp=False``). `in_reference`: the reference uses it."""
+
+    part: str
+    answer: EvidenceAnswer
+    reference: SideValue | None = None
+    migrated: SideValue | None = None
+    in_reference: bool = False
+
+    @property
+    def item(self) -> str:
+        """The item of the checklist that the part belongs to."""
+        return ITEM_OF[self.part]
+
+    @property
+    def place(self) -> SideValue | None:
+        """The place to show."""
+        return self.migrated or self.reference
+
+
+def evidence(found: Iterable[Difference], reference: Seen, migrated: Seen) -> list[PartEvidence]:
+    """The evidence of every part, of the compared rows `found` and of what each program has."""
+    rows: dict[str, list[Difference]] = {}
+    for one in found:
+        rows.setdefault(one.part, []).append(one)
+    return [_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF]
+
+
+def _of_part(
+    part: str, rows: Sequence[Difference], reference: SideValue | None, migrated: SideValue | None
+) -> PartEvidence:
+    answers = {_of_row(one) for one in rows}
+    chosen = next((one for answer in _ORDER for one in rows if _of_row(one) == answer), None)
+    if chosen is not None:
+        answer = next(answer for answer in _ORDER if answer in answers)
+        if answer == "same" and part in _TOLD and reference is None and migrated is None:
+            answer = "unused"
+        left = chosen.reference or (reference if answer == "same" else None)
+        right = chosen.migrated or (migrated if answer == "same" else None)
+        return PartEvidence(part, answer, left, right, reference is not None)
+    if reference is None and migrated is None:
+        return PartEvidence(part, "unused")
+    used = reference is not None
+    unclear = part in _TOLD and (reference is None or migrated is None)
+    return PartEvidence(part, "unknown" if unclear else "found", reference, migrated, used)
+
+
+def _of_row(one: Difference) -> EvidenceAnswer:
+    if one.change == "none":
+        return "same"
+    if one.adapter or one.evaluates or (one.part, one.change) in _NOTED:
+        return "note"
+    return "differs" if one.certain and one.change != "unknown" else "unknown"
+
+
+def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSetting]) -> Seen:
+    """The first place of each part that a program has in this start: in its calls and their arguments, its options,
+    constants and configuration files, the settings of the adapter, and the variables of the environment."""
+    found: dict[str, SideValue] = {}
+    for part, side in (*_steps(config, tracer), *_settings(settings), *_of_adapter(config)):
+        found.setdefault(part, side)
+    return found
+
+
+def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
+    for step in config.all_steps():
+        if step.counts and step.part and not step.evaluates and tracer.runs(step.scope) is not False:
+            if step.part == "half_cast" and not _is_half_cast(step):
+                continue
+            yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
+            for argument in step.arguments:
+                off = argument.expr.is_literal and argument.expr.literal in _OFF
+                off = off or (argument.role == "half_cast" and not is_half(argument.expr.written))
+                if argument.role and argument.role != step.part and not off:
+                    span = argument.span or step.span
+                    yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+
+
+def _is_half_cast(step: CodeStep) -> bool:
+    """Whether a cast is one to 16 bits."""
+    if step.shown.rpartition(".")[2] in ("half", "bfloat16"):
+        return True
+    return any(is_half(one.expr.written or one.expr.literal) for one in step.arguments)
+
+
+def _settings(settings: Iterable[TrainingSetting]) -> Iterator[tuple[str, SideValue]]:
+    for one in settings:
+        whole = one.part in ("precision_mode", "half_cast") and str(one.traced.value) in _WHOLE
+        if one.traced.known and one.traced.value not in _OFF and not whole:
+            yield one.part, SideValue.traced(one.traced, one.path, one.span)
+
+
+def _of_adapter(config: TrainingConfig) -> Iterator[tuple[str, SideValue]]:
+    parts = setting_parts()
+    for fact in config.program.index.of_kind("setting"):
+        part = parts.get(fact.name, "")
+        if part in ITEM_OF and fact.get("active") != "no":
+            yield part, SideValue(fact.name, fact.path, fact.span)
