@@ -71,12 +71,6 @@ class FusedAttention(FusedCall):
         return flag(None if given is None else given == wanted)
 
     @attribute
-    def dimensions(self) -> int:
-        """The number of dimensions of the query; 0 if it is unknown."""
-        query = self.call.argument("query", 0)
-        return (_rank(query) or 0) if query is not None else 0
-
-    @attribute
     def lengths(self) -> Lengths:
         """What `actual_seq_qlen` is: none, a tensor, a list of the single lengths, or another."""
         return lengths_form(self.call, self.call.argument("actual_seq_qlen", 14))
