@@ -30,12 +30,12 @@ class ForkedProcesses(CallFact):
 
     @attribute
     def opened(self) -> Flag:
-        """Whether the process has certainly opened the NPU before; else unknown."""
+        """Whether the process has opened the NPU before; unknown unless that is certain."""
         return flag(True if _has_opened(self.call) else None)
 
     @attribute
     def uses(self) -> Flag:
-        """Whether what the processes run uses the NPU; else unknown."""
+        """Whether what the processes run uses the NPU; unknown unless that is certain."""
         return flag(True if any(_uses(function) for function in _work(self.call)) else None)
 
 

@@ -35,7 +35,7 @@ class LoadedCheckpoint(CallFact):
 
     @attribute
     def weights_only(self) -> Flag:
-        """Whether it unpickles tensors and plain values only: it is told so, or by default from PyTorch 2.6 on."""
+        """Whether it unpickles tensors and plain values only: by its argument, or by default since PyTorch 2.6."""
         return flag(_is_weights_only(self.call))
 
     @attribute
