@@ -217,6 +217,11 @@ def torch_names() -> dict[str, Any]:
     }
 
 
+def npu_signatures() -> dict[str, str]:
+    """Per operator of torch_npu its parameters."""
+    return {row["name"]: row["parameters"] for row in rows("torch_npu_signatures.csv")}
+
+
 def precision() -> dict[str, Any]:
     """Per check the numbers of true and false findings, and of projects with true ones."""
     return {row["code"]: [int(row[k]) for k in ("true", "false", "projects")] for row in rows("precision.csv")}
@@ -484,6 +489,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "star_exports.json": stars,
     "npu_symbols.json": npu_symbols,
     "torch_names.json": torch_names,
+    "npu_signatures.json": npu_signatures,
     "npu_server.json": npu_server,
     "precision.json": precision,
     "torch_libraries.json": torch_libraries,

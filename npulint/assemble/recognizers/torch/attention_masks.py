@@ -11,11 +11,12 @@ from npulint.assemble.recognizers.torch.operations import CASTS, Operation, made
 from npulint.facts.attributes import attribute
 from npulint.facts.kinds import fact_kind
 
-MaskForm = Literal["none", "additive", "lower", "other"]
+MaskForm = Literal["none", "additive", "lower", "upper", "other"]
 _HUGE = -1000  # additive masks are below
 _FILLED = ("masked_fill", "full", "full_like")
 _TRIANGLES = ("triu", "tril")
-_UNDECIDED = CASTS | {"[]", "view", "expand", "unsqueeze", "bool", "repeat", "masked_fill_"}
+_ONES = ("ones", "ones_like")
+_UNDECIDED = CASTS | {"[]", "view", "expand", "unsqueeze", "bool", "repeat", "masked_fill_", "npu", "cuda"}
 
 
 @fact_kind("attention")
@@ -28,7 +29,7 @@ class ScaledDotProductAttention(CallFact):
     @attribute
     def mask(self) -> MaskForm:
         """The form of its mask: none, an additive one (numbers that are added to the scores), the lower triangle of
-        ones, or another."""
+        ones, the upper one with its diagonal, or another."""
         return mask_form(self.call.argument("attn_mask", 3))
 
 
@@ -42,7 +43,7 @@ def mask_form(mask: Expr | None) -> MaskForm:
     """The form of a mask, by the operations that make it."""
     if mask is None or (mask.is_literal and mask.literal is None):
         return "none"
-    made = made_by(_behind_views(mask))
+    made = made_by(_behind_views(_kept(mask)))
     if made is None:
         return "other"
     if made.op in _TRIANGLES:
@@ -56,7 +57,37 @@ def _of_triangle(made: Operation) -> MaskForm:
         return "other"
     if _adds(inner):
         return "additive"
-    return "lower" if made.op == "tril" and inner.op in ("ones", "ones_like") else "other"
+    if inner.op not in _ONES:
+        return "other"
+    return "lower" if made.op == "tril" else "upper" if _has_diagonal(made) else "other"
+
+
+def _has_diagonal(made: Operation) -> bool:
+    """Whether an upper triangle certainly contains the diagonal."""
+    diagonal = made.argument("diagonal", 1)
+    known = 0 if diagonal is None else diagonal.single
+    return isinstance(known, int) and known <= 0
+
+
+def mask_sides(mask: Expr) -> tuple[int, int] | None:
+    """The rows and columns of a triangle of ones; None if they are unknown or it is none."""
+    made = made_by(_behind_views(_kept(mask)))
+    inner = made_by(_behind_views(made.inputs[0])) if made is not None and made.inputs else None
+    if made is None or made.op not in _TRIANGLES or inner is None or inner.op != "ones":
+        return None
+    sizes = inner.inputs[0].items if len(inner.inputs) == 1 and inner.inputs[0].is_display else inner.inputs
+    known = [one.single for one in sizes[-2:]]
+    if len(known) != 2 or not all(isinstance(one, int) for one in known):
+        return None
+    return int(str(known[0])), int(str(known[1]))
+
+
+def _kept(mask: Expr) -> Expr:
+    """What is assigned to a mask that is kept in an attribute or a global name; else the mask itself."""
+    if not mask.written or made_by(mask) is not None:
+        return mask
+    values = [one.value for one in mask.assignments]
+    return values[0] if len(values) == 1 else mask
 
 
 def _behind_views(value: Expr) -> Expr:
@@ -91,4 +122,4 @@ def _is_huge(value: Expr) -> bool:
     return literal is not None and literal <= _HUGE
 
 
-__all__ = ["MaskForm", "ScaledDotProductAttention", "attentions", "mask_form"]
+__all__ = ["MaskForm", "ScaledDotProductAttention", "attentions", "mask_form", "mask_sides"]

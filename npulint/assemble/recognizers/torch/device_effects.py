@@ -29,10 +29,12 @@ _WATCHES = lazy_compile(r"(?i)(?:^|_)(?:mem|memory)_?(?:stats|usage|info|summary
 _LOGGED = lazy_compile(
     r"(?i)(?:^|[._])_?(?:log|logger|logging|print\w*)(?:\.(?:debug|info|warn|warning|error|log|print\w*))?$"
 )
-_EXCEPTION = lazy_compile(r"(?:Error|Exception|Warning)$")
+_EXCEPTION = lazy_compile(r"(?:Error|Exception|Warning|SystemExit)$")
+_ENDS = frozenset(("sys.exit", "exit", "quit", "os._exit"))
 _FLAGS = lazy_compile(r"^torch\.backends\.|(?:^|\.)environ\[(?:CUDA|NCCL|CUBLAS|TORCH_NCCL|PYTORCH_CUDA)\w*\]$")
 # With several GPUs one process may drive them all; an NPU has one process for each.
 _SEVERAL = frozenset((">", ">=", "!="))
+_OTHERWISE = frozenset(("!=", "not in"))
 _STARTS = frozenset(
     "init_process_group spawn DistributedDataParallel set_device init_distributed start_processes".split()
 )
@@ -71,6 +73,14 @@ def decides(branch: Scope) -> bool:
     return not (all(map(_is_idle, lost)) and all(_is_idle(one, goes_on=True) for one in instead))
 
 
+def stops_without(question: Expr) -> bool:
+    """Whether all that a question for CUDA decides is whether the program stops, and it stops if there is none:
+    ``if device.type != "cuda": raise …``."""
+    decided = _decided_by(question)
+    asked = (one.test.value == question.value and question.operator in _OTHERWISE for one in decided)
+    return bool(decided) and all(asked) and all(map(_only_raises, decided))
+
+
 def only_stops(question: Expr) -> bool:
     """Whether all that a question for CUDA decides is whether an error is raised."""
     decided = _decided_by(question)
@@ -78,10 +88,15 @@ def only_stops(question: Expr) -> bool:
 
 
 def _only_raises(branch: Scope) -> bool:
-    """Whether all that an ``if`` block does is to raise an error."""
+    """Whether all that an ``if`` block does is to raise an error, or to end the program."""
     calls, assignments = _within(branch)
     raised = any(one.kind == "raise" and one.block == branch.block for one in branch.module.code.exits)
-    return not assignments and raised and all(_EXCEPTION.search(call.last) or _IDLE.search(call.name) for call in calls)
+    ended = any(call.name in _ENDS and call.scope == branch for call in calls)
+    harmless = (
+        call.name in _ENDS or _EXCEPTION.search(call.last) or _IDLE.search(call.name) or _LOGGED.search(call.written)
+        for call in calls
+    )
+    return not assignments and (raised or ended) and all(harmless)
 
 
 def asks_npu(test: Expr) -> bool:

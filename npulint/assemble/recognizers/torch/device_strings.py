@@ -44,6 +44,10 @@ _POSITIONS = {
     "torch.get_device_module": 0,
     "torch.distributed.init_device_mesh": 0,
     "torch.distributed.device_mesh.init_device_mesh": 0,
+    "torch.distributed.DeviceMesh": 0,
+    "torch.distributed.device_mesh.DeviceMesh": 0,
+    "torch.distributed.tensor.DeviceMesh": 0,
+    "torch.distributed._tensor.DeviceMesh": 0,
 }
 _TENSOR_METHOD = lazy_compile(r"\.(?:new_\w+|to|to_empty)$")
 _MOVES = frozenset(("to", "to_empty"))

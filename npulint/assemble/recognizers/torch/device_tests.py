@@ -20,7 +20,7 @@ from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch import device_names
-from npulint.assemble.recognizers.torch.device_effects import only_stops
+from npulint.assemble.recognizers.torch.device_effects import only_stops, stops_without
 from npulint.assemble.recognizers.torch.device_moves import Move, has_kernels, is_given_here
 from npulint.assemble.recognizers.torch.device_names import CAPABILITY, TENSOR_TYPE
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, is_guarded
@@ -182,6 +182,11 @@ class CudaComparison(CudaUse, kw_only=True):
     def stops(self) -> bool:
         """Whether all that it decides is whether an error is raised."""
         return only_stops(self._test)
+
+    @attribute
+    def refuses(self) -> bool:
+        """Whether all that it decides is whether the program stops, and any device but CUDA stops it."""
+        return stops_without(self._test)
 
     @attribute
     def decides(self) -> Literal["loss_scale", "other"]:

@@ -1,4 +1,4 @@
-"""Calls of torch_npu's fused operations: the use of their results, their mask and their scale."""
+"""Calls of torch_npu's fused operations: their gradient and the use of their results."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from typing import Literal
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
-from npulint.assemble.recognizers.torch.attention_masks import mask_form
-from npulint.assemble.recognizers.torch.operations import RESHAPES, operation, origin, trace, values_in
+from npulint.assemble.recognizers.torch.operations import values_in
 from npulint.assemble.walker import walker
-from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.attributes import attribute
 from npulint.facts.code import CallResult, Ref, Value
 from npulint.facts.kinds import fact_kind
-from npulint.lazy_regex import lazy_compile
 
 _TUPLES = frozenset(
-    "npu_fusion_attention npu_fusion_attention_v2 npu_rms_norm npu_geglu npu_group_norm_silu npu_group_norm_swish "
-    "npu_add_rms_norm npu_add_layer_norm npu_deep_norm npu_gemma_rms_norm".split()
+    "npu_fusion_attention npu_fusion_attention_v2 npu_fusion_attention_v3 npu_rms_norm npu_geglu npu_group_norm_silu "
+    "npu_group_norm_swish npu_add_rms_norm npu_add_layer_norm npu_deep_norm npu_gemma_rms_norm".split()
 )
 # Names of modules that return a single tensor.
 _REPLACES = frozenset("npu_rms_norm npu_gemma_rms_norm npu_group_norm_silu npu_group_norm_swish npu_geglu".split())
@@ -27,13 +25,12 @@ _FORWARD = frozenset(
     "npu_incre_flash_attention npu_fused_infer_attention_score npu_apply_rotary_pos_emb npu_interleave_rope "
     "npu_moe_gating_top_k_softmax npu_kv_rmsnorm_rope_cache npu_mm_all_reduce_base".split()
 )
-_ATTENTION = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2"))
-_ROOTS = ("torch_npu.", "torch.ops.npu.")
+ATTENTION = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2", "npu_fusion_attention_v3"))
+"""The fused attentions that train."""
+_OTHERS = (_TUPLES | _FORWARD) - ATTENTION
+ROOTS = ("torch_npu.", "torch.ops.npu.")
+"""The modules with the operations of torch_npu."""
 _UNTRAINED = ("training", "no_grad", "inference", "requires_grad", "is_grad_enabled")
-_DROPPED = lazy_compile(r"(?:^|[._])(?:attn_|attention_|attn_pdrop|attention_)?(?:p?drop(?:out)?)(?:_p|_prob|_rate)?$")
-_PROJECTION = lazy_compile(r"^self:(?:w?q|to_q|qkv|\w*query\w*|\w*proj\w*)$")
-_SHAPING = dict.fromkeys(RESHAPES | {"rearrange", "stack", "squeeze", "unsqueeze", "chunk", "split"}, "first")
-_SCALINGS = frozenset(("mul", "div"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
 _ELEMENT = frozenset(("count", "index"))  # methods of tuples
 
@@ -59,35 +56,10 @@ class FusedCall(CallFact):
         return not _is_excluded(self.call.scope)
 
 
-@fact_kind("fused_call")
-class FusedAttention(FusedCall):
-    """``npu_fusion_attention`` is called."""
-
-    @attribute
-    def scaled(self) -> Flag:
-        """Whether the scores are scaled: by `scale`, or the query or key before the call."""
-        return flag(_is_scaled(self.call))
-
-    @attribute
-    def mask(self) -> Literal["none", "shared", "additive", "lower", "other"]:
-        """The kind of its mask: none, the one that scaled_dot_product_attention also gets (with the opposite meaning),
-        an additive one, the lower triangle of ones (which hides the past), or another."""
-        return _mask(self.call)
-
-    @attribute
-    def keep(self) -> Literal["none", "dropped", "other"]:
-        """Whether `keep_prob` is a dropout probability; none if it is not passed."""
-        value = self.call.argument("keep_prob", 9)
-        if value is None:
-            return "none"
-        return "dropped" if _DROPPED.search(value.written) and "keep" not in value.written else "other"
-
-
-@recognizes(matching=lambda name: name.startswith(_ROOTS) and name.rpartition(".")[2] in _TUPLES | _FORWARD)
+@recognizes(matching=lambda name: name.startswith(ROOTS) and name.rpartition(".")[2] in _OTHERS)
 def fused_calls(call: CallSite) -> list[FusedCall]:
     """Calls of fused operations whose result is a tuple, or that have no gradient."""
-    name = call.name.rpartition(".")[2]
-    return [FusedAttention(call, name) if name in _ATTENTION else FusedCall(call, name)]
+    return [FusedCall(call, call.name.rpartition(".")[2])]
 
 
 def _is_excluded(scope: Scope) -> bool:
@@ -162,35 +134,3 @@ def _use_in(whole: Expr, result: Value) -> Use:
         if part.operator in _ARITHMETIC and any(one.value == result for one in inner):
             found = "tensor"
     return found
-
-
-def _is_scaled(call: CallSite) -> bool | None:
-    """Whether the scores of a fused attention are scaled; None if unknown."""
-    query = call.argument("query", 0)
-    if call.argument("scale", 8) is not None or call.has_unknown_options:
-        return True
-    if query is None or call.starred:
-        return None
-    for value in (query, call.argument("key", 1)):
-        if value is not None and trace(value, _SHAPING, _SCALINGS) is not None:
-            return True
-    made = operation(origin(query, RESHAPES))
-    return False if made is not None and (made.op == "linear" or _PROJECTION.match(made.op)) else None
-
-
-def _mask(call: CallSite) -> Literal["none", "shared", "additive", "lower", "other"]:
-    """The kind of mask of a fused attention."""
-    mask = call.argument("atten_mask", 7)
-    if mask is None or (mask.is_literal and mask.literal is None):
-        return "none"
-    function = call.scope.routine
-    if mask.written and not function.assigned(mask.written.partition(".")[0]):
-        others = [other for other in function.calls if other.last == "scaled_dot_product_attention"]
-        masks = [value.written for other in others if (value := other.argument("attn_mask", 3)) is not None]
-        if mask.written in masks:
-            return "shared"
-    form = mask_form(mask)
-    made = operation(origin(mask, frozenset()))
-    if form == "other" and made is not None and made.op in ("float", "half", "bfloat16"):
-        return "additive"
-    return form

@@ -1,0 +1,158 @@
+"""Code that runs while a graph is captured, and cannot be captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.code_places import expressions
+from npulint.assemble.context import Context, once
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.recognizers.registry import recognizes_in_modules
+from npulint.assemble.recognizers.torch.fused_calls import ROOTS
+from npulint.assemble.recognizers.torch.host_made import is_made_on_host
+from npulint.assemble.recognizers.torch.tensors import is_host_tensor, is_mask, on_host
+from npulint.facts.kinds import fact_kind
+from npulint.lazy_regex import lazy_compile
+
+Hindrance = Literal["read", "wait", "shape", "copy", "operator"]
+_CAPTURES = frozenset(("torch.npu.graph", "torch.cuda.graph"))
+_READS = frozenset(("item", "tolist", "cpu"))
+_NUMBERS = frozenset(("bool", "int", "float", "print"))
+_WAITS = frozenset(("torch.npu.synchronize", "torch.cuda.synchronize"))
+_WAITING = lazy_compile(r"(?i)(?:stream|event)\w*(?:\(\))?\.synchronize$")
+_SHAPES = frozenset(("nonzero", "masked_select", "argwhere", "unique", "unique_consecutive"))
+_MOVES = frozenset(("npu", "cuda", "to"))
+_FROM_HOST = frozenset(("torch.tensor", "torch.as_tensor"))
+_UNCAPTURED = frozenset(("npu_fusion_attention", "npu_fusion_attention_v2"))
+_MODULE = lazy_compile(r"(?:^|[._])(?:\w*model|net|module)$")
+_BRANCHES = frozenset(("if", "else", "except", "while"))
+_DEPTH = 3  # functions that the captured code calls, and those that these call
+
+
+@fact_kind("uncapturable")
+class UncapturableCode(PlaceFact):
+    """Code that certainly runs while a graph is captured (``with torch.npu.graph(g):``) and cannot be captured. The
+    name is what it does: read (a value on the host), wait (for the device), shape (one that depends on data), copy (of
+    new values from the host) or operator (one that graphs cannot contain)."""
+
+    written: str
+    """What is called, as written."""
+
+
+@recognizes_in_modules
+def uncapturable_code(module: Scope) -> Iterator[UncapturableCode]:
+    """What hinders a capture in the captured code of a file."""
+    regions = [region for region in _captured(module.context) if region.module is module.module]
+    for region in regions:
+        for call in module.all_calls:
+            what = _hindrance(call) if _surely_runs(call.scope, region) else None
+            if what is not None:
+                yield UncapturableCode(call.scope, call.span, what, call.written or call.last)
+        for place in expressions(module, "mask"):
+            subscript = place.expression.subscript
+            if subscript is not None and _surely_runs(place.scope, region) and _selects(*subscript):
+                yield UncapturableCode(place.scope, place.span, "shape", subscript[0].written or "[]")
+
+
+# -- what is captured --------------------------------------------------------------------------------
+
+
+@once
+def _captured(context: Context) -> tuple[Scope, ...]:
+    """The blocks that capture a graph, and the project's functions that they surely call."""
+    blocks = [one for module in module_scopes(context) for one in _capturing(module)]
+    found = dict.fromkeys(blocks)
+    reached = blocks
+    for _ in range(_DEPTH):
+        reached = [target for region in reached for target in _called_in(region) if target not in found]
+        found |= dict.fromkeys(reached)
+    return tuple(found)
+
+
+def _capturing(module: Scope) -> list[Scope]:
+    """The ``with`` blocks of a file that capture a graph."""
+    if not module.calls_named("graph"):
+        return []
+    blocks = ((one, one.test.call) for one in module.blocks_of("with"))
+    return [one for one, made in blocks if made is not None and made.name in _CAPTURES]
+
+
+def _called_in(region: Scope) -> list[Scope]:
+    """The project's functions that a region surely calls."""
+    calls = (call for call in region.routine.calls if _surely_runs(call.scope, region))
+    targets = (target.called_block for call in calls if (target := call.target) is not None)
+    return [one for one in targets if one is not None and one.kind == "function"]
+
+
+def _surely_runs(scope: Scope, region: Scope) -> bool:
+    """Whether a block runs whenever a region does: it lies in it, under no condition."""
+    for around in scope.ancestors:
+        if around == region:
+            return True
+        if around.kind in _BRANCHES or around.kind in ("function", "lambda", "class"):
+            return False
+    return False
+
+
+# -- what cannot be captured -------------------------------------------------------------------------
+
+
+def _hindrance(call: CallSite) -> Hindrance | None:
+    """Why a call cannot be captured; None if it may be."""
+    name, last = call.name, call.last
+    if name in _WAITS or _WAITING.search(call.written):
+        return "wait"
+    if name.startswith(ROOTS) and last in _UNCAPTURED:
+        return "operator"
+    if last in _SHAPES and (name.startswith("torch.") or call.receiver is not None):
+        return "shape" if not _is_host(call) else None
+    if name == "torch.where" and len(call.arguments) == 1:
+        return "shape"
+    if last in _READS and call.receiver is not None and not call.record.args:
+        return "read" if not _is_host(call) and not _MODULE.search(call.receiver.written) else None
+    if name in _NUMBERS:
+        return "read" if any(_is_made_here(value) for value in call.args) else None
+    return "copy" if _copies(call) else None
+
+
+def _is_host(call: CallSite) -> bool:
+    """Whether a call works on a value of the host."""
+    is_function = call.name.startswith("torch.") and "()" not in call.name
+    value = call.receiver if not is_function else call.args[0] if call.args else None
+    return value is None or on_host(value) or is_host_tensor(value)
+
+
+def _is_made_here(value: Expr) -> bool:
+    """Whether a value is the result of a network, or computed from one, in the captured block itself."""
+    if value.call is not None:
+        return value.call.receiver is not None and _is_made_here(value.call.receiver)
+    operands = value.operands("<", "<=", ">", ">=", "+", "-", "*", "/")
+    if operands:
+        return any(map(_is_made_here, operands))
+    if not value.written or "." in value.written:
+        return False
+    made = [one.value.call for one in value.assignments if one.scope == value.scope]
+    return bool(made) and all(one is not None and _is_network(one) for one in made)
+
+
+def _is_network(call: CallSite) -> bool:
+    """Whether a call is one of a module."""
+    return call.name.startswith("torch.nn.") or _MODULE.search(call.written) is not None
+
+
+def _copies(call: CallSite) -> bool:
+    """Whether a call makes a tensor on the host and copies it to the device."""
+    if call.last in _MOVES and call.receiver is not None:
+        return is_made_on_host(call.receiver)
+    device = call.argument("device") if call.name in _FROM_HOST else None
+    return device is not None and device.single != "cpu"
+
+
+def _selects(holder: Expr, key: Expr) -> bool:
+    """Whether a subscript reads elements by a boolean mask on the device."""
+    return is_mask(key) and not on_host(holder)
+
+
+__all__ = ["UncapturableCode", "uncapturable_code"]
