@@ -45,7 +45,11 @@ _NOT_COMPARED = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "torch_port"),
     *("supported_ops", "consequences_since", "stdin_filename", "show_files"),
 )
-COMPARE = tuple(option for option in OPTIONS if option.name not in _NOT_COMPARED)
+COMPARE = (
+    Option("entry", "list", "files", metavar="REF=MIG", config=False, text="entry.compare"),
+    Option("all", "flag", "output", config=False, text="all.compare"),
+    *(option for option in OPTIONS if option.name not in _NOT_COMPARED),
+)
 
 _OF_FILES = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),

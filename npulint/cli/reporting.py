@@ -134,6 +134,7 @@ class Views(msgspec.Struct, frozen=True):
             comparing=self.comparing,
             sources=_sources(format_name, self.host),
             all_operators=settings.verbose,
+            all_differences=settings.all_differences,
         )
 
     def screen(self, format_name: str) -> ReportView:

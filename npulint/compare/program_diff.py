@@ -10,7 +10,9 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
+from npulint.compare.consolidation import consolidated
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.effects import with_effects
 from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
 from npulint.compare.matching.matches import Matches
@@ -50,7 +52,7 @@ def compared(
     if reference.program.fact.framework != migrated.program.fact.framework:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
-        return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
+        return with_effects(deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates)))
     blocks, origins = matched.blocks, matched.reference_blocks
     removed = Side("removed", reference, migrated, matched.modules, blocks, Running(reference, left))
     added = Side("added", migrated, reference, matched.reference_modules, origins, Running(migrated, right))
@@ -65,7 +67,8 @@ def compared(
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     found = unify_mechanisms(found, reference, migrated, first, second)
-    return deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
+    found = deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
+    return with_effects(consolidated(found))
 
 
 def deduplicated(found: Iterable[Difference]) -> list[Difference]:

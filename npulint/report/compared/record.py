@@ -43,9 +43,10 @@ def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _row(row: ComparedRow) -> dict[str, Any]:
     return {
-        **fields_of(row, "part what answer code"),
+        **fields_of(row, "part what answer code effect"),
         "reference": _side(row.reference),
         "migrated": _side(row.migrated),
+        "also": [{"path": side.path, "line": side.span.line} for side in row.also],
     }
 
 
