@@ -8,9 +8,12 @@ from npulint.cli.host import Host
 from npulint.cli.reference import require
 from npulint.cli.reporting import report
 from npulint.config import load
+from npulint.errors import NpulintError
 from npulint.findings import RunResult
 from npulint.progress import Progress
+from npulint.report.terminal import escape_control_chars
 from npulint.settings import Settings
+from npulint.texts import say
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
@@ -18,6 +21,9 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     migrated side. Raises `ConfigError`, or `NpulintError` for a side that does not exist."""
     reference, migrated = words
     settings = _settings(load([migrated], {**options, "reference": [reference]}, host.environ), reference)
+    settings = msgspec.structs.replace(
+        settings, entries=_entries(options.get("entry"), settings.language()), all_differences=bool(options.get("all"))
+    )
     if "select" not in options:  # configured selections are for checks of one project
         settings = msgspec.structs.replace(settings, select=())
     for path in words:
@@ -27,6 +33,18 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         return host.compare(run_settings, reference, progress)
 
     return report(host.watched(compared, settings, lang), settings, host, comparing=True)
+
+
+def _entries(words: list[str] | bool | None, lang: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of entry scripts on the command line. Raises `NpulintError` for anything that is no pair."""
+    found = []
+    for word in words if isinstance(words, list) else []:
+        for text in word.split(","):
+            reference, is_pair, migrated = text.strip().partition("=")
+            if not (reference and is_pair and migrated):
+                raise NpulintError(say(lang, "compare.entry.form", text=escape_control_chars(text)))
+            found.append((reference, migrated))
+    return tuple(found)
 
 
 def _settings(settings: Settings, reference: str) -> Settings:

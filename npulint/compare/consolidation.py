@@ -1,4 +1,4 @@
-"""Tells each difference once: what occurs at several places, or is one change seen in several calls, becomes one row."""
+"""Tells each difference once: what occurs at several places, or is one change seen in several calls, is one row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,16 @@ def _repeated(found: Sequence[Difference]) -> list[Difference]:
 
 def _subject(one: Difference) -> Hashable:
     texts = [None if side is None else side.text for side in (one.reference, one.migrated)]
-    return (one.part, one.change, _INDEX.sub("*", one.what), one.argument, *texts, one.certain, one.adapter, one.evaluates)
+    return (
+        one.part,
+        one.change,
+        _INDEX.sub("*", one.what),
+        one.argument,
+        *texts,
+        one.certain,
+        one.adapter,
+        one.evaluates,
+    )
 
 
 def _joined(group: Sequence[Difference], what: str = "") -> Difference:
@@ -45,7 +54,11 @@ def _joined(group: Sequence[Difference], what: str = "") -> Difference:
         return first
     names = {one.what for one in group}
     what = what or (first.what if len(names) == 1 else _INDEX.sub("*", first.what))
-    also = (*first.also, *((one.reference, one.migrated) for one in others), *(way for one in others for way in one.also))
+    also = (
+        *first.also,
+        *((one.reference, one.migrated) for one in others),
+        *(way for one in others for way in one.also),
+    )
     return msgspec.structs.replace(first, what=what, also=also, count=sum(one.count for one in group))
 
 

@@ -54,7 +54,20 @@ PARTS: dict[str, str] = {
 """The effect of a difference in each part of the training config."""
 
 EFFECTS = (
-    *("loss", "update", "model", "data", "start", "underflow", "rounding", "later", "samples", "use", "length", "chance"),
+    *(
+        "loss",
+        "update",
+        "model",
+        "data",
+        "start",
+        "underflow",
+        "rounding",
+        "later",
+        "samples",
+        "use",
+        "length",
+        "chance",
+    ),
     *("measured", "rest", "idle", "shown", "none"),
 )
 """All effects, strongest first."""

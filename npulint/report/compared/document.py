@@ -118,7 +118,8 @@ class _Builder:
             DifferenceRow(
                 row.what,
                 row.answer,
-                *(self._value(getattr(row, side), side, row.code) for side in SIDES),
+                self._value(row.reference, "reference", row.code),
+                self._value(row.migrated, "migrated", row.code),
                 say(self._lang, f"compare.effect.{row.effect}") if row.effect and row.answer != "same" else "",
                 self._also(row),
             )

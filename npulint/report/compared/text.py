@@ -21,9 +21,7 @@ def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
     """Blocks of lines: one per pair of programs, one for what could not be compared."""
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
-    chosen = checklists(
-        comparison, view.lang, shown, brief=not view.verbose, weak=view.verbose or view.all_differences
-    )
+    chosen = checklists(comparison, view.lang, shown, brief=not view.verbose, weak=view.verbose or view.all_differences)
     pairs = [writer.lines(one) for one in chosen]
     rest = alone(comparison, view.lang)
     if not comparison.pairs:
