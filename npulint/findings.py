@@ -277,7 +277,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
     """One compared value. `part` is one of `npulint.facts.recipe.ITEMS`, `what` names the value. Answers: same,
     differs, unknown, note (a difference that the NPU requires). A side that lacks the value is None; `near` is then
     where the migrated program would set it. `code` is the check that reports the difference. `effect` is what the
-    difference does to the loss (`npulint.compare.effects`), `also` are its further places."""
+    difference does to the loss (`npulint.compare.effects`), `also` are both sides of its further places."""
 
     part: str
     what: str
@@ -287,7 +287,7 @@ class ComparedRow(msgspec.Struct, frozen=True):
     code: str = ""
     near: ComparedSide | None = None
     effect: str = ""
-    also: tuple[ComparedSide, ...] = ()
+    also: tuple[tuple[ComparedSide | None, ComparedSide | None], ...] = ()
 
 
 class ComparedItem(msgspec.Struct, frozen=True):

@@ -44,6 +44,7 @@ def _subject(one: Difference) -> Hashable:
         one.certain,
         one.adapter,
         one.evaluates,
+        one.constants,
     )
 
 

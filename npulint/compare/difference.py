@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
@@ -38,7 +39,8 @@ class Difference(msgspec.Struct, frozen=True):
     `what` the operation or setting, `argument` its parameter. `change`: changed, removed, added, reordered, none or
     unknown (undetermined). A side that lacks it is None; `near` is then where it would be in that program. `count`
     places have the same difference; `also` are the other ones. `named`: the value has a name of its own, wherever it
-    is used. `effect`: what it does to the loss (`npulint.compare.effects`)."""
+    is used. `effect`: what it does to the loss (`npulint.compare.effects`). `constants` tell the arguments of unmatched
+    steps apart."""
 
     part: str
     change: str
@@ -53,6 +55,7 @@ class Difference(msgspec.Struct, frozen=True):
     function: str = ""
     named: bool = False
     evaluates: bool = False
+    constants: Hashable = None
     also: tuple[tuple[SideValue | None, SideValue | None], ...] = ()
     effect: str = ""
 

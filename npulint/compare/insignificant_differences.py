@@ -21,6 +21,7 @@ _SIGNIFICANT_KINDS = (
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
+_IDENTITIES = frozenset(("identity", "identitylayer"))
 _CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _WITH_MORE = frozenset(
@@ -56,6 +57,11 @@ def is_of_metric(step: CodeStep) -> bool:
 def branches(step: CodeStep, *kinds: str) -> list[Scope]:
     """The conditional branches (and blocks of further `kinds`) around a step, within its function."""
     return [one for one in step.scope.ancestors if one.block > step.home[1] and one.kind in ("if", "else", *kinds)]
+
+
+def _passes_through(step: CodeStep, side: Side) -> bool:
+    """It returns what it is given."""
+    return step.kind == "call" and step.shown.rpartition(".")[2].removesuffix("()").lower() in _IDENTITIES
 
 
 def _measures(step: CodeStep, side: Side) -> bool:
@@ -180,6 +186,7 @@ def _never_runs(step: CodeStep, side: Side) -> bool:
 
 
 _REASONS: tuple[Callable[[CodeStep, Side], bool], ...] = (
+    _passes_through,
     _measures,
     _counts_hits,
     _seeds_device,

@@ -21,6 +21,7 @@ _MOST = 0.8  # fraction of a function's steps
 _HALF = 0.5
 _TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
+_MADE = frozenset(("layer", "operation", "loss"))
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay epochs steps""".split()
@@ -30,14 +31,15 @@ _RARE = frozenset(
 
 class Pairing(msgspec.Struct, frozen=True, eq=False):
     """The steps of two programs: `pairs` that do the same, `swapped` pairs at different positions of the same function,
-    and unmatched steps. `before` maps a step that only the reference has to the migrated step next to which it would
-    be."""
+    `replaced` pairs of calls of different functions whose results have the same name, and unmatched steps.
+    `neighbours` maps a step that only the reference has to the migrated step next to which it would be."""
 
     pairs: list[tuple[CodeStep, CodeStep]]
     swapped: list[tuple[CodeStep, CodeStep]]
     removed: list[CodeStep]
     added: list[CodeStep]
     neighbours: dict[int, CodeStep]
+    replaced: list[tuple[CodeStep, CodeStep]]
 
 
 class Pairer:
@@ -47,7 +49,7 @@ class Pairer:
         self._left = left
         self._right = right
         self._blocks = blocks
-        self._result = Pairing([], [], [], [], {})
+        self._result = Pairing([], [], [], [], {}, [])
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or unmatched."""
@@ -125,16 +127,31 @@ class Pairer:
         result.pairs.extend(_alone(gone, new, self.key, self.migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
         result.pairs.extend(_chosen(gone, new))
+        result.replaced.extend(_alone(*self._kept(gone, new), _kept_as, _kept_as))
+        _take_out(result.replaced, gone, new)
         result.removed.extend(gone)
         result.added.extend(new)
+
+    def _kept(self, gone: Sequence[CodeStep], new: Sequence[CodeStep]) -> tuple[list[CodeStep], list[CodeStep]]:
+        """The calls that make a model or a loss and keep it by name, unless their function has a counterpart."""
+        known = self._left, self._right
+        ours, theirs = (
+            [
+                step
+                for step in steps
+                if step.part in _MADE and _kept_as(step) and not (step.target and side.knows(step.target))
+            ]
+            for side, steps in zip(known, (gone, new), strict=True)
+        )
+        return ours, theirs
 
     def _in_order(
         self, left: Sequence[CodeStep], right: Sequence[CodeStep]
     ) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
         """Align the steps of two matched functions: first those with equal arguments, then between them those that do
         the same with other arguments."""
-        first = [(self.exact(step), _written(step)) for step in left]
-        second = [(self.migrated_exact(step), _written(step)) for step in right]
+        first = [(self.exact(step), written(step)) for step in left]
+        second = [(self.migrated_exact(step), written(step)) for step in right]
         coarser = list(map(self.key, left)), list(map(self.migrated_key, right))
         for a, b in align(first, second, coarser):
             yield None if a is None else left[a], None if b is None else right[b]
@@ -218,10 +235,10 @@ def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key:
     """Pairs of steps that do the same with the same arguments; removed from both lists."""
     waiting: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in new:
-        waiting[right_key(step), _written(step)].append(step)
+        waiting[right_key(step), written(step)].append(step)
     found: _Pairs = []
     for step in gone:
-        rest = waiting.get((left_key(step), _written(step)))
+        rest = waiting.get((left_key(step), written(step)))
         if rest:
             found.append((step, rest.pop(0)))
     _take_out(found, gone, new)
@@ -253,7 +270,7 @@ def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
     new[:] = [step for step in new if id(step) not in taken]
 
 
-def _written(step: CodeStep) -> Hashable:
+def written(step: CodeStep) -> Hashable:
     """A comparable form of the arguments as written, ignoring names except those of types; of an applied layer its
     name."""
     if step.site is not None and not step.arguments:
@@ -305,6 +322,12 @@ def _is_chosen(step: CodeStep) -> bool:
     root = step.site.written.partition(".")[0] if step.site is not None else ""
     records = step.module.code.imports
     return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
+
+
+def _kept_as(step: CodeStep) -> str:
+    """The name that the result of a call is assigned to; empty if there is none."""
+    binds = step.site.assignments if step.site is not None and step.kind in ("call", "own") and step.counts else []
+    return binds[0].target if len(binds) == 1 else ""
 
 
 def _object(step: CodeStep) -> Hashable:

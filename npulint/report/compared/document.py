@@ -128,7 +128,8 @@ class _Builder:
 
     def _also(self, row: ComparedRow) -> str:
         """Where else the same difference is."""
-        sides = [one for one in row.also if one.path] if row.answer != "same" else []
+        both = row.also if row.answer != "same" else ()
+        sides = [one for left, right in both if (one := right or left) is not None]
         if not sides:
             return ""
         places = [escape_control_chars(f"{self._short(one)}:{one.span.line}") for one in sides[:_ALSO]]

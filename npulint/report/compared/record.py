@@ -46,7 +46,7 @@ def _row(row: ComparedRow) -> dict[str, Any]:
         **fields_of(row, "part what answer code effect"),
         "reference": _side(row.reference),
         "migrated": _side(row.migrated),
-        "also": [{"path": side.path, "line": side.span.line} for side in row.also],
+        "also": [{"reference": _side(left), "migrated": _side(right)} for left, right in row.also],
     }
 
 
