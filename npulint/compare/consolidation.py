@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import msgspec
 
 from npulint.compare.difference import Difference, SideValue
+from npulint.facts.model import Span
 from npulint.lazy_regex import lazy_compile
 
 _INDEX = lazy_compile(r"(?<=\.)\d+(?=\.)")
@@ -25,7 +26,34 @@ def consolidated(found: Iterable[Difference]) -> list[Difference]:
     rows = list(found)
     differing = [one for one in rows if one.change not in ("none", "unknown")]
     rest = [one for one in rows if one.change in ("none", "unknown")]
-    return [*_repeated(_distributed(_other_networks(differing))), *rest]
+    return [*_repeated(_distributed(_other_networks(_without_parts(differing)))), *rest]
+
+
+def _without_parts(found: Sequence[Difference]) -> list[Difference]:
+    """Without calculations that are part of an argument that differs as a whole."""
+    whole = [
+        (side.path, side.span)
+        for one in found
+        if one.change == "changed" and one.argument
+        for side in (one.reference, one.migrated)
+        if side is not None
+    ]
+    return [
+        one
+        for one in found
+        if not (_calculates(one) and any(_is_within(one.migrated or one.reference, *each) for each in whole))
+    ]
+
+
+def _calculates(one: Difference) -> bool:
+    return one.part in ("arithmetic", "operation") and one.change in ("removed", "added") and not one.argument
+
+
+def _is_within(inner: SideValue | None, path: str, outer: Span) -> bool:
+    if inner is None or inner.path != path or inner.span == outer:
+        return False
+    first, last = (inner.span.line, inner.span.column), (inner.span.end_line, inner.span.end_column)
+    return (outer.line, outer.column) <= first and last <= (outer.end_line, outer.end_column)
 
 
 def _repeated(found: Sequence[Difference]) -> list[Difference]:

@@ -8,6 +8,7 @@ from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import Scope
 from npulint.assemble.recognizers.tensorflow.host import measures
 from npulint.compare.devices import is_insignificant
+from npulint.compare.framework_seeds import repeats_framework
 from npulint.compare.side import Side
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import MODULE, CodeStep, Home, home_of
@@ -77,6 +78,11 @@ def _counts_hits(step: CodeStep, side: Side) -> bool:
 def _seeds_device(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function seeds the devices with a different call."""
     return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
+
+
+def _seeds_as_framework(step: CodeStep, side: Side) -> bool:
+    """The trainer of the other program sets the same seed by default."""
+    return repeats_framework(step, side.other)
 
 
 def _shapes(step: CodeStep, side: Side) -> bool:
@@ -190,6 +196,7 @@ _REASONS: tuple[Callable[[CodeStep, Side], bool], ...] = (
     _measures,
     _counts_hits,
     _seeds_device,
+    _seeds_as_framework,
     _shapes,
     _casts_otherwise,
     _is_of_adapter,

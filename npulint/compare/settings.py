@@ -13,6 +13,7 @@ from npulint.training_config.steps.naming import refined_part
 from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
+_ANY_EPSILON = lazy_compile(r"(?i)-*(?:eps|epsilon)")
 _TYPE = f".{TYPE}"
 
 
@@ -25,6 +26,8 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
             part = refined_part(other.part if one.part == "setting" else one.part, one.what)
+            if part == "optimizer" and _ANY_EPSILON.fullmatch(one.what):
+                part = "setting"  # a small number of anything: of an optimizer, a norm, an attack
             if part == "dataset" and not same and None in (one.traced.value, other.traced.value):
                 continue  # no program trains without data: a start that is not shown names them
             yield of_both(part, same, one.what, "", _side(one), _side(other), named=True)
