@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 
 import msgspec
 
@@ -101,7 +101,8 @@ def _grouped(found: Iterable[Difference], key: Callable[[Difference], Hashable])
 def _other_networks(found: Sequence[Difference]) -> list[Difference]:
     """Many layers that differ between two descriptions of networks are one difference: another file is read."""
     result: list[Difference] = []
-    for group in _grouped(found, lambda one: _description(one) or id(one)):
+    heads = {_head(one) for one in found if one.part == "layer"}
+    for group in _grouped(found, lambda one: _description(one, heads) or id(one)):
         one = group[0]
         if len(group) < _BLOCKS or one.reference is None or one.migrated is None:
             result += group
@@ -116,9 +117,20 @@ def _plain(side: SideValue) -> SideValue:
     return msgspec.structs.replace(side, provenance=())
 
 
-def _description(one: Difference) -> tuple[str, str] | None:
-    """The two configuration files of different names that describe a layer; None for anything else."""
-    if one.part != "layer" or not one.named or one.reference is None or one.migrated is None:
+def _head(one: Difference) -> str:
+    return one.what.partition(".")[0]
+
+
+def _description(one: Difference, heads: Container[str]) -> tuple[str, str] | None:
+    """The two configuration files of different names that describe a layer, of which other values are under one of the
+    names `heads`; None for anything else."""
+    if (
+        one.part not in ("layer", "setting")
+        or _head(one) not in heads
+        or not one.named
+        or one.reference is None
+        or one.migrated is None
+    ):
         return None
     files = one.reference.path, one.migrated.path
     if any(path.endswith(_CODE) for path in files) or len({posixpath.basename(path) for path in files}) == 1:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from npulint.compare.difference import Difference
+from npulint.lazy_regex import lazy_compile
 
 PARTS: dict[str, str] = {
     "loss": "loss",
@@ -73,6 +74,7 @@ EFFECTS = (
 """All effects, strongest first."""
 WEAK = frozenset(("rest", "idle", "shown", "none"))
 """Effects of differences that are listed on request only."""
+_MEASURING = lazy_compile(r"(?:predict|evaluate|eval|test|validate)(?:\(|$)")
 _HARMLESS = frozenset(("?.float", ".float", "torch.float"))
 
 
@@ -83,11 +85,11 @@ def with_effects(found: Iterable[Difference]) -> list[Difference]:
 
 def effect_of(one: Difference) -> str:
     """The effect of a difference."""
-    if one.evaluates:
+    if one.evaluates or _MEASURING.match(one.what):
         return "measured"
     if one.part == "half_cast" and one.change == "added" and one.what in _HARMLESS:
         return "none"
-    if one.part == "ranks" and one.change in ("added", "removed") and not one.certain:
+    if one.part == "ranks" and not one.certain:
         return "none"
     return PARTS[one.part]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import CodeStep
 
-_ARGUMENTS = """TrainingArguments Seq2SeqTrainingArguments SFTConfig DPOConfig PPOConfig RewardConfig ORPOConfig KTOConfig
-GRPOConfig SentenceTransformerTrainingArguments""".split()
+_ARGUMENTS = """TrainingArguments Seq2SeqTrainingArguments SentenceTransformerTrainingArguments SFTConfig DPOConfig
+PPOConfig GRPOConfig KTOConfig ORPOConfig RewardConfig""".split()
 _SEEDS = {
     f"{library}.{name}": 42 for library in ("transformers", "trl", "sentence_transformers") for name in _ARGUMENTS
 }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from npulint.assemble.cursors import Expr
+from npulint.assemble.cursors import CallSite, Expr
 from npulint.compare.align import align
 from npulint.compare.side import Side, calls_base
 from npulint.lazy_regex import lazy_compile
@@ -22,6 +22,8 @@ _HALF = 0.5
 _TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
 _MADE = frozenset(("layer", "operation", "loss"))
+_MOVING = frozenset(("to", "cuda", "npu", "cpu", "train", "half", "float"))
+_CHAIN = 4  # moving calls in a chain
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay epochs steps""".split()
@@ -127,23 +129,11 @@ class Pairer:
         result.pairs.extend(_alone(gone, new, self.key, self.migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
         result.pairs.extend(_chosen(gone, new))
-        result.replaced.extend(_alone(*self._kept(gone, new), _kept_as, _kept_as))
+        made = [[step for step in steps if step.part in _MADE and _kept_as(step)] for steps in (gone, new)]
+        result.replaced.extend(_alone(made[0], made[1], _kept_as, _kept_as))
         _take_out(result.replaced, gone, new)
         result.removed.extend(gone)
         result.added.extend(new)
-
-    def _kept(self, gone: Sequence[CodeStep], new: Sequence[CodeStep]) -> tuple[list[CodeStep], list[CodeStep]]:
-        """The calls that make a model or a loss and keep it by name, unless their function has a counterpart."""
-        known = self._left, self._right
-        ours, theirs = (
-            [
-                step
-                for step in steps
-                if step.part in _MADE and _kept_as(step) and not (step.target and side.knows(step.target))
-            ]
-            for side, steps in zip(known, (gone, new), strict=True)
-        )
-        return ours, theirs
 
     def _in_order(
         self, left: Sequence[CodeStep], right: Sequence[CodeStep]
@@ -325,9 +315,20 @@ def _is_chosen(step: CodeStep) -> bool:
 
 
 def _kept_as(step: CodeStep) -> str:
-    """The name that the result of a call is assigned to; empty if there is none."""
-    binds = step.site.assignments if step.site is not None and step.kind in ("call", "own") and step.counts else []
-    return binds[0].target if len(binds) == 1 else ""
+    """The name that the result of a call is assigned to, perhaps moved to a device first; empty if there is none."""
+    if step.site is None or step.kind not in ("call", "own") or not step.counts or step.is_applied:
+        return ""
+    names = {bind.target for bind in step.scope.assignments if _origin(bind.value.call) == step.site}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _origin(site: CallSite | None) -> CallSite | None:
+    """The call whose result a chain of calls only moves: ``Net()`` of ``Net().to(device).half()``."""
+    for _ in range(_CHAIN):
+        if site is None or site.last not in _MOVING or site.receiver is None or site.receiver.call is None:
+            break
+        site = site.receiver.call
+    return site
 
 
 def _object(step: CodeStep) -> Hashable:

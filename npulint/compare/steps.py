@@ -31,7 +31,8 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.replaced:
-        yield _whole("changed", left, right)
+        sure = "operation" not in (left.part, right.part)  # an operation may be written in another way
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=sure)
     for left, right in pairing.swapped:
         if matters(left, right, pairing, left.function):
             yield _whole("reordered", left, right)

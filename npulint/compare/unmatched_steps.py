@@ -38,16 +38,17 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     gone, new = without_moved(gone, new, removed.counterpart)
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
-    for side, steps in ((removed, gone), (added, new)):
+    for at, (side, steps) in enumerate(((removed, gone), (added, new))):
         for group in _grouped([step for step in without_repeats(steps) if side.knows(step.home)]):
             for step, count, names in _reported(group):
                 near = pairing.neighbours.get(id(step))
                 effect = _little_effect(step, side)
                 sure = not effect and _is_sure(step, side)
                 one = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
-                told = tuple(written(each) for each in (group if count > 1 else [step]))
+                told = frozenset(written(each) for each in (group if count > 1 else [step]))
                 yield msgspec.structs.replace(one, constants=told)
-        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], steps)
+        calling = [*steps, *(pair[at] for pair in pairing.replaced)]
+        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], calling)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:

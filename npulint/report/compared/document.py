@@ -71,7 +71,8 @@ class _Builder:
 
     def _is_hidden(self, row: ComparedRow) -> bool:
         """Whether a row is left out because its difference has little effect on the loss."""
-        return not self._weak and row.answer != "same" and row.effect in WEAK
+        aside = row.effect in WEAK or (row.effect == "measured" and row.answer == "note")
+        return not self._weak and row.answer != "same" and aside
 
     def _program(self, pair: ComparedPair, side: str) -> ProgramEntry:
         launcher = getattr(pair, f"{side}_launcher")
