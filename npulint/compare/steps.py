@@ -86,9 +86,10 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
 
 
 def _is_sampled(left: CodeStep, right: CodeStep) -> bool:
-    """Whether a sampler, which is compared itself, decides the order of the samples on a side."""
-    given = (one for step in (left, right) for one in step.arguments if one.role == "sampler" or one.name == "sampler")
-    return any(not (one.expr.is_literal and one.expr.literal is None) for one in given)
+    """Whether only one side has a sampler, which decides the order of its samples; the sampler is compared itself."""
+    given = [[one.expr for one in step.arguments if one.name == "sampler"] for step in (left, right)]
+    has = [any(not (expr.is_literal and expr.literal is None) for expr in exprs) for exprs in given]
+    return has[0] != has[1]
 
 
 def _are_neutral(left: CodeStep, right: CodeStep) -> bool:

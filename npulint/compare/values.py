@@ -83,7 +83,7 @@ class Comparer:
         texts = left.text(first), right.text(second)
         if written == DIFFERS:  # this is the place to change
             same = calculated and first.known and second.known and canonical(first.value) == canonical(second.value)
-            return ValueAnswer(SAME) if same or texts[0] == texts[1] else ValueAnswer(DIFFERS, *texts)
+            return ValueAnswer(SAME) if same else ValueAnswer(DIFFERS, *texts)
         if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS

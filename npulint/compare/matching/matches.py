@@ -75,11 +75,11 @@ class Matches:
         """Undo the match of two files."""
         if script is None or other is None:
             return
-        del self.modules[script], self.reference_modules[other]
-        for spot, there in [
-            (spot, there) for spot, there in self.blocks.items() if (spot[0], there[0]) == (script, other)
-        ]:
-            del self.blocks[spot], self.reference_blocks[there]
+        self.modules.pop(script, None)
+        self.reference_modules.pop(other, None)
+        here = [spot for spot, there in self.blocks.items() if (spot[0], there[0]) == (script, other)]
+        for spot in here:
+            self.reference_blocks.pop(self.blocks.pop(spot), None)
 
 
 def counterparts(reference: Side, migrated: Side) -> Matches:
