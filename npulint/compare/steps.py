@@ -31,7 +31,7 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
     for left, right in pairing.replaced:
-        sure = "operation" not in (left.part, right.part)  # an operation may be written in another way
+        sure = {left.part, right.part} != {"operation"}  # an operation may be written in another way
         yield msgspec.structs.replace(_whole("changed", left, right), certain=sure)
     for left, right in pairing.swapped:
         if matters(left, right, pairing, left.function):
