@@ -75,6 +75,7 @@ EFFECTS = (
 WEAK = frozenset(("rest", "idle", "shown", "none"))
 """Effects of differences that are listed on request only."""
 _MEASURING = lazy_compile(r"(?:predict|evaluate|eval|test|validate)(?:\(|$)")
+_OF_KERNELS = lazy_compile(r"attn_implementation|dtype")  # of from_pretrained: the weights are the same
 _HARMLESS = frozenset(("?.float", ".float", "torch.float"))
 
 
@@ -87,6 +88,8 @@ def effect_of(one: Difference) -> str:
     """The effect of a difference."""
     if one.evaluates or _MEASURING.match(one.what):
         return "measured"
+    if one.part == "checkpoint" and _OF_KERNELS.search(one.argument):
+        return "rounding"
     if one.part == "half_cast" and one.change == "added" and one.what in _HARMLESS:
         return "none"
     if one.part == "ranks" and not one.certain:
