@@ -39,16 +39,22 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
     for at, (side, steps) in enumerate(((removed, gone), (added, new))):
-        for group in _grouped([step for step in without_repeats(steps) if side.knows(step.home)]):
-            for step, count, names in _reported(group):
-                near = pairing.neighbours.get(id(step))
-                effect = _little_effect(step, side)
-                sure = not effect and _is_sure(step, side)
-                one = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
-                told = frozenset(written(each) for each in (group if count > 1 else [step]))
-                yield msgspec.structs.replace(one, constants=told)
+        known = [step for step in without_repeats(steps) if side.knows(step.home)]
+        yield from _in_known_functions(side, known, pairing)
         calling = [*steps, *(pair[at] for pair in pairing.replaced)]
         yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], calling)
+
+
+def _in_known_functions(side: Side, steps: Sequence[CodeStep], pairing: Pairing) -> Iterator[Difference]:
+    """The differences for unmatched steps of functions that have a counterpart."""
+    for group in _grouped(steps):
+        for step, count, names in _reported(group):
+            near = pairing.neighbours.get(id(step))
+            effect = _little_effect(step, side)
+            sure = not effect and _is_sure(step, side)
+            one = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
+            told = frozenset(written(each) for each in (group if count > 1 else [step]))
+            yield msgspec.structs.replace(one, constants=told)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
