@@ -75,11 +75,12 @@ class ChangeComparer(ProjectComparer):
     def pairs(self) -> ProgramPairs:
         """The matched programs that the change may affect, and the programs that it adds or removes."""
         found = super().pairs()
-        affected = [(left, right) for left, right in found.pairs if self._may_differ(left, right)]
+        affected = [at for at, (left, right) in enumerate(found.pairs) if self._may_differ(left, right)]
         self._same = len(found.pairs) - len(affected)
         changed = self._two.changed
         alone = [[one for one in side if one.entry in changed] for side in (found.only_reference, found.only_migrated)]
-        return ProgramPairs(affected, *alone)
+        pairs, why = [found.pairs[at] for at in affected], [found.why[at] for at in affected]
+        return ProgramPairs(pairs, alone[0], alone[1], why)
 
     def _may_differ(self, left: Program, right: Program) -> bool:
         """Whether a changed file belongs to one of two programs. A launcher or a configuration may belong to any."""

@@ -15,7 +15,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.compare.difference import Difference
 from npulint.compare.evidence import PartEvidence
 from npulint.compare.facts import difference_facts, ingredient_facts, part_facts
-from npulint.compare.matching.matches import counterparts
+from npulint.compare.matching.matches import Side, counterparts
 from npulint.compare.program_diff import ProgramComparison, Start, compared
 from npulint.compare.program_pairs import ProgramPairs, pairs_of
 from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, SideSources, below, discovered, project
@@ -52,6 +52,10 @@ class PairAnswer(msgspec.Struct, frozen=True, eq=False):
     findings: list[Finding]
     notice: str = ""
     parts: Sequence[PartEvidence] = ()
+
+    def because(self, why: str) -> PairAnswer:
+        """The same answer with the reason why the two programs were compared."""
+        return msgspec.structs.replace(self, pair=msgspec.structs.replace(self.pair, why=why))
 
 
 def compare(settings: Settings, reference: str, progress: Progress | None = None) -> RunResult:
@@ -114,6 +118,7 @@ class ProjectComparer:
         beyond = say(self._settings.language(), "compare.beyond", n=many)
         answers = [self._answer(left, right) for left, right in pairs.pairs[:many]]
         answers += [self._unanswered(left, right, beyond) for left, right in pairs.pairs[many:]]
+        answers = [one.because(why) for one, why in zip(answers, pairs.why, strict=True)]
         result = self._settled(answers, begun)
         notices = [*result.notices, *dict.fromkeys(one.notice for one in answers if one.notice)]
         comparison = Comparison(
@@ -141,14 +146,38 @@ class ProjectComparer:
         return FileLines(self._settings.piped(), self._settings.boundary())
 
     def pairs(self) -> ProgramPairs:
-        """The matched programs of both projects; their entry scripts become counterparts."""
+        """The matched programs of both projects; their entry scripts become counterparts. Raises `NpulintError` if the
+        settings name a script that is no entry of a program."""
         reference, migrated = (side.whole.context for side in self._sides)
-        started = trained_scripts(reference), trained_scripts(migrated)
-        pairs = pairs_of(self._sides[0].programs(), self._sides[1].programs(), self._matched, started)
+        programs = self._sides[0].programs(), self._sides[1].programs()
+        if self._settings.entries:
+            pairs = self._named()
+        else:
+            started = trained_scripts(reference), trained_scripts(migrated)
+            pairs = pairs_of(*programs, self._matched, started)
+        if any(self._matched.separates(left.entry, right.entry) for left, right in pairs.pairs):
+            self._matched = counterparts(*self._without_others(pairs))
         for left, right in pairs.pairs:
             if left.entry and right.entry:
                 self._matched.join(reference.names, migrated.names, left.entry, right.entry)
         return pairs
+
+    def _named(self) -> ProgramPairs:
+        """The pairs of programs that the settings name."""
+        lang, (reference, migrated) = self._settings.language(), self._sides
+        entries = self._settings.entries
+        pairs = [(reference.program_of(one, lang), migrated.program_of(other, lang)) for one, other in entries]
+        return ProgramPairs(pairs, [], [], ["named"] * len(pairs))
+
+    def _without_others(self, pairs: ProgramPairs) -> list[Side]:
+        """The files of both sides without the entry scripts of other programs, which would be matched instead."""
+        found = []
+        for at, side in enumerate(self._sides):
+            paired = [pair[at] for pair in pairs.pairs]
+            used = {path for program in paired for path in program.paths}
+            others = {program.entry for program in side.programs()} - used
+            found.append(Side(side.names.names, [path for path in side.names.paths if path not in others]))
+        return found
 
     def _answer(self, left: Program, right: Program) -> PairAnswer:
         """The comparison of one pair of programs; without rows when the code recurses too deeply to be resolved."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -15,13 +16,17 @@ from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
+from npulint.errors import NpulintError
 from npulint.facts.model import FileFacts, Problem
 from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
+from npulint.report.terminal import escape_control_chars
+from npulint.texts import say
 from npulint.training_config.configs.lookup import Configs
 
 UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
 """What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
+_LISTED = 8  # scripts in an error message
 _CONFIGURATION = "configuration"
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
@@ -72,6 +77,20 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         written = [one for one in self.whole.programs if not one.fact.configured]  # settings of others have no code
         named = [program for program in written if program.entry == self.entry]
         return named if self.entry and named else written
+
+    def program_of(self, script: str, lang: str) -> Program:
+        """The program whose entry script is, or ends in, `script`. Raises `NpulintError` unless there is one."""
+        name = posixpath.normpath(script.replace("\\", "/"))
+        programs = [one for one in self.programs() if one.entry]
+        fitting = [one for one in programs if f"/{one.entry}".endswith(f"/{name}")]
+        found = [one for one in fitting if one.entry in (name, posixpath.join(self.root, name))] or fitting
+        if len(found) == 1:
+            return found[0]
+        trained = sorted(fitting or programs, key=lambda one: not one.fact.trains)[:_LISTED]
+        names = (escape_control_chars(one.entry.removeprefix(f"{self.root}/")) for one in trained)
+        listed = say(lang, "list.and").join(names)
+        key = "compare.entry.several" if fitting else "compare.entry.unknown"
+        raise NpulintError(say(lang, key, path=escape_control_chars(script), list=listed))
 
 
 def project(

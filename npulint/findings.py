@@ -277,7 +277,8 @@ class ComparedSide(msgspec.Struct, frozen=True):
 class ComparedRow(msgspec.Struct, frozen=True):
     """One compared value. `part` is one of `npulint.facts.recipe.ITEMS`, `what` names the value. Answers: same,
     differs, unknown, note (a difference that the NPU requires). A side that lacks the value is None; `near` is then
-    where the migrated program would set it. `code` is the check that reports the difference."""
+    where the migrated program would set it. `code` is the check that reports the difference. `effect` is what the
+    difference does to the loss (`npulint.compare.effects`), `also` are both sides of its further places."""
 
     part: str
     what: str
@@ -286,6 +287,8 @@ class ComparedRow(msgspec.Struct, frozen=True):
     migrated: ComparedSide | None = None
     code: str = ""
     near: ComparedSide | None = None
+    effect: str = ""
+    also: tuple[tuple[ComparedSide | None, ComparedSide | None], ...] = ()
 
 
 class ComparedPart(msgspec.Struct, frozen=True):
@@ -316,7 +319,9 @@ class ComparedItem(msgspec.Struct, frozen=True):
 
 class ComparedPair(msgspec.Struct, frozen=True):
     """A training program of the reference and its migrated counterpart: entry scripts, frameworks, the launcher whose
-    values were compared (empty: none), and the items."""
+    values were compared (empty: none), and the items. `why` says why the two belong together: named (by the user),
+    code (the scripts share code), name (of the scripts), modules (they run the same code) or only (of the training
+    programs)."""
 
     reference: str
     migrated: str
@@ -325,6 +330,7 @@ class ComparedPair(msgspec.Struct, frozen=True):
     reference_launcher: str = ""
     migrated_launcher: str = ""
     items: tuple[ComparedItem, ...] = ()
+    why: str = ""
 
 
 class ComparedChange(msgspec.Struct, frozen=True):

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+import msgspec
+
 from npulint.compare_command import compare_folders
 from npulint.facts.recipe import ITEM_OF
 from npulint.findings import ComparedPair, ComparedRow, ComparedSide
@@ -127,8 +129,15 @@ def _is(entry: str, one: Listed, side: int) -> bool:
 
 
 def _rows(pairs: Iterable[ComparedPair]) -> list[ComparedRow]:
+    """The rows that differ; one that stands for several places once for each."""
     rows = [row for pair in pairs for item in pair.items for row in item.rows if row.answer in ("differs", "note")]
-    return list(dict.fromkeys(rows))
+    every = [(row, ((row.reference, row.migrated), *row.also)) for row in rows]
+    found = (
+        msgspec.structs.replace(row, reference=reference, migrated=migrated, also=())
+        for row, ways in every
+        for reference, migrated in ways
+    )
+    return list(dict.fromkeys(found))
 
 
 def _set_against(listed: Sequence[Listed], rows: Sequence[ComparedRow], paired: bool, seconds: float) -> Measured:

@@ -308,13 +308,12 @@ def test_json_has_exactly_these_keys() -> None:
     told = json.loads(shown("json", "en"))["comparison"]
     assert list(told) == ["reference", "migrated", "pairs", "only_reference", "only_migrated"]
     (pair,) = told["pairs"]
-    assert list(pair) == (
-        "reference migrated reference_framework migrated_framework reference_launcher migrated_launcher items".split()
-    )
+    names = "reference migrated reference_framework migrated_framework reference_launcher migrated_launcher why items"
+    assert list(pair) == names.split()
     item = pair["items"][-1]
     assert list(item) == "item title status same look failures rows parts".split()
     first = item["rows"][0]
-    assert list(first) == "part what answer code reference migrated".split()
+    assert list(first) == "part what answer code effect reference migrated also".split()
     assert first["migrated"] == {
         "text": "0.05",
         "path": LAUNCHER,

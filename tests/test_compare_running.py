@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.compare_support import ShortDifference, short_differences
+from tests.compare_support import ShortDifference, differences, short_differences
 
 HEAD = "import argparse\nimport torch\nimport torch_npu\nfrom apex import amp\n"
 TRAIN = (
@@ -70,14 +70,16 @@ def test_a_lambda_in_such_code_is_not_run_either() -> None:
     assert short_differences(text(), text(made.format("small"), outside=model))
 
 
-def test_what_more_devices_need_is_told_though_one_device_does_not_come_to_it() -> None:
+def test_what_only_more_devices_need_is_one_difference_without_effect_on_one_device() -> None:
     many = """    if args.distributed:
         net = torch.nn.parallel.DistributedDataParallel(net)
         sampler = torch.utils.data.distributed.DistributedSampler(data)
         loader = torch.utils.data.DataLoader(data, batch_size=2, sampler=sampler, drop_last=True)
 """
-    found = parts(short_differences(text(), text(many)))
-    assert {("reduction", "added"), ("sampler", "added"), ("drop_remainder", "added")} <= set(found)
+    found = {one.part: one for one in differences(text(), text(many)) if one.change == "added"}
+    assert set(found) == {"reduction", "drop_remainder"}
+    assert found["reduction"].what == "DistributedDataParallel, DistributedSampler"
+    assert (found["reduction"].effect, found["reduction"].certain) == ("idle", False)
 
 
 BASE = HEAD + (

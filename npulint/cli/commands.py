@@ -50,7 +50,13 @@ RUNS = (
     Option("reference_run", "text", "run", metavar="PATH", config=False),
     Option("migrated_run", "text", "run", metavar="PATH", config=False),
 )
-COMPARE = (GIT, *RUNS, *(option for option in OPTIONS if option.name not in _NOT_COMPARED))
+COMPARE = (
+    GIT,
+    *RUNS,
+    Option("entry", "list", "files", metavar="REF=MIG", config=False, text="entry.compare"),
+    Option("all", "flag", "output", config=False, text="all.compare"),
+    *(option for option in OPTIONS if option.name not in _NOT_COMPARED),
+)
 
 _OF_FILES = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),

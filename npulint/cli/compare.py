@@ -8,9 +8,10 @@ from npulint.cli.host import Host
 from npulint.cli.reference import require
 from npulint.cli.reporting import report
 from npulint.config import load
-from npulint.errors import ConfigError
+from npulint.errors import ConfigError, NpulintError
 from npulint.findings import RunResult
 from npulint.progress import Progress
+from npulint.report.terminal import escape_control_chars
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -82,5 +83,24 @@ def _with_runs(result: RunResult, settings: Settings, runs: _Runs, host: Host) -
 def _settings(settings: Settings, options: _OPTIONS, reference: str) -> Settings:
     """The settings of a comparison: no fixes, whatever the configuration says, and no configured selection, which is
     for checks of one project."""
-    select = settings.select if "select" in options else ()
-    return msgspec.structs.replace(settings, reference=reference, fix=False, show_fixes=False, select=select)
+    return msgspec.structs.replace(
+        settings,
+        reference=reference,
+        fix=False,
+        show_fixes=False,
+        select=settings.select if "select" in options else (),
+        entries=_entries(options.get("entry"), settings.language()),
+        all_differences=bool(options.get("all")),
+    )
+
+
+def _entries(words: list[str] | bool | None, lang: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of entry scripts on the command line. Raises `NpulintError` for anything that is no pair."""
+    found = []
+    for word in words if isinstance(words, list) else []:
+        for text in word.split(","):
+            reference, is_pair, migrated = text.strip().partition("=")
+            if not (reference and is_pair and migrated):
+                raise NpulintError(say(lang, "compare.entry.form", text=escape_control_chars(text)))
+            found.append((reference, migrated))
+    return tuple(found)

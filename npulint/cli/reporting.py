@@ -150,6 +150,7 @@ class Views(msgspec.Struct, frozen=True):
             sources=_sources(format_name, self.host),
             request=_request(self.host),
             all_operators=settings.verbose,
+            all_differences=settings.all_differences,
         )
 
     def screen(self, format_name: str) -> ReportView:

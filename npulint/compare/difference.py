@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
@@ -37,7 +38,9 @@ class Difference(msgspec.Struct, frozen=True):
     """One thing that differs or (`change` is ``none``) is equal. `part` is a part in `npulint.facts.recipe.ITEMS`,
     `what` the operation or setting, `argument` its parameter. `change`: changed, removed, added, reordered, none or
     unknown (undetermined). A side that lacks it is None; `near` is then where it would be in that program. `count`
-    places have the same difference. `named`: the value has a name of its own, wherever it is used."""
+    places have the same difference; `also` are the other ones. `named`: the value has a name of its own, wherever it
+    is used. `effect`: what it does to the loss (`npulint.compare.effects`). `constants` tell the arguments of unmatched
+    steps apart."""
 
     part: str
     change: str
@@ -52,6 +55,9 @@ class Difference(msgspec.Struct, frozen=True):
     function: str = ""
     named: bool = False
     evaluates: bool = False
+    constants: Hashable = None
+    also: tuple[tuple[SideValue | None, SideValue | None], ...] = ()
+    effect: str = ""
 
     @property
     def place(self) -> SideValue | None:

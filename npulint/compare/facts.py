@@ -75,6 +75,11 @@ class DifferenceFact(ComparisonFact, dict=True):
         return _text(self._compared.migrated)
 
     @attribute
+    def numeric(self) -> bool:
+        """Whether both values are numbers."""
+        return all(map(_is_number, (_text(self._compared.reference), _text(self._compared.migrated))))
+
+    @attribute
     def reference_place(self) -> str:
         """Where the reference has it, as `path:line`, or `-`."""
         one = self._compared
@@ -181,6 +186,14 @@ def part_facts(found: Iterable[PartEvidence]) -> list[Fact]:
 
 def _text(mark: SideValue | None) -> str:
     return NONE if mark is None or not mark.text else mark.text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _place(mark: SideValue | None) -> str:

@@ -8,6 +8,7 @@ from npulint.assemble.code_places import returned_values
 from npulint.assemble.cursors import Scope
 from npulint.assemble.recognizers.tensorflow.host import measures
 from npulint.compare.devices import is_insignificant
+from npulint.compare.framework_seeds import repeats_framework
 from npulint.compare.side import Side
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.steps.model import MODULE, CodeStep, Home, home_of
@@ -22,6 +23,7 @@ _SIGNIFICANT_KINDS = (
 _CALCULATED = ("arithmetic", "loss", "schedule", "learning_rate")
 _ARRAYS = ("numpy.", "ndarray.", "?.")  # in evaluations these count hits; in input code they prepare data
 _DEVICE_SEEDS = frozenset(("cuda.manual_seed", "cuda.manual_seed_all", "npu.manual_seed", "npu.manual_seed_all"))
+_IDENTITIES = frozenset(("identity", "identitylayer"))
 _CASTS = frozenset(("tensorflow.cast", "tensorflow.saturate_cast"))
 _ONCE = frozenset(("update", "loss_scale", "autocast", "checkpoint", "frozen", "determinism"))
 _WITH_MORE = frozenset(
@@ -59,6 +61,11 @@ def branches(step: CodeStep, *kinds: str) -> list[Scope]:
     return [one for one in step.scope.ancestors if one.block > step.home[1] and one.kind in ("if", "else", *kinds)]
 
 
+def _passes_through(step: CodeStep, side: Side) -> bool:
+    """It returns what it is given."""
+    return step.kind == "call" and step.shown.rpartition(".")[2].removesuffix("()").lower() in _IDENTITIES
+
+
 def _measures(step: CodeStep, side: Side) -> bool:
     """It computes a metric of model quality."""
     return step.part == "operation" and (step.evaluates or bool(METRIC.search(step.function.lower())))
@@ -72,6 +79,11 @@ def _counts_hits(step: CodeStep, side: Side) -> bool:
 def _seeds_device(step: CodeStep, side: Side) -> bool:
     """The counterpart of the function seeds the devices with a different call."""
     return step.shown in _DEVICE_SEEDS and any(one.shown in _DEVICE_SEEDS for one in side.opposite(step))
+
+
+def _seeds_as_framework(step: CodeStep, side: Side) -> bool:
+    """The trainer of the other program sets the same seed by default."""
+    return repeats_framework(step, side.other)
 
 
 def _shapes(step: CodeStep, side: Side) -> bool:
@@ -181,9 +193,11 @@ def _never_runs(step: CodeStep, side: Side) -> bool:
 
 
 _REASONS: tuple[Callable[[CodeStep, Side], bool], ...] = (
+    _passes_through,
     _measures,
     _counts_hits,
     _seeds_device,
+    _seeds_as_framework,
     _shapes,
     _casts_otherwise,
     _is_of_adapter,

@@ -10,7 +10,9 @@ from npulint.assemble.launches.project_launches import Launch
 from npulint.compare.across import of_frameworks, operations, scheduled
 from npulint.compare.adapter import of_adapter
 from npulint.compare.amp import unify_mechanisms
+from npulint.compare.consolidation import consolidated
 from npulint.compare.difference import Difference, SideValue
+from npulint.compare.effects import with_effects
 from npulint.compare.evidence import PartEvidence, evidence, seen
 from npulint.compare.framework_arguments import of_arguments
 from npulint.compare.graph_rewrite import unify_graph_rewrite
@@ -78,7 +80,7 @@ def _rows(
     if len(frameworks) > 1:
         kinds = operations(reference, first), operations(migrated, second)
         rates = scheduled(reference), scheduled(migrated)
-        return deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates))
+        return with_effects(deduplicated(of_frameworks(*kinds, settings(first), settings(second), rates)))
     blocks, origins = matched.blocks, matched.reference_blocks
     removed = Side("removed", reference, migrated, matched.modules, blocks, Running(reference, left))
     added = Side("added", migrated, reference, matched.reference_modules, origins, Running(migrated, right))
@@ -95,7 +97,8 @@ def _rows(
     found += of_unmatched(pairing, removed, added)
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     found = unify_mechanisms(found, reference, migrated, first, second)
-    return deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
+    found = deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
+    return with_effects(consolidated(found))
 
 
 def _is_mixed(config: TrainingConfig) -> bool:

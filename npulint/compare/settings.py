@@ -9,10 +9,11 @@ from npulint.facts.recipe import TrainingSetting
 from npulint.lazy_regex import lazy_compile
 from npulint.training_config.provenance.plain import canonical
 from npulint.training_config.steps.components import TYPE
-from npulint.training_config.steps.naming import refined_part
+from npulint.training_config.steps.naming import SPLIT, refined_part
 from npulint.training_config.steps.unresolved import component
 
 _FUSED = lazy_compile(r"(?i)^npu_?fused_?(?=\w)")
+_ANY_EPSILON = lazy_compile(r"(?i)-*(?:eps|epsilon)")
 _TYPE = f".{TYPE}"
 
 
@@ -25,6 +26,12 @@ def of_settings(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
         if other is not None and one.traced.known and other.traced.known:
             same = are_equal(one.traced.value, other.traced.value, one.what)
             part = refined_part(other.part if one.part == "setting" else one.part, one.what)
+            if part == "optimizer" and _ANY_EPSILON.fullmatch(one.what):
+                part = "setting"  # a small number of anything: of an optimizer, a norm, an attack
+            if part == "schedule" and all(_is_mode(each.traced.value) for each in (one, other)):
+                part = "evaluation"  # what is run when
+            if part == "checkpoint" and not (one.traced.value or other.traced.value):
+                continue  # none, in two ways
             if part == "dataset" and not same and _is_named_elsewhere(one, other):
                 continue  # no program trains without data: a start that is not shown names them
             yield of_both(part, same, one.what, "", side_of(one), side_of(other), named=True)
@@ -49,6 +56,11 @@ def of_sections(reference: Sequence[TrainingSetting], migrated: Sequence[Trainin
 def _is_named_elsewhere(one: TrainingSetting, other: TrainingSetting) -> bool:
     values = (one.traced.value, other.traced.value)
     return None in values and not any(isinstance(value, int | float) for value in values)
+
+
+def _is_mode(value: object) -> bool:
+    """Whether a value names training or evaluation: ``eval_after_train``."""
+    return isinstance(value, str) and bool(SPLIT.search(value))
 
 
 def are_equal(one: object, other: object, what: str) -> bool:

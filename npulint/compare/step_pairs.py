@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from npulint.assemble.cursors import Expr
+from npulint.assemble.cursors import CallSite, Expr
 from npulint.compare.align import align
 from npulint.compare.side import Side, calls_base
 from npulint.lazy_regex import lazy_compile
@@ -21,6 +21,9 @@ _MOST = 0.8  # fraction of a function's steps
 _HALF = 0.5
 _TYPES = lazy_compile(r"b?float\d*|half|double|u?int\d*|long|bool|string|complex\d+")
 _MOST_OF_BOTH = 0.6
+_MADE = frozenset(("layer", "operation", "loss"))
+_MOVING = frozenset(("to", "cuda", "npu", "cpu", "train", "half", "float"))
+_CHAIN = 4  # moving calls in a chain
 _RARE = frozenset(
     """optimizer schedule loss clipping average loss_scale dataset shuffle repeat batch_size seed sampler shard
     learning_rate weight_decay epochs steps""".split()
@@ -30,14 +33,15 @@ _RARE = frozenset(
 
 class Pairing(msgspec.Struct, frozen=True, eq=False):
     """The steps of two programs: `pairs` that do the same, `swapped` pairs at different positions of the same function,
-    and unmatched steps. `before` maps a step that only the reference has to the migrated step next to which it would
-    be."""
+    `replaced` pairs of calls of different functions whose results have the same name, and unmatched steps.
+    `neighbours` maps a step that only the reference has to the migrated step next to which it would be."""
 
     pairs: list[tuple[CodeStep, CodeStep]]
     swapped: list[tuple[CodeStep, CodeStep]]
     removed: list[CodeStep]
     added: list[CodeStep]
     neighbours: dict[int, CodeStep]
+    replaced: list[tuple[CodeStep, CodeStep]]
 
 
 class Pairer:
@@ -47,7 +51,7 @@ class Pairer:
         self._left = left
         self._right = right
         self._blocks = blocks
-        self._result = Pairing([], [], [], [], {})
+        self._result = Pairing([], [], [], [], {}, [])
 
     def pairing(self) -> Pairing:
         """All steps of both programs, paired or unmatched."""
@@ -125,6 +129,9 @@ class Pairer:
         result.pairs.extend(_alone(gone, new, self.key, self.migrated_key))
         result.pairs.extend(_in_place_of(gone, new))
         result.pairs.extend(_chosen(gone, new))
+        made = [[step for step in steps if step.part in _MADE and _kept_as(step)] for steps in (gone, new)]
+        result.replaced.extend(_alone(made[0], made[1], _kept_as, _kept_as))
+        _take_out(result.replaced, gone, new)
         result.removed.extend(gone)
         result.added.extend(new)
 
@@ -133,8 +140,8 @@ class Pairer:
     ) -> Iterator[tuple[CodeStep | None, CodeStep | None]]:
         """Align the steps of two matched functions: first those with equal arguments, then between them those that do
         the same with other arguments."""
-        first = [(self.exact(step), _written(step)) for step in left]
-        second = [(self.migrated_exact(step), _written(step)) for step in right]
+        first = [(self.exact(step), written(step)) for step in left]
+        second = [(self.migrated_exact(step), written(step)) for step in right]
         coarser = list(map(self.key, left)), list(map(self.migrated_key, right))
         for a, b in align(first, second, coarser):
             yield None if a is None else left[a], None if b is None else right[b]
@@ -218,10 +225,10 @@ def _equal(gone: list[CodeStep], new: list[CodeStep], left_key: _Key, right_key:
     """Pairs of steps that do the same with the same arguments; removed from both lists."""
     waiting: dict[Hashable, list[CodeStep]] = defaultdict(list)
     for step in new:
-        waiting[right_key(step), _written(step)].append(step)
+        waiting[right_key(step), written(step)].append(step)
     found: _Pairs = []
     for step in gone:
-        rest = waiting.get((left_key(step), _written(step)))
+        rest = waiting.get((left_key(step), written(step)))
         if rest:
             found.append((step, rest.pop(0)))
     _take_out(found, gone, new)
@@ -253,7 +260,7 @@ def _take_out(found: _Pairs, gone: list[CodeStep], new: list[CodeStep]) -> None:
     new[:] = [step for step in new if id(step) not in taken]
 
 
-def _written(step: CodeStep) -> Hashable:
+def written(step: CodeStep) -> Hashable:
     """A comparable form of the arguments as written, ignoring names except those of types; of an applied layer its
     name."""
     if step.site is not None and not step.arguments:
@@ -305,6 +312,23 @@ def _is_chosen(step: CodeStep) -> bool:
     root = step.site.written.partition(".")[0] if step.site is not None else ""
     records = step.module.code.imports
     return sum((one.alias or one.name or one.module.partition(".")[0]) == root for one in records) > 1
+
+
+def _kept_as(step: CodeStep) -> str:
+    """The name that the result of a call is assigned to, perhaps moved to a device first; empty if there is none."""
+    if step.site is None or step.kind not in ("call", "own") or not step.counts or step.is_applied:
+        return ""
+    names = {bind.target for bind in step.scope.assignments if _origin(bind.value.call) == step.site}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _origin(site: CallSite | None) -> CallSite | None:
+    """The call whose result a chain of calls only moves: ``Net()`` of ``Net().to(device).half()``."""
+    for _ in range(_CHAIN):
+        if site is None or site.last not in _MOVING or site.receiver is None or site.receiver.call is None:
+            break
+        site = site.receiver.call
+    return site
 
 
 def _object(step: CodeStep) -> Hashable:

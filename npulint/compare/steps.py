@@ -10,6 +10,7 @@ import msgspec
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.insignificant_differences import is_of_metric
 from npulint.compare.order import matters
+from npulint.compare.shown_values import is_only_shown
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
@@ -17,6 +18,11 @@ from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
 _LITERAL = frozenset(("switch", "bind", "fill", "counter", "default", "entry", "expression", "loop", "named", "slice"))
+_TYPES = {
+    **{"long": "int64", "int": "int32", "short": "int16", "float": "float32", "half": "float16", "double": "float64"},
+    "bool": "bool",
+}
+"""Casting methods, and other names of the types that they cast to."""
 _CROSSED = frozenset(("clipping", "schedule", "average"))
 
 
@@ -24,6 +30,9 @@ def of_pairs(pairing: Pairing, comparer: Comparer) -> Iterator[Difference]:
     """The differences between paired steps, and the values on which they agree."""
     for left, right in (*pairing.pairs, *pairing.swapped):
         yield from _pair(left, right, comparer)
+    for left, right in pairing.replaced:
+        sure = {left.part, right.part} != {"operation"}  # an operation may be written in another way
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=sure)
     for left, right in pairing.swapped:
         if matters(left, right, pairing, left.function):
             yield _whole("reordered", left, right)
@@ -35,7 +44,8 @@ def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeS
     """The first pair of the same function that a moved step has overtaken and whose order matters."""
     for one, other in pairing.pairs:
         here = one.home == left.home and other.home == right.home
-        ordered = one.kind not in _LITERAL and one.part in _CROSSED
+        made = one.shown[:1].isupper() and not one.is_applied  # a scheduler that is created changes nothing yet
+        ordered = one.kind not in _LITERAL and one.part in _CROSSED and not made
         if here and ordered and (left.order < one.order) != (right.order < other.order):
             return one, other
     return None
@@ -60,7 +70,7 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
     for name, first, second in _arguments(left, right):
         one = _Compared(left, right, name, first, second)
         role, answer = one.role, one.answer(comparer)
-        if answer is None:
+        if answer is None or (role == "shuffle" and _is_sampled(left, right)):
             continue
         if role == "half_cast" and not (is_half(answer.reference) or is_half(answer.migrated)):
             role = left.part or right.part
@@ -73,6 +83,13 @@ def _same(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Diffe
             yield one.difference(role, answer, "none")
     if not reported and (left.counts or right.counts):
         yield _whole("none", left, right)
+
+
+def _is_sampled(left: CodeStep, right: CodeStep) -> bool:
+    """Whether only one side has a sampler, which decides the order of its samples; the sampler is compared itself."""
+    given = [[one.expr for one in step.arguments if one.name == "sampler"] for step in (left, right)]
+    has = [any(not (expr.is_literal and expr.literal is None) for expr in exprs) for exprs in given]
+    return has[0] != has[1]
 
 
 def _are_neutral(left: CodeStep, right: CodeStep) -> bool:
@@ -136,6 +153,8 @@ class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
         if one is None or other is None:
             return None
         answer = comparer.compare(one, other, self._given[0].role not in ("", self.left.part))
+        if self.name == "dtype" and _result_type(self.left, self.first) == _result_type(self.right, self.second) != "":
+            return ValueAnswer(SAME)
         if answer.answer != UNKNOWN:
             return ValueAnswer(SAME) if self._are_whole(answer) else answer
         if self.role == "evaluation" and _is_cut(self.first) != _is_cut(self.second):
@@ -167,6 +186,17 @@ class _Compared(msgspec.Struct, frozen=True, eq=False, dict=True):
         )
 
 
+def _result_type(step: CodeStep, given: Argument | None) -> str:
+    """The element type of what a call returns: the given one, or that of a cast of its result (``zeros(3).long()``)."""
+    if given is not None:
+        name = given.expr.written.rpartition(".")[2]
+        return _TYPES.get(name, name)
+    casts = (
+        one for one in step.scope.calls_named(*_TYPES) if one.receiver is not None and one.receiver.call == step.site
+    )
+    return next((_TYPES[one.last] for one in casts if step.site is not None), "")
+
+
 def _value(step: CodeStep, argument: Argument | None, instead: Argument | None) -> ComparedValue | None:
     """An argument or its default; None where that is not known."""
     if argument is not None:
@@ -191,7 +221,9 @@ def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
     answer = comparer.compare(ComparedValue(left.whole, left.span), ComparedValue(right.whole, right.span)).answer
     if answer == SAME:
         return _whole("none", left, right)
-    return msgspec.structs.replace(_whole("changed", left, right), certain=answer == DIFFERS)
+    shown = is_only_shown(left) and is_only_shown(right)
+    changed = _whole("changed", left, right)
+    return msgspec.structs.replace(changed, certain=answer == DIFFERS and not shown, effect="shown" if shown else "")
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:

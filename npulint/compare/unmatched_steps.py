@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
+
 from npulint.assemble.cursors import Scope
 from npulint.compare.difference import Difference, SideValue, of_both, of_one
 from npulint.compare.insignificant_differences import branches, is_significant
 from npulint.compare.repeats import split_off, without_moved, without_repeats
+from npulint.compare.shown_values import is_only_shown
 from npulint.compare.side import Side
-from npulint.compare.step_pairs import Pairing
+from npulint.compare.step_pairs import Pairing, written
 from npulint.training_config.program import ASIDE, LEADING, TrainingConfig
 from npulint.training_config.steps.model import MODULE, CodeStep, Home
 
@@ -23,6 +26,7 @@ _ACTIVATIONS = frozenset(
     ReLU ReLU6 LeakyReLU PReLU ELU SELU GELU Sigmoid Tanh Softmax LogSoftmax Softplus SiLU Hardswish Hardsigmoid
     Mish""".split()
 )
+_DISTRIBUTED = frozenset(("sampler", "reduction", "ranks"))
 _REPLACED = frozenset(("layer", "transform", "initialisation"))
 
 
@@ -34,12 +38,23 @@ def of_unmatched(pairing: Pairing, removed: Side, added: Side) -> Iterator[Diffe
     gone, new = without_moved(gone, new, removed.counterpart)
     for was, now in _replaced(gone, new, removed):
         yield _exchange(was, now)
-    for side, steps in ((removed, gone), (added, new)):
-        for group in _grouped([step for step in without_repeats(steps) if side.knows(step.home)]):
-            for step, count, names in _reported(group):
-                near = pairing.neighbours.get(id(step))
-                yield _difference(side.change, step, count, names, near, certain=_is_sure(step, side))
-        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], steps)
+    for at, (side, steps) in enumerate(((removed, gone), (added, new))):
+        known = [step for step in without_repeats(steps) if side.knows(step.home)]
+        yield from _in_known_functions(side, known, pairing)
+        calling = [*steps, *(pair[at] for pair in pairing.replaced)]
+        yield from _unmatched_calls(side, [step for step in steps if not side.knows(step.home)], calling)
+
+
+def _in_known_functions(side: Side, steps: Sequence[CodeStep], pairing: Pairing) -> Iterator[Difference]:
+    """The differences for unmatched steps of functions that have a counterpart."""
+    for group in _grouped(steps):
+        for step, count, names in _reported(group):
+            near = pairing.neighbours.get(id(step))
+            effect = _little_effect(step, side)
+            sure = not effect and _is_sure(step, side)
+            one = _difference(side.change, step, count, names, near, certain=sure, effect=effect)
+            told = frozenset(written(each) for each in (group if count > 1 else [step]))
+            yield msgspec.structs.replace(one, constants=told)
 
 
 def _replaced(gone: list[CodeStep], new: list[CodeStep], removed: Side) -> list[tuple[list[CodeStep], list[CodeStep]]]:
@@ -71,6 +86,14 @@ def _exchange(was: list[CodeStep], now: list[CodeStep]) -> Difference:
         count=max(len(was), len(now)),
         function=now[0].function,
     )
+
+
+def _little_effect(step: CodeStep, side: Side) -> str:
+    """Why an unmatched step has little effect on the loss; empty if it may have one."""
+    if is_only_shown(step):
+        return "shown"
+    alone = side.change == "added" and step.part in _DISTRIBUTED and step.site is not None
+    return "idle" if alone and not side.running.may(step) else ""
 
 
 def _is_sure(step: CodeStep, side: Side) -> bool:
@@ -144,7 +167,14 @@ def _listed(names: list[str]) -> str:
 
 
 def _difference(
-    change: str, step: CodeStep, count: int, names: str, near: CodeStep | None, part: str = "", certain: bool = True
+    change: str,
+    step: CodeStep,
+    count: int,
+    names: str,
+    near: CodeStep | None,
+    part: str = "",
+    certain: bool = True,
+    effect: str = "",
 ) -> Difference:
     return of_one(
         part or step.part,
@@ -158,4 +188,5 @@ def _difference(
         count=count,
         function=step.function,
         evaluates=step.evaluates,
+        effect=effect,
     )

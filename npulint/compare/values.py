@@ -87,6 +87,8 @@ class Comparer:
         if first.known and second.known and isinstance(first.value, ValuePairs) == isinstance(second.value, ValuePairs):
             same = canonical(converted(left.how, first.value)) == canonical(converted(right.how, second.value))
             written = SAME if same else DIFFERS
+        if written == DIFFERS and texts[0] == texts[1]:  # the same legacy value of parameters with different meanings
+            texts = shown_plain(converted(left.how, first.value)), shown_plain(converted(right.how, second.value))
         shaped = written == UNKNOWN and (_is_shaped(left, right) or _is_shaped(right, left))
         return ValueAnswer(written, *texts, first.provenance, second.provenance, shaped)
 

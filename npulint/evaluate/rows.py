@@ -83,7 +83,8 @@ def _differing(
         return item, None
     answer = _NOTED if finding.severity == _NOTED else "differs"
     near = _side(one.near) if one.migrated is None else None
-    row = ComparedRow(one.part, _what(one), answer, *_sides(one), finding.code, near)
+    also = tuple((_side(left), _side(right)) for left, right in one.also)
+    row = ComparedRow(one.part, _what(one), answer, *_sides(one), finding.code, near, one.effect, also)
     return items.get(finding.code, item) if answer == "differs" else item, row
 
 

@@ -55,7 +55,8 @@ def _compared(result: RunResult, view: ReportView, room: int) -> str:
     from npulint.report.compared.rows import alone, of_runs_alone
 
     writer = Writer(view.lang, room, view.sources)
-    parts = [part for one in checklists(result.comparison, view.lang) for part in writer.checklist(one)]
+    chosen = checklists(result.comparison, view.lang, weak=view.verbose or view.all_differences)
+    parts = [part for one in chosen for part in writer.checklist(one)]
     if not parts and not of_runs_alone(result.comparison):
         parts.append(f"## {say(view.lang, 'compare.title')}\n\n{prose(say(view.lang, 'compare.pairs.none'))}")
     parts += [prose(line) for line in alone(result.comparison, view.lang)]

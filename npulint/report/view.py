@@ -49,8 +49,8 @@ class ReportView(msgspec.Struct, frozen=True):
     the edits of each finding; `unsafe` says that --fix includes unsafe fixes. `applied` are the fixes applied before
     this result, None without --fix; `dry` says that they were not written. `comparing` says that the run only compares
     two projects. `sources` is the URL of the working directory in the repository, if known; `request` is what the CI
-    server calls a change that is proposed (change, pull or merge). `all_operators` lists
-    those of a recorded step that run on the NPU as well."""
+    server calls a change that is proposed (change, pull or merge). `all_operators` lists those of a recorded step
+    that run on the NPU as well, `all_differences` those with little effect on the loss."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -75,6 +75,7 @@ class ReportView(msgspec.Struct, frozen=True):
     sources: str = ""
     request: str = "change"
     all_operators: bool = False
+    all_differences: bool = False
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:

@@ -126,20 +126,23 @@ def _training(launches: Sequence[Launch]) -> list[Launch]:
     return [launch for launch in launches if purpose(launch) != OTHER]
 
 
+def plain_stem(path: str) -> str:
+    """The name of a file without extension and without words for the device: ``train`` of ``train_npu.py``."""
+    return " ".join(word for word in _words(path) if not _PLATFORM.fullmatch(word))
+
+
 def _words(path: str) -> list[str]:
     name = posixpath.basename(path).rpartition(".")[0].lower()
     return [word for word in _PARTS.split(name) if word]
 
 
-def _stem(launch: Launch) -> str:
-    """The name of a launcher without extension and without words for the device."""
-    return " ".join(word for word in _words(launch.fact.path) if not _PLATFORM.fullmatch(word))
-
-
 def _same(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch, Launch]]:
     """Launchers of the same name; full names take precedence."""
     pairs: list[tuple[Launch, Launch]] = []
-    for name_of in (lambda launch: posixpath.basename(launch.fact.path).lower(), _stem):
+    for name_of in (
+        lambda launch: posixpath.basename(launch.fact.path).lower(),
+        lambda launch: plain_stem(launch.fact.path),
+    ):
         taken = {id(launch) for pair in pairs for launch in pair}
         waiting: dict[str, list[Launch]] = {}
         for launch in left:
@@ -166,7 +169,9 @@ def _alike(left: Sequence[Launch], right: Sequence[Launch]) -> list[tuple[Launch
     for one in left:
         for other in right:
             if purpose(one) == purpose(other) and devices(one) == devices(other):
-                ratio = SequenceMatcher(None, _stem(one), _stem(other), autojunk=False).ratio()
+                ratio = SequenceMatcher(
+                    None, plain_stem(one.fact.path), plain_stem(other.fact.path), autojunk=False
+                ).ratio()
                 if ratio > score:
                     best, score = (one, other), ratio
     return [best] if best else []

@@ -3,8 +3,8 @@ Dissimilar code is never paired."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from npulint.assemble.names import Names
@@ -12,7 +12,7 @@ from npulint.compare.matching.called import pair_called
 from npulint.compare.matching.features import Spot, Tokens, units_of
 from npulint.compare.matching.file_overlap import FileOverlap
 from npulint.compare.matching.files import pair_bodies, pair_files
-from npulint.compare.matching.pairing import Pairing
+from npulint.compare.matching.pairing import Pairing, grouped
 from npulint.compare.matching.search import Matching
 from npulint.compare.matching.similarity import Similarity
 
@@ -28,9 +28,16 @@ class Matches:
     """The result. `modules` maps reference files to migrated files; `blocks` does so for functions, classes, lambdas
     and modules (block 0), one to one. Module-level code that became a function, or the reverse, is matched with it."""
 
-    def __init__(self, modules: dict[str, str], blocks: dict[Spot, Spot]) -> None:
+    def __init__(
+        self,
+        modules: dict[str, str],
+        blocks: dict[Spot, Spot],
+        likeness: Callable[[str, str], float] = lambda one, other: 0.0,
+    ) -> None:
         self.modules = modules
         self.blocks = blocks
+        self.likeness = likeness
+        """The similarity of a reference file and a migrated file, from 0 to 1."""
 
     @cached_property
     def reference_modules(self) -> dict[str, str]:
@@ -43,9 +50,12 @@ class Matches:
         return {migrated: reference for reference, migrated in self.blocks.items()}
 
     def join(self, reference: Names, migrated: Names, script: str, other: str) -> None:
-        """Match two scripts of the same program, and what has the same name in them, unless already matched."""
-        if script in self.modules or other in self.reference_modules:
+        """Match two scripts of the same program instead of with other files, and what has the same name in them, unless
+        already matched."""
+        if self.modules.get(script) == other:
             return
+        self._separate(script, self.modules.get(script))
+        self._separate(self.reference_modules.get(other), other)
         self.modules[script] = other
         self.reference_modules[other] = script
         first, second = reference.project.modules[script], migrated.project.modules[other]
@@ -56,6 +66,20 @@ class Matches:
             if named and same >= 0 and (script, at) not in self.blocks and (other, same) not in self.reference_blocks:
                 self.blocks[script, at] = (other, same)
                 self.reference_blocks[other, same] = (script, at)
+
+    def separates(self, script: str, other: str) -> bool:
+        """Whether one of two scripts is matched with another file."""
+        return (self.modules.get(script, other), self.reference_modules.get(other, script)) != (other, script)
+
+    def _separate(self, script: str | None, other: str | None) -> None:
+        """Undo the match of two files."""
+        if script is None or other is None:
+            return
+        self.modules.pop(script, None)
+        self.reference_modules.pop(other, None)
+        here = [spot for spot, there in self.blocks.items() if (spot[0], there[0]) == (script, other)]
+        for spot in here:
+            self.reference_blocks.pop(self.blocks.pop(spot), None)
 
 
 def counterparts(reference: Side, migrated: Side) -> Matches:
@@ -73,7 +97,8 @@ def counterparts(reference: Side, migrated: Side) -> Matches:
     pair_bodies(pairing, files)
     blocks = {one.spot: other.spot for one, other in pairing.pairs()}
     blocks.update(_lambdas(reference.names, migrated.names, blocks))
-    return Matches(files, blocks)
+    ours, theirs = (grouped(units, lambda unit: unit.path) for units in (left, right))
+    return Matches(files, blocks, cache(lambda one, other: likeness.files(ours.get(one, ()), theirs.get(other, ()))))
 
 
 def _lambdas(reference: Names, migrated: Names, blocks: dict[Spot, Spot]) -> dict[Spot, Spot]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from npulint.compare.effects import EFFECTS, WEAK, rank
 from npulint.findings import ComparedItem, ComparedPair, ComparedRow, ComparedSide, Comparison, Evidence
 from npulint.report.compared.rows import ANSWERS, SIDES, ShortSidePaths, differing_first, places_of, tally
 from npulint.report.document.model import (
@@ -20,26 +21,35 @@ from npulint.report.terminal import escape_control_chars
 from npulint.texts import count, known, say
 
 _ROWS = 10  # of an item in a brief report
+_ALSO = 2  # further places of a row
 _STATIONS = 6  # names through which a value is passed
 
 
 def checklists(
-    comparison: Comparison, lang: str, pairs: int | None = None, *, brief: bool = False, rows: int | None = None
+    comparison: Comparison,
+    lang: str,
+    pairs: int | None = None,
+    *,
+    brief: bool = False,
+    weak: bool = True,
+    rows: int | None = None,
 ) -> Iterator[Checklist]:
     """Checklists of the first `pairs` pairs of programs with the first `rows` rows (None: all). A `brief` report shows
-    the first rows of each item, without rows of earlier pairs (programs share files), and counts the others."""
-    builder = _Builder(comparison, lang, brief, rows)
+    the first rows of each item, without rows of earlier pairs (programs share files), and counts the others. `weak`
+    includes differences with little effect on the loss."""
+    builder = _Builder(comparison, lang, brief, weak, rows)
     return map(builder.checklist, differing_first(comparison.pairs)[:pairs])
 
 
 class _Builder:
     """Builds checklists one by one: `seen` are the rows of earlier pairs, `left` is the remaining number of rows."""
 
-    def __init__(self, comparison: Comparison, lang: str, brief: bool, left: int | None) -> None:
+    def __init__(self, comparison: Comparison, lang: str, brief: bool, weak: bool, left: int | None) -> None:
         self._comparison = comparison
         self._roots = ShortSidePaths(comparison)
         self._lang = lang
         self._brief = brief
+        self._weak = weak
         self._left = left
         self._seen: set[ComparedRow] = set()
 
@@ -47,9 +57,22 @@ class _Builder:
         self._roots = ShortSidePaths(self._comparison, pair)
         programs = [self._program(pair, side) for side in SIDES]
         items = [self._item(item) for item in pair.items]
+        hidden = sum(map(self._is_hidden, {row for item in pair.items for row in item.rows}))
         if self._brief:
             self._seen.update(row for item in pair.items for row in item.rows if row.answer != "same")
-        return Checklist(say(self._lang, "compare.title"), tally(pair, self._lang), programs, items)
+        return Checklist(
+            say(self._lang, "compare.title"),
+            tally(pair, self._lang),
+            programs,
+            items,
+            say(self._lang, f"compare.why.{pair.why}") if pair.why else "",
+            count(self._lang, "compare.rows.hidden", hidden) if hidden else "",
+        )
+
+    def _is_hidden(self, row: ComparedRow) -> bool:
+        """Whether a row is left out because its difference has little effect on the loss."""
+        aside = row.effect in WEAK or (row.effect == "measured" and row.answer == "note")
+        return not self._weak and row.answer != "same" and aside
 
     def _program(self, pair: ComparedPair, side: str) -> ProgramEntry:
         launcher = getattr(pair, f"{side}_launcher")
@@ -58,7 +81,7 @@ class _Builder:
         return ProgramEntry(side, getattr(pair, side), traits)
 
     def _item(self, item: ComparedItem) -> ChecklistEntry:
-        rows, notes = self._chosen(item) if self._brief else (_of_interest(item), ())
+        rows, notes = self._chosen(item) if self._brief else (self._of_interest(item), ())
         same = [] if self._brief else [row for row in item.rows if row.answer == "same"]
         failures = _unspoken(item) if item.status == "differs" else []
         return ChecklistEntry(
@@ -72,11 +95,18 @@ class _Builder:
             self._differences(same),
             notes,
             item.same,
+            min((rank(row.effect) for row in rows if row.answer == "differs"), default=len(EFFECTS)),
         )
+
+    def _of_interest(self, item: ComparedItem) -> list[ComparedRow]:
+        """The rows to show: those that differ, then notes, then the undetermined ones, each by their effect."""
+        order = {word: place for place, word in enumerate(ANSWERS)}
+        rows = (row for row in item.rows if row.answer != "same" and not self._is_hidden(row))
+        return sorted(rows, key=lambda row: (order.get(row.answer, 0), rank(row.effect)))
 
     def _chosen(self, item: ComparedItem) -> tuple[Sequence[ComparedRow], Sequence[str]]:
         """The rows to show, and notes on how many are left out. Unknown rows are shown only when all rows are."""
-        found, seen = _of_interest(item), self._seen
+        found, seen = self._of_interest(item), self._seen
         fresh = [row for row in found if row not in seen and (row.answer != "unknown" or item.status == "unknown")]
         above = sum(row in seen for row in found)
         numbers = (("above", above), ("more", len(found) - len(fresh[:_ROWS]) - above))
@@ -86,9 +116,29 @@ class _Builder:
         kept = rows[: self._left]
         self._left = None if self._left is None else self._left - len(kept)
         return [
-            DifferenceRow(row.what, row.answer, *(self._value(getattr(row, side), side, row.code) for side in SIDES))
+            DifferenceRow(
+                row.what,
+                row.answer,
+                self._value(row.reference, "reference", row.code),
+                self._value(row.migrated, "migrated", row.code),
+                say(self._lang, f"compare.effect.{row.effect}") if row.effect and row.answer != "same" else "",
+                self._also(row),
+            )
             for row in kept
         ]
+
+    def _also(self, row: ComparedRow) -> str:
+        """Where else the same difference is."""
+        both = row.also if row.answer != "same" else ()
+        sides = [one for left, right in both if (one := right or left) is not None]
+        if not sides:
+            return ""
+        places = [escape_control_chars(f"{self._short(one)}:{one.span.line}") for one in sides[:_ALSO]]
+        more = [count(self._lang, "compare.also.more", len(sides) - _ALSO)] if len(sides) > _ALSO else []
+        return say(self._lang, "compare.also", list=say(self._lang, "list.and").join([*places, *more]))
+
+    def _short(self, side: ComparedSide) -> str:
+        return next((short for name in SIDES if (short := self._roots.short(side.path, name)) != side.path), side.path)
 
     def _value(self, side: ComparedSide | None, name: str, code: str) -> ValueCell | None:
         if side is None:
@@ -107,12 +157,6 @@ def _numbers(item: ComparedItem, lang: str) -> str:
     return say(lang, "list.and").join(
         count(lang, f"compare.rows.{word}", found[word]) for word in ANSWERS if found[word]
     )
-
-
-def _of_interest(item: ComparedItem) -> list[ComparedRow]:
-    """The rows that differ, then those with differences that the NPU requires, then the undetermined ones."""
-    rank = {word: place for place, word in enumerate(ANSWERS)}
-    return sorted((row for row in item.rows if row.answer != "same"), key=lambda row: rank.get(row.answer, 0))
 
 
 def _unspoken(item: ComparedItem) -> list[Evidence]:

@@ -59,9 +59,10 @@ def lines(comparison: Comparison) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _row(row: ComparedRow) -> dict[str, Any]:
     return {
-        **fields_of(row, "part what answer code"),
+        **fields_of(row, "part what answer code effect"),
         "reference": _side(row.reference),
         "migrated": _side(row.migrated),
+        "also": [{"reference": _side(left), "migrated": _side(right)} for left, right in row.also],
     }
 
 

@@ -97,7 +97,8 @@ def places_of(side: ComparedSide) -> list[Related]:
 def paths(comparison: Comparison) -> set[str]:
     """All paths in a comparison."""
     rows = [row for pair in comparison.pairs for item in pair.items for row in item.rows]
-    sides = [side for row in rows for side in (row.reference, row.migrated) if side is not None]
+    ways = [way for row in rows for way in ((row.reference, row.migrated), *row.also)]
+    sides = [side for way in ways for side in way if side is not None]
     found = {place.path for side in sides for place in places_of(side)}
     found |= {one.path for pair in comparison.pairs for item in pair.items for one in item.failures}
     return found | {entry for pair in comparison.pairs for entry in (pair.reference, pair.migrated)}

@@ -28,7 +28,8 @@ def blocks(comparison: Comparison, view: ReportView) -> list[list[str]]:
         return runs
     shown = None if view.verbose else _PAIRS
     writer = Checklists(view)
-    pairs = [writer.lines(one) for one in checklists(comparison, view.lang, shown, brief=not view.verbose)]
+    chosen = checklists(comparison, view.lang, shown, brief=not view.verbose, weak=view.verbose or view.all_differences)
+    pairs = [writer.lines(one) for one in chosen]
     rest = alone(comparison, view.lang)
     if not comparison.pairs:
         rest.insert(0, say(view.lang, "compare.pairs.none"))

@@ -62,7 +62,8 @@ class Writer:
         heads = [say(self._lang, f"compare.heading.{word}") for word in ("item", "result", "rows", "look")]
         rows = [(model.Prose(item.title), item.status, item.numbers, model.Prose(item.look)) for item in one.items]
         parts = [f"## {one.title}: {between}\n\n{prose(one.tally)}\n\n{self._programs(one)}", *self.table(heads, rows)]
-        return [*parts, *(part for item in one.items for part in self._details(item))]
+        parts += [part for item in one.items for part in self._details(item)]
+        return [*parts, *([prose(one.hidden)] if one.hidden else [])]
 
     def _programs(self, one: model.Checklist) -> str:
         lines = []
@@ -70,6 +71,7 @@ class Writer:
             place = say(self._lang, "problem.detail", text=say(self._lang, f"compare.heading.{each.role}"), detail="")
             aside = say(self._lang, "aside", text=prose(each.traits))
             lines.append(f"- {place.rstrip()} {code(each.entry)}{aside}")
+        lines += [f"- {prose(one.why)}"] if one.why else []
         return "\n".join(lines)
 
     def _details(self, item: model.ChecklistEntry) -> list[str]:
@@ -83,7 +85,8 @@ class Writer:
         absent = say(self._lang, "compare.absent")
         answer = say(self._lang, "aside", text=say(self._lang, f"compare.answer.{row.answer}"))
         what = row.what + ("" if row.answer == "differs" else answer)
-        return model.Prose(what), row.reference or absent, row.migrated or absent
+        remarks = [model.Note(text) for text in (row.reason, row.also) if text]
+        return [model.Prose(what), *remarks], row.reference or absent, row.migrated or absent
 
     def _row(self, cells: Sequence[model.Cell]) -> str:
         return f"| {' | '.join(map(self._cell, cells))} |"

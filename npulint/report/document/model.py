@@ -127,17 +127,20 @@ Block = Table | Facts | Paragraph | Folded | Section
 
 
 class DifferenceRow(msgspec.Struct, frozen=True):
-    """A compared value, the answer (differs, note, unknown or same), and the value of each side."""
+    """A compared value, the answer (differs, note, unknown or same), and the value of each side. `reason` says what the
+    difference does to the loss, `also` where else it is."""
 
     what: str
     answer: str
     reference: ValueCell | None
     migrated: ValueCell | None
+    reason: str = ""
+    also: str = ""
 
 
 class ChecklistEntry(msgspec.Struct, frozen=True):
     """A checklist item: status, counts in words, what needs review, the failing places, and the compared rows. `notes`
-    describe omitted rows, `equal` are the equal ones."""
+    describe omitted rows, `equal` are the equal ones. Items of smaller `weight` come first."""
 
     name: str
     title: str
@@ -149,6 +152,7 @@ class ChecklistEntry(msgspec.Struct, frozen=True):
     same: Sequence[DifferenceRow] = ()
     notes: Sequence[str] = ()
     equal: int = 0
+    weight: int = 0
 
 
 class ProgramEntry(msgspec.Struct, frozen=True):
@@ -160,9 +164,12 @@ class ProgramEntry(msgspec.Struct, frozen=True):
 
 
 class Checklist(msgspec.Struct, frozen=True):
-    """The compared items of a pair of programs, with a sentence that counts them by status."""
+    """The compared items of a pair of programs, with a sentence that counts them by status, one that says why these
+    programs are compared, and one about rows that are hidden (empty: none)."""
 
     title: str
     tally: str
     programs: Sequence[ProgramEntry]
     items: Sequence[ChecklistEntry]
+    why: str = ""
+    hidden: str = ""

@@ -47,12 +47,15 @@ class Checklists:
             ]
             for item in one.items
         ]
-        lines = [*head, *self._columns(programs, widths(programs, self._width - 2)), ""]
+        lines = [*head, *self._columns(programs, widths(programs, self._width - 2))]
+        lines += [*(self._paint("dim", line) for line in self._folded(one.why)), ""] if one.why else [""]
         lines += [*(self._columns(rows, self._item_columns(rows)) if rows else ()), *self._details(one.items)]
         same = sum(item.equal for item in one.items)
         if same and not self._view.verbose:
             hint = self._folded(count(self._lang, "compare.rows.same.hint", same))
             lines += ["", *(self._paint("dim", line) for line in hint)]
+        if one.hidden:
+            lines += ["", *(self._paint("dim", line) for line in self._folded(one.hidden))]
         return lines
 
     def _say(self, key: str) -> str:
@@ -75,7 +78,7 @@ class Checklists:
         """The rows of each item, with the same column widths for all items."""
         verbose = self._view.verbose
         chosen = [(item, [self._row(row) for row in (*item.rows, *(item.same if verbose else ()))]) for item in items]
-        chosen.sort(key=lambda one: (not one[1], _rank(one[0])))  # column heads precede their rows
+        chosen.sort(key=lambda one: (not one[1], _rank(one[0]), one[0].weight))  # column heads precede their rows
         rows = [row for _, found in chosen for row in found]
         wide = self._width >= _NARROW
         heads = [[Line(self._say(f"heading.{word}"), "dim")] for word in ("what", "reference", "migrated")]
@@ -119,7 +122,8 @@ class Checklists:
             first = Line(what)
         else:
             first = Line(what + say(self._lang, "aside", text=self._say(f"answer.{row.answer}")), color)
-        return [[first], self._value(row.reference, ""), self._value(row.migrated, color)]
+        remarks = [Line(text, "dim") for text in (row.reason, row.also) if text]
+        return [[first, *remarks], self._value(row.reference, ""), self._value(row.migrated, color)]
 
     def _value(self, value: ValueCell | None, color: str) -> list[Line]:
         """The value, its place, and the names through which it is passed."""

@@ -71,11 +71,13 @@ class _Writer:
         """Both programs, the cards, and the items."""
         names = {each.role: self._page.paths(each.entry) for each in one.programs}
         ids = [identifier(f"item-{number}", item.name) for item in one.items]
+        why = f'<p class="at">{escape_html(one.why)}</p>\n' if one.why else ""
         cards = "".join(self._card(item, name) for item, name in zip(one.items, ids, strict=True))
         items = "\n".join(self._item(item, name) for item, name in zip(one.items, ids, strict=True))
         return (
             f'<div class="pair">\n<h3 class="unseen">{escape_html(say(self._lang, "compare.pair", **names))}</h3>\n'
             f'<dl class="both">{"".join(map(self._program, one.programs))}</dl>\n'
+            f"{why}"
             f'<p class="tally">{one.tally}</p>\n<ul class="items">{cards}</ul>\n{items}\n</div>'
         )
 
@@ -141,7 +143,9 @@ class _Writer:
             f'<td><span class="side">{self._say(f"heading.{name}")}</span>{self._side(row, side, name, framed)}</td>'
             for name, side in (("reference", row.reference), ("migrated", row.migrated))
         )
-        return f'<tr data-a="{attribute(row.answer)}"><th scope="row">{escape_html(row.what)}{aside}</th>{sides}</tr>'
+        remarks = "".join(f'<p class="at">{escape_html(text)}</p>' for text in (row.reason, row.also) if text)
+        head = f'<th scope="row">{escape_html(row.what)}{aside}{remarks}</th>'
+        return f'<tr data-a="{attribute(row.answer)}">{head}{sides}</tr>'
 
     def _side(self, row: DifferenceRow, side: ValueCell | None, name: str, framed: bool) -> str:
         """The value, the names through which it is passed, and the source where it is written."""

@@ -15,6 +15,7 @@ from npulint.training_config.steps.literals import is_literal
 
 _DEEP = 12
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "**", "@"))
+_CLOCKS = frozenset("time.time time.time_ns time.clock time.perf_counter time.monotonic datetime.datetime.now".split())
 _COMMUTATIVE = frozenset(("+", "*"))
 _COMPARING = frozenset(("<", "<=", ">", ">=", "==", "!=", "in", "not in", "%"))
 _JOINING = frozenset(("and", "or", "not", "if", "+="))
@@ -116,6 +117,7 @@ class _Shape:
                 self.operations += arithmetic or comparing
                 self._aside = self._aside or ((arithmetic or value.op == "%") and any(map(_is_text, value.operands)))
                 self._arithmetic = self._arithmetic or arithmetic
+                self._aside = self._aside or (value.op == "-" and any(map(_is_of_clock, expr.operands())))
                 return f"({value.op.join(self._text(expr.sibling(part), depth + 1) for part in ordered(value))})"
         if expr.written:
             self.names.append(expr.written)
@@ -141,6 +143,11 @@ def ordered(value: Op) -> tuple[Value, ...]:
     if value.op not in _COMMUTATIVE:
         return value.operands
     return tuple(sorted(value.operands, key=lambda part: isinstance(part, Const) and not isinstance(part.value, str)))
+
+
+def _is_of_clock(expr: Expr) -> bool:
+    """Whether a name holds the time."""
+    return any(bind.value.call is not None and bind.value.call.name in _CLOCKS for bind in expr.assignments)
 
 
 def _is_text(value: Value) -> bool:
