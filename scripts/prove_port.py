@@ -57,9 +57,10 @@ def main() -> int:
 def proved(program: Program, folder: Path, given: argparse.Namespace) -> list[Proof]:
     """The proofs of a program, one for each style."""
     there = folder / program.name
-    shutil.rmtree(there, ignore_errors=True)
     original = there / "original"
     styles = given.styles.split(",")
+    for old in (original, *(there / style for style in styles)):
+        shutil.rmtree(old, ignore_errors=True)
     try:
         placed(program.repository, program.commit, program.checkout, original, given.mirrors)
         for kind, *words in program.made_up():
@@ -97,8 +98,10 @@ def known(path: Path) -> list[dict[str, str]]:
 
 
 def _kept(path: Path, row: dict[str, str]) -> None:
-    """Put a line into the table, in the place of the one of the same program."""
-    rows = {one["name"]: one for one in known(path)} | {row["name"]: row}
+    """Put a line into the table, in the place of the one of the same program; styles that did not run stay."""
+    rows = {one["name"]: one for one in known(path)}
+    before = rows.get(row["name"], row)
+    rows[row["name"]] = {**row, **{style: row[style] or before[style] for style in STYLES}}
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, COLUMNS)
         out.writeheader()

@@ -33,9 +33,10 @@ class Ported(NamedTuple):
 class Proof(NamedTuple):
     """Whether a program trains after a port in one style, without an edit by hand.
 
-    The `verdict` is ``trains``; ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names
-    the line at which it stops); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent
-    about it); or ``cannot run`` (neither does it before the port)."""
+    The `verdict` is ``trains`` (the losses are the same; in the style npu, which adds mixed precision, that of the
+    first step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
+    it stops); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent about it); or
+    ``cannot run`` (neither does it before the port)."""
 
     style: str
     verdict: str
@@ -81,7 +82,7 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     (copy.parent / f"{style}.port.txt").write_text(done.text)
     if not done.plan:
         return Proof(style, "refused", _last(done.text))
-    trial = under_try(program, copy / program.folder, python, len(plain.digests), "")
+    trial = under_try(program, copy / program.folder, python, len(plain.digests), _given(program))
     (copy.parent / f"{style}.try.txt").write_text(trial.text)
     (copy.parent / f"{style}.try.json").write_text(trial.report)
     left = sum(one["severity"] != "note" for one in done.plan["left"])
@@ -89,12 +90,21 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     losses = tuple((one.loss, other.loss) for one, other in pairs)
     equal = all(one.parameters == other.parameters for one, other in pairs)
     result = Proof(style, "trains", "", len(pairs), losses, equal, left)
-    if len(pairs) < len(plain.digests):
-        place, text = stop(trial.text, project, copy / program.folder)
+    if not pairs or (len(pairs) < len(plain.digests) and not _ended(trial)):
+        place, text = stop(trial.text, project)
         named = any(f"{one['path']}:{one['line']}" == place for one in done.plan["left"])
         return result._replace(verdict="listed" if named else "stops", detail=f"{place} {text}")
-    apart = farthest(pairs)
+    apart = farthest(pairs[: 1 if style == "npu" else None])
     return result if apart <= NEAR else result._replace(verdict="differs", detail=f"losses differ by {apart:.1e}")
+
+
+def _ended(trial: Run) -> bool:
+    """Whether a program ended by itself: a gradient scaler leaves out steps."""
+    return "The program ended" in trial.text
+
+
+def _given(program: Program) -> str:
+    return "--synthetic" if "--synthetic" in program.options else ""
 
 
 def farthest(pairs: Sequence[tuple[Digest, Digest]]) -> float:
@@ -108,13 +118,17 @@ def _apart(one: float, other: float) -> float:
     return abs(one - other) / max(abs(one), 1e-3) if one != other else 0.0
 
 
-def stop(text: str, project: Path, folder: Path) -> tuple[str, str]:
-    """Where a program stopped, relative to its project, and what it said; it ran in `folder`."""
+def stop(text: str, project: Path) -> tuple[str, str]:
+    """The innermost line of its project where a program stopped, and what it said. A trial names its own copies of the
+    files, so only the ends of paths count."""
     for line in reversed(text.replace("\r", "\n").split("\n")):
         found = _FRAME.match(line)
-        path = (folder / found[1]).resolve() if found else project
-        if found and path.is_relative_to(project.resolve()):
-            return f"{path.relative_to(project.resolve())}:{found[2]}", _last(text)
+        if found and "site-packages" not in found[1]:
+            parts = Path(found[1]).parts
+            inside = (Path(*parts[start:]) for start in range(1, len(parts)))
+            path = next((one for one in inside if (project / one).is_file()), None)
+            if path is not None:
+                return f"{path}:{found[2]}", _last(text)
     return "", _last(text)
 
 

@@ -62,7 +62,8 @@ def under_try(program: Program, where: Path, python: str, steps: int, words: str
 def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
     """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
     plain = str(ROOT / "scripts" / "trying" / "plain.py")
-    command = [python, plain, str(steps), "cpu" if program.cpu else "posing", *program.script.split()]
+    parts = ["cpu" if program.cpu else "posing", *(["synthetic"] if "--synthetic" in program.options else [])]
+    command = [python, plain, str(steps), ",".join(parts), *program.script.split()]
     started = time.time()
     try:
         done = subprocess.run(
@@ -97,6 +98,7 @@ def variables() -> dict[str, str]:
         "TORCH_HOME": str(FOLDER / "torch"),
         "WANDB_MODE": "disabled",
         "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
         "NPULINT_LANG": "en",
         "TORCHDYNAMO_DISABLE": "1",
         VARIABLE: "1",

@@ -10,7 +10,8 @@ _WORD = "npulint-digest"
 
 
 class Digest(msgspec.Struct, frozen=True):
-    """The `parameters` after a step as a digest, their sum and the time, and the `loss` of its last backward pass."""
+    """The `parameters` after a step as a digest, their sum and the time, and the `loss` of the first backward pass
+    since the step before."""
 
     step: int
     parameters: str

@@ -40,7 +40,7 @@ def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], 
                 found.update(held.reshape(-1).view(torch.uint8).numpy().tobytes())
                 total += float(torch.view_as_real(held).double().sum() if held.is_complex() else held.double().sum())
         print(
-            Digest(steps, found.hexdigest()[:16], total, time.time(), losses.last).line(),
+            Digest(steps, found.hexdigest()[:16], total, time.time(), losses.taken()).line(),
             file=sys.__stderr__,
             flush=True,
         )
@@ -54,7 +54,7 @@ class _Losses:
     """Notes the value that each backward pass begins with, as it was before a gradient scaler multiplied it."""
 
     def __init__(self, read: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        self.last = math.nan
+        self._first = math.nan
         self._read = read
         self._is_scaled = False
         backward: Any = torch.Tensor.backward
@@ -77,9 +77,14 @@ class _Losses:
         for owner, name, function in ((torch.Tensor, "backward", begins), (torch.amp.GradScaler, "scale", scaled)):
             setattr(owner, name, function)
 
+    def taken(self) -> float:
+        """The first value since the last call; not a number if there was none."""
+        found, self._first = self._first, math.nan
+        return found
+
     def _note(self, tensor: torch.Tensor) -> None:
-        if tensor.numel() == 1:
-            self.last = float(self._read(tensor.detach()))
+        if tensor.numel() == 1 and math.isnan(self._first):
+            self._first = float(self._read(tensor.detach()))
 
 
 def _seeded(seed: int) -> None:

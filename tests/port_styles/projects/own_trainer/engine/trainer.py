@@ -1,0 +1,23 @@
+import torch
+
+
+class Trainer:
+    def __init__(self, model, optimizer, gpus=1):
+        self.model = model.cuda()
+        if gpus > 1:
+            self.model = torch.nn.DataParallel(self.model)
+        self.optimizer = optimizer
+
+    def fit(self, loader):
+        self.model.train()
+        for batch in loader:
+            x, y = (part.cuda(non_blocking=True) for part in batch)
+            loss = self.training_step(x, y)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            print("loss", loss.item())
+        torch.cuda.empty_cache()
+
+    def training_step(self, x, y):
+        return torch.nn.functional.mse_loss(self.model(x), y)

@@ -1,0 +1,2 @@
+from apex import amp as amp
+from apex import optimizers as optimizers
