@@ -63,7 +63,7 @@ class HelperModule(msgspec.Struct, frozen=True):
     def paths(self, path: str) -> tuple[str, ...]:
         """The files from which the code at a path imports it; none if it cannot."""
         folders = self.folders if len(self.folders) == 1 else self.reached.get(path, ())
-        return tuple(f"{folder}/{HELPER}.py".lstrip("/") for folder in folders)
+        return tuple(f"{folder}/{HELPER}.py" if folder else f"{HELPER}.py" for folder in folders)
 
 
 def helper_module(

@@ -94,8 +94,15 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
         place, text = stop(trial.text, project)
         named = any(f"{one['path']}:{one['line']}" == place for one in done.plan["left"])
         return result._replace(verdict="listed" if named else "stops", detail=f"{place} {text}")
+    if _distinct(trial.digests[: len(pairs)]) < _distinct(plain.digests[: len(pairs)]):
+        return result._replace(verdict="differs", detail="the optimizer changes no parameter of the model")
     apart = farthest(pairs[: 1 if style == "npu" else None])
     return result if apart <= NEAR else result._replace(verdict="differs", detail=f"losses differ by {apart:.1e}")
+
+
+def _distinct(digests: Sequence[Digest]) -> int:
+    """How many states of parameters there were after steps."""
+    return len({one.parameters for one in digests})
 
 
 def _ended(trial: Run) -> bool:

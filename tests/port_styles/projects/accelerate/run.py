@@ -5,7 +5,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 accelerator = Accelerator()
 torch.manual_seed(0)
-model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)).to(accelerator.device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
 rows = TensorDataset(torch.randn(32, 4), torch.randn(32, 1))
 model, optimizer, loader = accelerator.prepare(model, optimizer, DataLoader(rows, batch_size=8))

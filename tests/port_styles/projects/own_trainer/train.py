@@ -5,5 +5,4 @@ from torch.utils.data import DataLoader, TensorDataset
 torch.manual_seed(0)
 model = torch.nn.Linear(4, 1)
 rows = TensorDataset(torch.randn(32, 4), torch.randn(32, 1))
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-Trainer(model, optimizer, torch.cuda.device_count()).fit(DataLoader(rows, batch_size=8))
+Trainer(model, lr=0.01).fit(DataLoader(rows, batch_size=8))

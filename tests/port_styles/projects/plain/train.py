@@ -9,7 +9,7 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 def main():
     torch.manual_seed(0)
     torch.backends.cudnn.benchmark = True
-    model = nn.DataParallel(Net()).to(device)
+    model = Net().to(device)
     rows = TensorDataset(torch.randn(32, 4), torch.randn(32, 1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     for x, y in DataLoader(rows, batch_size=8, shuffle=True):

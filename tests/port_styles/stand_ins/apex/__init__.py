@@ -1,2 +1,1 @@
 from apex import amp as amp
-from apex import optimizers as optimizers

@@ -5,8 +5,6 @@ from stand_in_device import device, moved
 class Runner:
     def __init__(self, model, work_dir, train_dataloader, train_cfg, optim_wrapper, env_cfg):
         self.where = device()
-        if env_cfg["dist_cfg"]["backend"] == "nccl" and self.where.type == "npu":
-            raise RuntimeError("nccl on an NPU")
         self.model, self.rows = model.to(self.where), train_dataloader
         settings = dict(optim_wrapper["optimizer"])
         self.optimizer = getattr(torch.optim, settings.pop("type"))(self.model.parameters(), **settings)

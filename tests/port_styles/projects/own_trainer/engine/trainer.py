@@ -2,11 +2,9 @@ import torch
 
 
 class Trainer:
-    def __init__(self, model, optimizer, gpus=1):
+    def __init__(self, model, lr):
         self.model = model.cuda()
-        if gpus > 1:
-            self.model = torch.nn.DataParallel(self.model)
-        self.optimizer = optimizer
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=lr)
 
     def fit(self, loader):
         self.model.train()
