@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from npulint.fakes import launch
 from npulint.fakes.launch import environment
 from npulint.fix.written import write_all
 from npulint.port.plan import plan_port
@@ -139,5 +140,22 @@ def test_a_ported_tensorflow1_project_trains_as_before(project: str, tmp_path: P
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     assert run([{"folder": str(first), "script": "train.py"}], variables, "tensorflow", python) == [""]
     assert run([{"folder": str(then), "script": "train.py"}], environment("tensorflow1"), "tensorflow", python) == [""]
+    assert len(losses_in(first)) == 4
+    assert losses_in(then) == pytest.approx(losses_in(first), rel=1e-5)
+
+
+def test_a_ported_keras_project_trains_as_before(tmp_path: Path) -> None:
+    if importlib.util.find_spec("tensorflow") is None:
+        missing("tensorflow")
+    first, then = Path(shutil.copytree(_HERE / "projects" / "keras", tmp_path / "a")), tmp_path / "b"
+    ported("keras", "", then)
+    fakes = Path(launch.__file__).parent / "on_path"
+    folders = [str(fakes / name) for name in ("tensorflow2", "tensorflow1", "shared")]
+    variables = {**os.environ, "PYTHONPATH": ""}
+    for home, path in ((first, []), (then, folders)):
+        raised = run(
+            [{"folder": str(home), "script": "train.py"}], _on(*path, variables=variables), "os", sys.executable
+        )
+        assert raised == [""]
     assert len(losses_in(first)) == 4
     assert losses_in(then) == pytest.approx(losses_in(first), rel=1e-5)

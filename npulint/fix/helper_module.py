@@ -116,7 +116,7 @@ def _imported_as(folder: str, ported: Iterable[str], texts: Mapping[str, str]) -
     installed package); empty if they import it by its name."""
     outermost = _package(f"{folder}/{HELPER}.py", texts)
     name = outermost.rpartition("/")[2]
-    if not name or not any(_imports(texts[path], name) for path in ported if _folder(path) == folder):
+    if not name or not all(_imports(texts[path], name) for path in ported if _folder(path) == folder):
         return ""
     return folder[len(outermost) - len(name) :].replace("/", ".")
 

@@ -19,6 +19,11 @@ from scripts.trying.runs import Run, as_it_is, under_try, variables
 STYLES = ("npu", "agnostic", "transfer")
 NEAR = 1e-3  # relative difference of losses: half precision, and fused optimizers in another order
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
+_CAUSES = {  # what stops or stands still, far from the line that causes it: checks that name the cause
+    "No inf checks were recorded": ("optimizer-before-move",),
+    "changes no parameter": ("optimizer-before-move",),
+    "has no attribute '_scatter'": ("data-parallel-to-migrate",),
+}
 _PORTING = 600  # seconds
 
 
@@ -35,8 +40,8 @@ class Proof(NamedTuple):
 
     The `verdict` is ``trains`` (the losses are the same; in the style npu, which adds mixed precision, that of the
     first step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
-    it stops); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent about it); or
-    ``cannot run`` (neither does it before the port)."""
+    it stops, or the cause); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent
+    about it); or ``cannot run`` (neither does it before the port)."""
 
     style: str
     verdict: str
@@ -92,10 +97,11 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     result = Proof(style, "trains", "", len(pairs), losses, equal, left)
     if not pairs or (len(pairs) < len(plain.digests) and not _ended(trial)):
         place, text = stop(trial.text, project)
-        named = any(f"{one['path']}:{one['line']}" == place for one in done.plan["left"])
-        return result._replace(verdict="listed" if named else "stops", detail=f"{place} {text}")
+        verdict = "listed" if is_listed(done.plan, place, text) else "stops"
+        return result._replace(verdict=verdict, detail=f"{place} {text}")
     if _distinct(trial.digests[: len(pairs)]) < _distinct(plain.digests[: len(pairs)]):
-        return result._replace(verdict="differs", detail="the optimizer changes no parameter of the model")
+        text = "the optimizer changes no parameter of the model"
+        return result._replace(verdict="listed" if is_listed(done.plan, "", text) else "differs", detail=text)
     apart = farthest(pairs[: 1 if style == "npu" else None])
     return result if apart <= NEAR else result._replace(verdict="differs", detail=f"losses differ by {apart:.1e}")
 
@@ -108,6 +114,12 @@ def _distinct(digests: Sequence[Digest]) -> int:
 def _ended(trial: Run) -> bool:
     """Whether a program ended by itself: a gradient scaler leaves out steps."""
     return "The program ended" in trial.text
+
+
+def is_listed(plan: dict[str, Any], place: str, text: str) -> bool:
+    """Whether what a plan leaves to a person has the line at which a program stops, or the cause of what it says."""
+    causes = {name for part, names in _CAUSES.items() if part in text for name in names}
+    return any(f"{one['path']}:{one['line']}" == place or one["name"] in causes for one in plan["left"])
 
 
 def _given(program: Program) -> str:
