@@ -4,7 +4,7 @@
 
 Each project of data-src/port_programs.csv runs for a few steps on the CPU as it is; copies of it are ported, one for
 each style, and run for as many steps under ``npulint try``, whose CUDA calls raise. FOLDER receives the checkouts, the
-plans, what the runs print, and the table `proofs.csv`; `--markdown` prints it for the documentation. The interpreter
+plans, what the runs print, and the table `proofs.csv`; `--markdown en` prints it for the documentation. The interpreter
 has PyTorch and what the programs import; MIRRORS has git directories or clones named owner+name, without which the
 repositories are cloned.
 """
@@ -27,6 +27,18 @@ from scripts.trying.runs import called
 
 TABLE = Path(__file__).parent.parent / "data-src" / "port_programs.csv"
 COLUMNS = ("name", "kind", "repository", "commit", *STYLES, "losses", "left", "detail")
+HEADS = {
+    "en": ("project", *STYLES, "first loss before / after"),
+    "zh": ("项目", *STYLES, "迁移前/后的首个 loss"),
+}
+IN_CHINESE = {
+    "trains": "可训练",
+    "listed": "已列出",
+    "refused": "拒绝迁移",
+    "differs": "结果不同",
+    "stops": "中断",
+    "cannot run": "迁移前即无法运行",
+}
 GOOD = ("trains", "refused", "listed")
 
 
@@ -39,7 +51,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the names of the programs, with commas")
     parser.add_argument("--styles", default=",".join(STYLES), help="the styles, with commas")
     parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--markdown", action="store_true", help="print the table that is in FOLDER, and run nothing")
+    parser.add_argument("--markdown", choices=HEADS, help="print the table of FOLDER in a language, and run nothing")
     given = parser.parse_args()
     path = given.folder / "proofs.csv"
     if not given.markdown:
@@ -50,7 +62,7 @@ def main() -> int:
             _kept(path, line(program, found))
             print("  ".join(f"{key}={value}" for key, value in line(program, found).items()), flush=True)
     rows = known(path)
-    print("\n".join(markdown(rows) if given.markdown else summary(rows)))
+    print("\n".join(markdown(rows, given.markdown) if given.markdown else summary(rows)))
     return int(any(row[style] and row[style] not in GOOD for row in rows for style in STYLES))
 
 
@@ -116,13 +128,15 @@ def summary(rows: Sequence[dict[str, str]]) -> list[str]:
     ]
 
 
-def markdown(rows: Sequence[dict[str, str]]) -> list[str]:
+def markdown(rows: Sequence[dict[str, str]], lang: str) -> list[str]:
     """The table for the documentation."""
-    heads = ("project", "npu", "agnostic", "transfer", "first loss")
-    lines = [" | ".join(heads), " | ".join("---" for _ in heads)]
+    lines = [" | ".join(HEADS[lang]), " | ".join("---" for _ in HEADS[lang])]
     for row in rows:
         link = f"[{row['repository']}](https://github.com/{row['repository']}/tree/{row['commit']}): {row['name']}"
-        lines.append(" | ".join((link, *(row[style] for style in STYLES), row["losses"])))
+        verdicts = [row[style] or "–" for style in STYLES]
+        if lang == "zh":
+            verdicts = [IN_CHINESE.get(one, one) for one in verdicts]
+        lines.append(" | ".join((link, *verdicts, row["losses"] or "–")))
     return [f"| {one} |" for one in lines]
 
 
