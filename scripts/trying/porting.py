@@ -17,13 +17,14 @@ from scripts.trying.programs import Program
 from scripts.trying.runs import Run, as_it_is, under_try, variables
 
 STYLES = ("npu", "agnostic", "transfer")
-NEAR = 1e-3  # relative difference of losses: half precision, and fused optimizers in another order
+NEAR = 2e-3  # relative difference of losses: half precision, and fused optimizers in another order
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _CAUSES = {  # what stops or stands still, far from the line that causes it: checks that name the cause
     "No inf checks were recorded": ("optimizer-before-move",),
     "changes no parameter": ("optimizer-before-move",),
     "has no attribute '_scatter'": ("data-parallel-to-migrate",),
 }
+_SKIPPED = 6  # steps that a gradient scaler may leave out until its scale fits
 _PORTING = 600  # seconds
 
 
@@ -38,8 +39,8 @@ class Ported(NamedTuple):
 class Proof(NamedTuple):
     """Whether a program trains after a port in one style, without an edit by hand.
 
-    The `verdict` is ``trains`` (the losses are the same; in the style npu, which adds mixed precision, that of the
-    first step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
+    The `verdict` is ``trains`` (the losses are the same; in the styles that add mixed precision, that of the first
+    step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
     it stops, or the cause); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent
     about it); or ``cannot run`` (neither does it before the port)."""
 
@@ -87,7 +88,7 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     (copy.parent / f"{style}.port.txt").write_text(done.text)
     if not done.plan:
         return Proof(style, "refused", _last(done.text))
-    trial = under_try(program, copy / program.folder, python, len(plain.digests), _given(program))
+    trial = under_try(program, copy / program.folder, python, len(plain.digests) + _SKIPPED, _given(program))
     (copy.parent / f"{style}.try.txt").write_text(trial.text)
     (copy.parent / f"{style}.try.json").write_text(trial.report)
     left = sum(one["severity"] != "note" for one in done.plan["left"])
@@ -102,7 +103,7 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     if _distinct(trial.digests[: len(pairs)]) < _distinct(plain.digests[: len(pairs)]):
         text = "the optimizer changes no parameter of the model"
         return result._replace(verdict="listed" if is_listed(done.plan, "", text) else "differs", detail=text)
-    apart = farthest(pairs[: 1 if style == "npu" else None])
+    apart = farthest(pairs[: None if style == "agnostic" else 1])
     return result if apart <= NEAR else result._replace(verdict="differs", detail=f"losses differ by {apart:.1e}")
 
 
