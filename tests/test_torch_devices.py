@@ -200,6 +200,7 @@ def test_modules_imported_before_the_patch_bind_early_and_those_after_do_not() -
 
 _LATE = {
     "moved afterwards": ("net = make()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", [3]),
+    "a list of parameters": ("net = make()\nopt = torch.optim.SGD(list(net.parameters()), 0.1)\nnet.npu()\n", [3]),
     "moved before": ("net = make()\nnet.npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
     "made there": ("net = make().npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
     "to a device": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nnet = net.to(device)\n", [3]),

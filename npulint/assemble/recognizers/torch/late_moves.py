@@ -14,6 +14,7 @@ from npulint.lazy_regex import lazy_compile
 
 _OPTIMIZER = lazy_compile(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
 Move = Literal["npu", "cuda", "to"]
+_COLLECTING = ("list", "tuple", "filter", "chain")
 _MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 
@@ -36,7 +37,7 @@ def late_moves(module: Scope) -> Iterator[LateMove]:
         return
     owners = {call: owner for call in listed if (owner := _receiver(call))}
     for call in module.all_calls:
-        model = next((owners[one.call] for one in call.arguments if one.call in owners), "")
+        model = next((owners[one] for one in _listed(call) if one in owners), "")
         if model and _OPTIMIZER.search(call.name) and not _is_on_device(call, model):
             late = _late(call, [move for name, move in moves if name == model])
             if late is not None:
@@ -61,11 +62,20 @@ def _optimizers_of(call: CallSite, models: list[CallSite]) -> Iterator[CallSite]
     moved yet."""
     places = {(one.path, one.index) for one in models if one.last not in _MOVES}
     for made in {(one.path, one.index): one for argument in call.arguments for one in argument.sites}.values():
-        listed = [one.call for one in made.arguments if one.call is not None and one.call.last == "parameters"]
-        owners = [one.receiver for one in listed if one.receiver is not None]
+        owners = [one.receiver for one in _listed(made) if one.last == "parameters" and one.receiver is not None]
         own = {(one.path, one.index) for owner in owners for one in owner.sites}
         if _OPTIMIZER.search(made.name) and own and own <= places and not _moves_before(made, owners[0].written):
             yield made
+
+
+def _listed(call: CallSite) -> Iterator[CallSite]:
+    """The calls among the arguments of a call, and in ``list(…)``, ``filter(…)`` and the like around them."""
+    for argument in call.arguments:
+        inner = argument.call
+        if inner is not None:
+            yield inner
+            if inner.last in _COLLECTING:
+                yield from (one.call for one in inner.arguments if one.call is not None)
 
 
 def _moves_before(made: CallSite, model: str) -> bool:
