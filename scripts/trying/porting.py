@@ -42,7 +42,7 @@ class Proof(NamedTuple):
     The `verdict` is ``trains`` (the losses are the same; in the styles that add mixed precision, that of the first
     step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
     it stops, or the cause); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent
-    about it); or ``cannot run`` (neither does it before the port)."""
+    about it); or ``cannot run`` (neither does it before the port, or its steps change nothing)."""
 
     style: str
     verdict: str
@@ -78,6 +78,10 @@ def proofs(
     (folder / "plain.txt").write_text(plain.text)
     if not plain.digests:
         return [Proof(style, "cannot run", _last(plain.text)) for style in styles]
+    if len(plain.digests) > 1 and _distinct(plain.digests) == 1:
+        return [
+            Proof(style, "cannot run", "its own steps change no parameter, so nothing is proven") for style in styles
+        ]
     return [_proof(style, program, copy, python, plain) for style, copy in copies.items()]
 
 
