@@ -14,6 +14,7 @@ import ast
 import contextlib
 import csv
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,8 @@ from npulint.port.model import PortPlan
 from npulint.port.plan import plan_port
 from npulint.settings import Settings
 
+_UNTOUCHED = ("python2", "unread", "engine")
+_CUDA = re.compile(rb"^[^#\n\"']*(?:\.cuda\(|torch\.cuda\.\w|backend=.nccl)", re.MULTILINE)
 NEAR = 3  # lines between a labelled and a changed place
 IN_FILE = ("session_config", "loss_scale", "mixed_precision")  # the configuration and its use may be far apart
 ALSO = {  # topics that are about the same edit
@@ -57,6 +60,7 @@ class Measured(NamedTuple):
     broken: list[str]
     again: bool
     refused: str = ""
+    half: tuple[str, ...] = ()
 
 
 def labels_of(table: Path) -> dict[str, list[Label]]:
@@ -86,10 +90,27 @@ def measure(folder: Path, labels: Sequence[Label], style: str, patch: Path | Non
             patch.write_bytes(unified(plan.files))
         missing = [row for row in labels if not is_made(row, plan)]
         made = wanted - Counter(row["category"] for row in missing)
+        half = half_ported(plan)
         broken = [one.path for one in plan.files if one.path.endswith(".py") and not _is_whole(one.before, one.after)]
         write_all(plan.fixes)
         again = bool(plan_port(settings, style, ()).files)
-    return Measured(made, wanted, missing, broken, again)
+    return Measured(made, wanted, missing, broken, again, half=half)
+
+
+def half_ported(plan: PortPlan) -> tuple[str, ...]:
+    """What makes a port half one, in a style that names the NPU: a program that is called untouched and whose entry
+    changes, or a file of a program called ported that still names CUDA, of which nothing is said."""
+    after = {one.path: one.after for one in plan.files}
+    said = {one.finding.path for one in plan.left}
+    members = {one.entry: one.paths for one in plan.result.programs}
+    found = [
+        one.entry for one in plan.programs if one.status in _UNTOUCHED and after.keys() & members.get(one.entry, ())
+    ]
+    for program in plan.programs:
+        if program.status == "trains" and plan.style.name == "npu":
+            paths = (path for path in members.get(program.entry, ()) if path.endswith(".py") and path not in said)
+            found += [path for path in paths if _CUDA.search(after.get(path) or Path(path).read_bytes())]
+    return tuple(dict.fromkeys(found))
 
 
 def is_made(row: Label, plan: PortPlan) -> bool:
@@ -136,6 +157,7 @@ def report(measured: dict[str, Measured], missing: bool) -> Iterator[str]:
     for name, one in measured.items():
         share = f"{one.made.total()}/{one.labels.total()}"
         notes = [f"broken {path}" for path in one.broken] + (["changes again"] if one.again else [])
+        notes += [f"half ported {path}" for path in one.half]
         yield f"{name:48} {share:>7}  {', '.join([*notes, *filter(None, [one.refused])])}"
         if missing:
             yield from (f"    {row['path']}:{row['line']} {row['category']}: {row['evidence']}" for row in one.missing)
@@ -146,6 +168,7 @@ def report(measured: dict[str, Measured], missing: bool) -> Iterator[str]:
     broken = sum(len(one.broken) for one in measured.values())
     again = sum(one.again for one in measured.values())
     yield f"total {made.total()}/{labels.total()} = {made.total() / max(labels.total(), 1):.1%}"
+    yield f"projects with something half ported {sum(bool(one.half) for one in measured.values())}"
     yield f"broken files {broken}, projects that a second run changes {again}, of {len(measured)}"
 
 

@@ -13,46 +13,16 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import os
-import shlex
 import subprocess
 import sys
-import tempfile
-import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
+from npulint.fakes.torch.digest_lines import Digest
 from scripts.trying.checkouts import placed
 from scripts.trying.programs import Program, programs
-
-ROOT = Path(__file__).parent.parent
-FOLDER = Path(tempfile.gettempdir()) / "npulint-try-public"  # what programs keep for all runs
-JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
-ON_CPU = {"ACCELERATE_USE_CPU": "1"}
-LIMIT = 240  # seconds of a run
-
-
-class Run(NamedTuple):
-    """What one run printed: the digests after its steps, its seconds, and its start."""
-
-    digests: list[Digest]
-    started: float
-    text: str
-    report: str = ""
-    code: int = 0
-
-    @property
-    def set_up(self) -> float:
-        """Seconds until the first step has ended."""
-        return self.digests[0].time - self.started if self.digests else 0.0
-
-    @property
-    def step(self) -> float:
-        """Seconds per step after the first one."""
-        spans = len(self.digests) - 1
-        return (self.digests[-1].time - self.digests[0].time) / spans if spans > 0 else 0.0
+from scripts.trying.runs import Run, as_it_is, called, under_try
 
 
 def main() -> None:
@@ -124,67 +94,6 @@ def compared(trial: list[Digest], plain: list[Digest]) -> str:
         return f"bit by bit ({len(pairs)})"
     apart = max(abs(one.total - other.total) / max(abs(other.total), 1.0) for one, other in pairs)
     return f"differ by {apart:.0e}"
-
-
-def under_try(program: Program, where: Path, python: str, steps: int) -> Run:
-    """Run a program under ``npulint try``."""
-    options = ["--isolated", "--format", "json", "--steps", str(steps), "--time-limit", str(LIMIT), "--python", python]
-    command = [sys.executable, "-m", "npulint", "try", *options, *shlex.split(program.options)]
-    started = time.time()
-    done = subprocess.run(
-        [*command, *program.script.split(), "--", *program.words(False)],
-        cwd=where,
-        env=variables(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Run(digests_in(done.stderr), started, done.stderr, done.stdout, done.returncode)
-
-
-def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
-    """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
-    plain = str(ROOT / "scripts" / "trying" / "plain.py")
-    command = [python, plain, str(steps), "cpu" if program.cpu else "posing", *program.script.split()]
-    started = time.time()
-    try:
-        done = subprocess.run(
-            [*command, *program.words(True)],
-            cwd=where,
-            env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as late:
-        text = bytes(late.stderr or b"").decode()  # bytes, whatever was asked for
-        return Run(digests_in(text), started, text)
-    return Run(digests_in(done.stderr), started, done.stderr + done.stdout[-4000:])
-
-
-def called(python: str, words: list[str]) -> None:
-    """Run Python with the modules of this project. Raises `subprocess.CalledProcessError`."""
-    subprocess.run([python, *words], cwd=ROOT, env=variables(), check=True)
-
-
-def variables() -> dict[str, str]:
-    """The environment of both runs."""
-    fixed = {
-        "PYTHONPATH": str(ROOT),
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "CUDA_VISIBLE_DEVICES": "",
-        "HF_HUB_OFFLINE": "1",
-        "TORCH_HOME": str(FOLDER / "torch"),
-        "WANDB_MODE": "disabled",
-        "MPLBACKEND": "agg",
-        "NPULINT_LANG": "en",
-        "TORCHDYNAMO_DISABLE": "1",
-        VARIABLE: "1",
-    }
-    return {**os.environ, **fixed}
 
 
 if __name__ == "__main__":

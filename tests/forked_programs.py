@@ -40,6 +40,7 @@ def _run(program):
     os.chdir(program["folder"])
     os.environ[_RECORD] = os.path.join(program["folder"], "record.jsonl")
     sys.path.insert(0, program["folder"])
+    sys.path.insert(0, os.path.dirname(os.path.abspath(program["script"])))
     sys.argv[:] = [program["script"]]
     raised = ""
     if "torch" in sys.modules:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import types
 from pathlib import Path
@@ -211,6 +212,26 @@ def test_the_helper_of_a_package_is_in_the_package(folder: Path) -> None:
     after, _ = fixed(folder, files)
     assert "pkg/torch_device.py" in after
     assert "from pkg.torch_device import DEVICE_TYPE" in after["tools/train.py"]
+
+
+def test_scripts_of_a_package_import_the_helper_as_they_import_the_package(folder: Path) -> None:
+    net = "def net():\n    pass\n"
+    files = {"pkg/__init__.py": "", "pkg/net.py": net, "pkg/train.py": f"from pkg.net import net\n{HEAD}"}
+    after, _ = fixed(folder, files)
+    assert "pkg/torch_device.py" in after
+    assert "from pkg.torch_device import DEVICE_TYPE" in after["pkg/train.py"]
+
+
+def test_the_helper_of_a_project_elsewhere_is_in_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "train.py").write_text(HEAD)
+    monkeypatch.chdir(tmp_path / "here")
+    settings = Settings(paths=(str(tmp_path / "there"),), torch_port="agnostic", cache=False)
+    changed = {one.location for one in apply_fixes(settings, True).files}
+    assert {os.path.realpath(one) for one in changed} == {
+        os.path.realpath(tmp_path / "there" / name) for name in ("train.py", HELPER)
+    }
 
 
 @pytest.mark.parametrize(

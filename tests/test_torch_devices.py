@@ -200,6 +200,7 @@ def test_modules_imported_before_the_patch_bind_early_and_those_after_do_not() -
 
 _LATE = {
     "moved afterwards": ("net = make()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", [3]),
+    "a list of parameters": ("net = make()\nopt = torch.optim.SGD(list(net.parameters()), 0.1)\nnet.npu()\n", [3]),
     "moved before": ("net = make()\nnet.npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
     "made there": ("net = make().npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
     "to a device": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nnet = net.to(device)\n", [3]),
@@ -211,6 +212,26 @@ _LATE = {
     "another model": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nother.npu()\n", []),
     "other branch": (
         "net = make()\nif a:\n    opt = torch.optim.Adam(net.parameters())\nelse:\n    net.npu()\n",
+        [],
+    ),
+    "moved by what both are passed to": (
+        "def fit(m, o):\n    m.npu()\n\n\nnet = make()\nopt = torch.optim.Adam(net.parameters())\nfit(net, opt)\n",
+        [7],
+    ),
+    "made elsewhere, moved by what both are passed to": (
+        "def build():\n    m = make()\n    return m, torch.optim.Adam(m.parameters())\n\n\n"
+        "class Trainer:\n    def __init__(self, m, o):\n        self.m = m.npu()\n\n\n"
+        "net, opt = build()\nTrainer(net, opt)\n",
+        [4],
+    ),
+    "passed on after it moved": (
+        "def fit(m, o):\n    m.npu()\n\n\nnet = make()\nnet = net.npu()\n"
+        "opt = torch.optim.Adam(net.parameters())\nfit(net, opt)\n",
+        [],
+    ),
+    "passed with the optimizer of another model": (
+        "def fit(m, o):\n    m.npu()\n\n\nnet, other = make(), make()\n"
+        "opt = torch.optim.Adam(other.parameters())\nfit(net, opt)\n",
         [],
     ),
     "no optimizer": ("net = make()\nn = sum(p.numel() for p in net.parameters())\nnet.npu()\n", []),

@@ -98,7 +98,7 @@ def _place(
     """The one folder for the module, and the package that it is (empty: none); no folder if there is none."""
     folder = _beside_scripts(ported, entries)
     if folder is not None:
-        return [folder], ""
+        return [folder], _imported_as(folder, ported, texts)
     package = _in_package(ported, texts, paths)
     return ([package], package.rpartition("/")[2]) if package else ([], "")
 
@@ -110,6 +110,16 @@ def _beside_scripts(ported: Iterable[str], entries: Sequence[str]) -> str | None
         return None
     folder = folders.pop()
     return folder if all(not folder or path.startswith(f"{folder}/") for path in ported) else None
+
+
+def _imported_as(folder: str, ported: Iterable[str], texts: Mapping[str, str]) -> str:
+    """The package as which the scripts of a folder import what is beside them (``python -m package.train``, or an
+    installed package); empty if they import it by its name."""
+    outermost = _package(f"{folder}/{HELPER}.py", texts)
+    name = outermost.rpartition("/")[2]
+    if not name or not all(_imports(texts[path], name) for path in ported if _folder(path) == folder):
+        return ""
+    return folder[len(outermost) - len(name) :].replace("/", ".")
 
 
 def _in_package(ported: Mapping[str, str], texts: Mapping[str, str], paths: Collection[str]) -> str:

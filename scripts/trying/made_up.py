@@ -17,6 +17,8 @@ import numpy as np
 
 WORDS = "the a model trains on small made up data and learns nothing from it but shape of words".split()
 
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+
 
 def _numbers() -> Any:
     return np.random.default_rng(7)
@@ -274,6 +276,60 @@ def coco(folder: Path, where: str, count: str = "8") -> None:
         there = folder / where / "annotations"
         there.mkdir(parents=True, exist_ok=True)
         (there / f"instances_{part}.json").write_text(json.dumps(whole))
+
+
+def lesions(folder: Path, where: str, count: str = "8") -> None:
+    """Pictures of skin with masks, named as those of ISIC."""
+    pictures(folder, where, count)
+    masks(folder, f"{where}_GT", count)
+    for one in range(int(count)):
+        (folder / where / f"{one}.jpg").rename(folder / where / f"ISIC_{one}.jpg")
+        (folder / f"{where}_GT" / f"{one}.png").rename(folder / f"{where}_GT" / f"ISIC_{one}_segmentation.png")
+
+
+def voc(folder: Path, where: str, count: str = "8") -> None:
+    """Pictures with boxes as Pascal VOC stores them."""
+    pictures(folder, f"{where}/JPEGImages", count, "96")
+    for part in ("Annotations", "ImageSets/Main"):
+        (folder / where / part).mkdir(parents=True, exist_ok=True)
+    for name in ("trainval", "test", "train", "val"):
+        (folder / where / "ImageSets" / "Main" / f"{name}.txt").write_text(
+            "\n".join(map(str, range(int(count)))) + "\n"
+        )
+    for one in range(int(count)):
+        box = "".join(f"<{name}>{value}</{name}>" for name, value in zip(_CORNERS, (8, 8, 60, 60), strict=True))
+        thing = f"<object><name>car</name><difficult>0</difficult><bndbox>{box}</bndbox></object>"
+        (folder / where / "Annotations" / f"{one}.xml").write_text(f"<annotation>{thing}</annotation>")
+
+
+def lanes(folder: Path, where: str, count: str = "8") -> None:
+    """Pictures of roads with four lanes, listed as those of TuSimple."""
+    from PIL import Image
+
+    pictures(folder, f"{where}/clips", count, "288")
+    for one in range(int(count)):
+        marks = np.zeros((288, 288), dtype=np.uint8)
+        for lane in range(4):
+            marks[100:, 40 + 60 * lane : 46 + 60 * lane] = lane + 1
+        Image.fromarray(marks).save(folder / where / "clips" / f"{one}.png")
+    lines = (f"clips/{one}.jpg clips/{one}.png 1 1 1 1" for one in range(int(count)))
+    (folder / where / "train_gt.txt").write_text("\n".join(lines) + "\n")
+
+
+def shapes(folder: Path, where: str, count: str = "12") -> None:
+    """Clouds of points with their parts, as ShapeNet stores them."""
+    there = folder / where
+    for part in ("train_test_split", *(f"{one}/{kind}" for one in ("1", "2") for kind in ("points", "points_label"))):
+        (there / part).mkdir(parents=True, exist_ok=True)
+    (there / "synsetoffset2category.txt").write_text("Airplane\t1\nChair\t2\n")
+    numbers = _numbers()
+    names = [f"shape_data/{number}/{one}" for number in ("1", "2") for one in range(int(count))]
+    for name in names:
+        _, kind, one = name.split("/")
+        np.savetxt(there / kind / "points" / f"{one}.pts", numbers.random((300, 3)))
+        np.savetxt(there / kind / "points_label" / f"{one}.seg", numbers.integers(1, 5, 300), fmt="%d")
+    for part in ("train", "test", "val"):
+        (there / "train_test_split" / f"shuffled_{part}_file_list.json").write_text(json.dumps(names))
 
 
 def weights(folder: Path, model: str, name: str) -> None:

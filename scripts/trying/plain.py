@@ -1,7 +1,8 @@
 """Runs a program on the CPU, for a number of optimizer steps: ``python plain.py STEPS CODE script.py args``.
 
-After each step it prints the digest of the parameters, as ``npulint try`` does in a trial with digests. Where CODE is
-not ``cpu`` the CPU poses as the accelerator that the program asks for."""
+After each step it prints the digest of the parameters, as ``npulint try`` does in a trial with digests. CODE is
+``cpu``, or ``posing`` where the CPU poses as the accelerator that the program asks for; with ``,synthetic`` what is
+missing of data and weights is made up."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ import runpy
 import sys
 
 
-def main(steps: int, code: str, program: str, arguments: list[str]) -> None:
+def main(steps: int, code: list[str], program: str, arguments: list[str]) -> None:
     """Run the program; ends the process after the last step."""
     from npulint.fakes.torch import digests
+    from npulint.fakes.torch.synthetic.install import install
     from scripts.trying import posing
 
     def ended(made: int) -> None:
@@ -21,8 +23,10 @@ def main(steps: int, code: str, program: str, arguments: list[str]) -> None:
             os._exit(0)
 
     posing.step_as_accelerators_do()
-    if code != "cpu":
+    if "posing" in code:
         posing.pose()
+    if "synthetic" in code:
+        install()
     digests.report(lambda tensor: tensor.cpu(), ended)
     sys.argv = [program, *arguments]
     if program == "-m":
@@ -35,4 +39,4 @@ def main(steps: int, code: str, program: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])
+    main(int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3], sys.argv[4:])

@@ -10,16 +10,18 @@ _WORD = "npulint-digest"
 
 
 class Digest(msgspec.Struct, frozen=True):
-    """The `parameters` after a step as a digest, their sum and the time."""
+    """The `parameters` after a step as a digest, their sum and the time, and the `loss` of the first backward pass
+    since the step before."""
 
     step: int
     parameters: str
     total: float
     time: float
+    loss: float
 
     def line(self) -> str:
         """As it is printed."""
-        return f"{_WORD} {self.step} {self.parameters} {self.total!r} {self.time:.3f}"
+        return f"{_WORD} {self.step} {self.parameters} {self.total!r} {self.time:.3f} {self.loss!r}"
 
 
 def digests_in(text: str) -> list[Digest]:
@@ -28,6 +30,6 @@ def digests_in(text: str) -> list[Digest]:
     for line in text.replace("\r", "\n").split("\n"):
         _, word, rest = line.partition(f"{_WORD} ")
         if word:
-            step, parameters, total, when = rest.split()[:4]
-            found.append(Digest(int(step), parameters, float(total), float(when)))
+            step, parameters, total, when, loss = rest.split()[:5]
+            found.append(Digest(int(step), parameters, float(total), float(when), float(loss)))
     return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import math
 import os
 import random
 import sys
@@ -24,6 +26,7 @@ def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], 
     from torch.optim import optimizer
 
     _seeded(int(seed))
+    losses = _Losses(read)
     steps = 0
 
     def stepped(one: Any, args: Any, kwargs: Any) -> None:
@@ -36,11 +39,52 @@ def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], 
                 held = read(parameter.detach()).contiguous()
                 found.update(held.reshape(-1).view(torch.uint8).numpy().tobytes())
                 total += float(torch.view_as_real(held).double().sum() if held.is_complex() else held.double().sum())
-        print(Digest(steps, found.hexdigest()[:16], total, time.time()).line(), file=sys.__stderr__, flush=True)
+        print(
+            Digest(steps, found.hexdigest()[:16], total, time.time(), losses.taken()).line(),
+            file=sys.__stderr__,
+            flush=True,
+        )
         after(steps)
 
     register: Any = getattr(optimizer, "register_optimizer_step_post_hook")  # noqa: B009  not in every release
     register(stepped)
+
+
+class _Losses:
+    """Notes the value that each backward pass begins with, as it was before a gradient scaler multiplied it."""
+
+    def __init__(self, read: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        self._first = math.nan
+        self._read = read
+        self._is_scaled = False
+        backward: Any = torch.Tensor.backward
+        scale: Any = torch.amp.GradScaler.scale
+
+        @functools.wraps(backward)
+        def begins(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+            if not self._is_scaled:
+                self._note(tensor)
+            self._is_scaled = False
+            return backward(tensor, *args, **kwargs)
+
+        @functools.wraps(scale)
+        def scaled(scaler: Any, outputs: Any) -> Any:
+            if isinstance(outputs, torch.Tensor):
+                self._note(outputs)
+                self._is_scaled = True
+            return scale(scaler, outputs)
+
+        for owner, name, function in ((torch.Tensor, "backward", begins), (torch.amp.GradScaler, "scale", scaled)):
+            setattr(owner, name, function)
+
+    def taken(self) -> float:
+        """The first value since the last call; not a number if there was none."""
+        found, self._first = self._first, math.nan
+        return found
+
+    def _note(self, tensor: torch.Tensor) -> None:
+        if tensor.numel() == 1 and math.isnan(self._first):
+            self._first = float(self._read(tensor.detach()))
 
 
 def _seeded(seed: int) -> None:

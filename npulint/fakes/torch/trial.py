@@ -224,7 +224,9 @@ def count(trial: Trial) -> None:
 
 def _uncached(datasets: ModuleType) -> None:
     """The results of the data sets of Hugging Face go to temporary files, not into the user's cache."""
-    vars(datasets)["disable_caching"]()
+    found = getattr(datasets, "disable_caching", None)  # a module of the user may have this name
+    if found is not None:
+        found()
 
 
 def _before(owner: Any, name: str, report: Callable[[], object]) -> None:

@@ -1,22 +1,18 @@
-"""Names bound before transfer_to_npu replaces them, and optimizers built before their model moves."""
+"""Names bound before transfer_to_npu replaces them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal
-
 from npulint.assemble.adaptors import packages_under_adaptor
-from npulint.assemble.code_facts import CallFact, PlaceFact
+from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import CallSite, Scope, module_scopes, scope_at
+from npulint.assemble.cursors import Scope, module_scopes, scope_at
 from npulint.assemble.mentions import names_mentioned
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.device_texts import is_device_name, leaves
+from npulint.assemble.recognizers.torch.device_texts import is_device_name
 from npulint.data.frameworks import adaptors
 from npulint.facts.code import Ref
 from npulint.facts.kinds import fact_kind
-from npulint.lazy_regex import lazy_compile
 
 _ADAPTORS = tuple(f"{name}." for name in adaptors())
 # Names that are replaced in their module: a name imported before keeps the original.
@@ -33,9 +29,6 @@ _FACTORIES = frozenset(
     ).split()
 )
 _MODULES = frozenset(f"torch.cuda.{n}" for n in "amp comm nccl nvtx random profiler streams memory".split())
-_OPTIMIZER = lazy_compile(r"^(?:torch|torch_npu|apex)\.optim(?:izers)?\.[A-Z]|Optimizer$")
-Move = Literal["npu", "cuda", "to"]
-_MOVES: tuple[Move, ...] = ("npu", "cuda", "to")
 
 Early = dict[str, dict[tuple[int, str], str]]
 """From path to (line and name bound by an import) to the entry script that reaches it before the patch."""
@@ -47,16 +40,6 @@ class EarlyBinding(PlaceFact):
 
     after: str
     """The entry script whose imports reach it."""
-
-
-@fact_kind("late_move")
-class LateMove(CallFact):
-    """An optimizer is built before its model moves to the device; the name is the model, as written."""
-
-    by: Move
-    """The method that moves the model."""
-    line: str
-    """The line of the move."""
 
 
 @recognizes_in_modules
@@ -150,62 +133,3 @@ def _is_asked_for_device(scope: Scope, name: str) -> bool:
     """Whether the module passes a device to a factory function, as the original of the patched function supports."""
     calls = scope.calls_named(name.rpartition(".")[2])
     return any(any(map(is_device_name, call.keywords)) and call.name == name for call in calls)
-
-
-@recognizes_in_modules
-def late_moves(module: Scope) -> Iterator[LateMove]:
-    """The optimizers whose model moves to the device later in the same function."""
-    listed = module.calls_named("parameters")
-    moves = [(name, call) for call in module.calls_named(*_MOVES) if (name := _moved(call))] if listed else []
-    if not moves:
-        return
-    owners = {call: owner for call in listed if (owner := _receiver(call))}
-    for call in module.all_calls:
-        model = next((owners[one.call] for one in call.arguments if one.call in owners), "")
-        if model and _OPTIMIZER.search(call.name) and not _is_on_device(call, model):
-            late = _late(call, [move for name, move in moves if name == model])
-            if late is not None:
-                by = next(move for move in _MOVES if move == late.last)
-                yield LateMove(call, model, by, str(late.line))
-
-
-def _is_on_device(call: CallSite, model: str) -> bool:
-    """Whether the model was created on the device (``Net().npu()``)."""
-    made = (one.value.call for one in call.scope.named(model, call.line).assignments)
-    return any(one is not None and one.last in _MOVES for one in made)
-
-
-def _late(call: CallSite, moves: list[CallSite]) -> CallSite | None:
-    """The first move after a call, if none precedes it."""
-    for move in moves:
-        if move.scope.function is not call.scope.function:
-            continue
-        if move.line <= call.line:
-            return None
-        if call.scope.is_inside(move.scope) or move.scope.is_inside(call.scope):
-            return None if _is_made_anew(call, move) else move
-    return None
-
-
-def _is_made_anew(call: CallSite, move: CallSite) -> bool:
-    """Whether the name that is moved refers to another object by then."""
-    name = _receiver(move)
-    return any(one.target == name and call.line < one.line < move.line for one in call.scope.assignments)
-
-
-def _moved(call: CallSite) -> str:
-    """The name that a move is called on; empty for another call, such as ``x.to(torch.float16)``."""
-    if call.last != "to":
-        return _receiver(call)
-    value = call.args[0] if call.args else call.keywords.get("device")
-    if value is None:
-        return ""
-    named = value.is_literal or value.operator
-    texts = leaves(value) if named else []
-    device = is_device_name(value.written) or any(text.startswith(("npu", "cuda")) for text in texts)
-    return _receiver(call) if device else ""
-
-
-def _receiver(call: CallSite) -> str:
-    """The dotted name that a method is called on; empty for anything else."""
-    return call.written.rpartition(".")[0]

@@ -1,0 +1,106 @@
+"""Runs a public program under ``npulint try``, or as it is on the CPU."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
+from scripts.trying.programs import Program
+
+ROOT = Path(__file__).parent.parent.parent
+FOLDER = Path(tempfile.gettempdir()) / "npulint-try-public"  # what programs keep for all runs
+JOB = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531", "RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1"}
+ON_CPU = {"ACCELERATE_USE_CPU": "1"}
+LIMIT = 240  # seconds of a run
+
+
+class Run(NamedTuple):
+    """What one run printed: the digests after its steps, its seconds, and its start."""
+
+    digests: list[Digest]
+    started: float
+    text: str
+    report: str = ""
+    code: int = 0
+
+    @property
+    def set_up(self) -> float:
+        """Seconds until the first step has ended."""
+        return self.digests[0].time - self.started if self.digests else 0.0
+
+    @property
+    def step(self) -> float:
+        """Seconds per step after the first one."""
+        spans = len(self.digests) - 1
+        return (self.digests[-1].time - self.digests[0].time) / spans if spans > 0 else 0.0
+
+
+def under_try(program: Program, where: Path, python: str, steps: int, words: str | None = None) -> Run:
+    """Run a program under ``npulint try`` with the options that its line of the table has, or with other `words`."""
+    given = program.options if words is None else words
+    options = ["--isolated", "--format", "json", "--steps", str(steps), "--time-limit", str(LIMIT), "--python", python]
+    command = [sys.executable, "-m", "npulint", "try", *options, *shlex.split(given)]
+    started = time.time()
+    done = subprocess.run(
+        [*command, *program.script.split(), "--", *program.words(False)],
+        cwd=where,
+        env=variables(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Run(digests_in(done.stderr), started, done.stderr, done.stdout, done.returncode)
+
+
+def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
+    """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
+    plain = str(ROOT / "scripts" / "trying" / "plain.py")
+    parts = ["cpu" if program.cpu else "posing", *(["synthetic"] if "--synthetic" in program.options else [])]
+    command = [python, plain, str(steps), ",".join(parts), *program.script.split()]
+    started = time.time()
+    try:
+        done = subprocess.run(
+            [*command, *program.words(True)],
+            cwd=where,
+            env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        text = bytes(late.stderr or b"").decode()  # bytes, whatever was asked for
+        return Run(digests_in(text), started, text)
+    return Run(digests_in(done.stderr), started, done.stderr + done.stdout[-4000:])
+
+
+def called(python: str, words: list[str]) -> None:
+    """Run Python with the modules of this project. Raises `subprocess.CalledProcessError`."""
+    subprocess.run([python, *words], cwd=ROOT, env=variables(), check=True)
+
+
+def variables() -> dict[str, str]:
+    """The environment of both runs."""
+    fixed = {
+        "PYTHONPATH": str(ROOT),
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "HF_HUB_OFFLINE": "1",
+        "TORCH_HOME": str(FOLDER / "torch"),
+        "WANDB_MODE": "disabled",
+        "MPLBACKEND": "agg",
+        "OMP_NUM_THREADS": "1",
+        "NPULINT_LANG": "en",
+        "TORCHDYNAMO_DISABLE": "1",
+        VARIABLE: "1",
+    }
+    return {**os.environ, **fixed}

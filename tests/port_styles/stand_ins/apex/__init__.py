@@ -1,0 +1,1 @@
+from apex import amp as amp
