@@ -185,8 +185,10 @@ class CudaComparison(CudaUse, kw_only=True):
 
     @attribute
     def refuses(self) -> bool:
-        """Whether all that it decides is whether the program stops, and any device but CUDA stops it."""
-        return stops_without(self._test)
+        """Whether all that it decides is whether the program stops, and any device but CUDA stops it; not where a
+        function refuses a tensor that it is given, which says what that function takes."""
+        taken = self.scope.module.params.get(self.scope.routine.block, frozenset())
+        return not (self.of == "tensor" and self.subject.partition(".")[0] in taken) and stops_without(self._test)
 
     @attribute
     def decides(self) -> Literal["loss_scale", "other"]:
