@@ -24,6 +24,9 @@ _CAPTURES = frozenset(("torch.npu.graph", "torch.cuda.graph"))
 _BEGINS = frozenset(f"{one}().capture_begin" for one in ("torch.npu.NPUGraph", "torch.cuda.CUDAGraph"))
 _GRAPHED = frozenset(("torch.npu.make_graphed_callables", "torch.cuda.make_graphed_callables"))
 _ITSELF = frozenset("npu cuda to cpu eval train half float bfloat16 requires_grad_".split())
+_BACKENDS = frozenset(("npugraphs", "npugraph_ex"))
+_MODES = frozenset(("reduce-overhead",))
+_KEPT_IN_GRAPHS = ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
 _READS = frozenset(("item", "tolist", "cpu"))
 _NUMBERS = frozenset(("bool", "int", "float", "print"))
 _WAITS = frozenset(("torch.npu.synchronize", "torch.cuda.synchronize"))
@@ -40,9 +43,9 @@ _DEPTH = 3  # functions that the captured code calls, and those that these call
 @fact_kind("uncapturable")
 class UncapturableCode(PlaceFact):
     """Code that certainly runs while a graph is captured (``with torch.npu.graph(g):``, between ``g.capture_begin()``
-    and ``g.capture_end()``, or called by ``make_graphed_callables``) and cannot be captured. The name is what it does:
-    read (a value on the host), wait (for the device), shape (one that depends on data), copy (of new values from the
-    host) or operator (one that graphs cannot contain)."""
+    and ``g.capture_end()``, called by ``make_graphed_callables``, or compiled with ``fullgraph=True`` for such graphs)
+    and cannot be captured. The name is what it does: read (a value on the host), wait (for the device), shape (one
+    that depends on data), copy (of new values from the host) or operator (one that graphs cannot contain)."""
 
     written: str
     """What is called, as written."""
@@ -55,6 +58,8 @@ def uncapturable_code(module: Scope) -> Iterator[UncapturableCode]:
     for region in regions:
         for call in module.all_calls:
             what = _hindrance(call) if _surely_runs(call.scope, call.line, region) else None
+            if region.compiled and not _breaks(call, what):
+                continue
             if what is not None:
                 yield UncapturableCode(call.scope, call.span, what, call.written or call.last)
         for place in expressions(module, "mask"):
@@ -73,16 +78,21 @@ class _Region(msgspec.Struct, frozen=True):
     scope: Scope
     begin: int = 0
     end: int = sys.maxsize
+    compiled: bool = False
+    """By torch.compile, as one graph."""
 
 
 @once
 def _captured(context: Context) -> tuple[_Region, ...]:
     """The code that captures a graph, and the project's functions that it surely calls."""
-    regions = [one for module in module_scopes(context) for one in _capturing(module)]
+    modules = module_scopes(context)
+    regions = [one for module in modules for one in _capturing(module)]
+    if not any(module.assignments_to(*_KEPT_IN_GRAPHS) for module in modules):
+        regions += [one for module in modules for one in _compiled(module)]
     found = dict.fromkeys(regions)
     reached = regions
     for _ in range(_DEPTH):
-        called = (_Region(target) for region in reached for target in _called_in(region))
+        called = (_Region(target, compiled=region.compiled) for region in reached for target in _called_in(region))
         reached = [one for one in dict.fromkeys(called) if one not in found]
         found |= dict.fromkeys(reached)
     return tuple(found)
@@ -103,6 +113,25 @@ def _capturing(module: Scope) -> Iterator[_Region]:
         passed = call.argument("callables", 0) if call.name in _GRAPHED else None
         targets = (_run_by(one) for one in passed.items or [passed]) if passed is not None else ()
         yield from (_Region(one) for one in targets if one is not None)
+
+
+def _compiled(module: Scope) -> Iterator[_Region]:
+    """The functions that a file compiles for graphs of the NPU, without permission to break them."""
+    calls = [call for call in module.calls_named("compile") if call.name == "torch.compile" and _is_one_graph(call)]
+    passed = (call.argument("model", 0) for call in calls)
+    targets = [None if one is None else _run_by(one) for one in passed]
+    if calls:
+        targets += [one for one in module.blocks_of("function") if any(d.call in calls for d in one.decorators)]
+    yield from (_Region(one, compiled=True) for one in targets if one is not None)
+
+
+def _is_one_graph(call: CallSite) -> bool:
+    """Whether a call of torch.compile demands a single graph, which is then captured on the NPU."""
+    whole, backend, mode = (call.argument(name) for name in ("fullgraph", "backend", "mode"))
+    made = () if backend is None else (one.last for one in backend.sites)
+    captured = backend is not None and (backend.single in _BACKENDS or "get_npu_backend" in made)
+    captured = captured or (mode is not None and mode.single in _MODES)
+    return captured and whole is not None and whole.single is True
 
 
 def _same(one: CallSite, other: CallSite) -> bool:
@@ -173,6 +202,11 @@ def _hindrance(call: CallSite) -> Hindrance | None:
     if name in _NUMBERS:
         return "read" if any(_is_made_here(value) for value in call.args) else None
     return "copy" if _copies(call) else None
+
+
+def _breaks(call: CallSite, what: Hindrance | None) -> bool:
+    """Whether a hindrance also ends a graph of torch.compile, which moves copies and operators into it."""
+    return what == "shape" or (what == "read" and call.last not in ("cpu", "print"))
 
 
 def _is_host(call: CallSite) -> bool:
