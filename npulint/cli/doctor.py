@@ -12,9 +12,10 @@ from npulint.cli.host import Host
 from npulint.cli.outputs import STANDARD_OUTPUT, save
 from npulint.config import load
 from npulint.doctor.compare import differences
+from npulint.doctor.formats import rendered
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine
-from npulint.doctor.report import Report, rendered, worst
+from npulint.doctor.report import Report, worst
 from npulint.doctor.take import take
 from npulint.errors import ConfigError, NpulintError
 from npulint.option_parsing import InvalidOption, choice, from_words, number

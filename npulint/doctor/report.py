@@ -1,4 +1,4 @@
-"""Reports about a machine: text, Markdown, JSON, HTML."""
+"""Reports about a machine: text, Markdown, JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.doctor.compare import Difference
 from npulint.findings import SEVERITIES, Finding
 from npulint.read.artifacts.machine.snapshot import Host, Snapshot
 from npulint.read.artifacts.machine.toolkits import active, for_npu
-from npulint.report.terminal import cells, escape_control_chars, wrap
+from npulint.report.terminal import cells, wrap
 from npulint.texts import count, say
 
 _WIDTH = 110
@@ -134,16 +134,6 @@ def _limits(snapshot: Snapshot, lang: str) -> str:
 
 def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
-
-
-def rendered(report: Report, shape: str, lang: str) -> str:
-    """A report in a format: text, markdown, json or html."""
-    if shape == "html":
-        from npulint.doctor.page import html  # most reports are text
-
-        return html(report, lang)
-    plain = json(report) if shape == "json" else markdown(report, lang) if shape == "markdown" else text(report, lang)
-    return "\n".join(map(escape_control_chars, plain.split("\n")))  # what a machine says is not trusted
 
 
 def worst(findings: Sequence[Finding]) -> str:
