@@ -67,8 +67,8 @@ class StartedContainer(FileFact):
 
     @attribute
     def resource_fits(self) -> Flag:
-        """Whether the requested NPUs are of the generation that the image is built for: Ascend310P is a resource of
-        its own, all chips of Ascend 910 share one."""
+        """Whether the requested NPUs are of the generation that the image is built for: Ascend310P is a separate
+        resource, all chips of Ascend 910 share one."""
         requested = _RESOURCE.match(self.resource)
         if requested is None or not self.chip:
             return "unknown"
