@@ -369,7 +369,7 @@ def test_a_command_is_stopped_and_a_missing_one_is_absent(tmp_path: Path) -> Non
         take(Machine(environ={}, root=str(tmp_path), run=lambda words, limit: None), "/no/python")
 
 
-@pytest.mark.parametrize("shape", ["text", "json", "markdown"])
+@pytest.mark.parametrize("shape", ["text", "json", "markdown", "html"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_snapshot_is_judged_elsewhere(
     shape: str, lang: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -393,3 +393,28 @@ def test_this_machine_is_examined_and_written(tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
     assert main(["doctor", str(tmp_path / "other.json")]) == 2
     assert main(["doctor", str(tmp_path / "none.json")]) == 2
+
+
+def test_the_page_shows_every_toolkit_and_needs_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recorded = healthy()
+    recorded.files[f"{OLD}/aarch64-linux/ascend_toolkit_install.info"] = TOOLKIT.replace("8.2.RC1", "8.0.RC3")
+    recorded.files["proc/meminfo"] = "HugePages_Total:       512\n"
+    recorded.files["etc/os-release"] = 'PRETTY_NAME="<b>openEuler</b>\x1b[2J"\n'
+    here, other, page = tmp_path / "1.json", tmp_path / "2.json", tmp_path / "page.html"
+    here.write_text(encoded(_taken(recorded, tmp_path / "root")), encoding="utf-8")
+    other.write_text(encoded(_taken(healthy(), tmp_path / "other")), encoding="utf-8")
+    words = ["doctor", str(here), "--compare", str(other), "--lang", "en", "--output", f"html={page}"]
+    assert main([*words, "--output", f"json={tmp_path / 'report.json'}"]) == 0
+    printed, text = capsys.readouterr().out, page.read_text(encoding="utf-8")
+    assert printed.startswith("Machine") and "512 huge pages" in printed
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["findings"] == []
+    assert text.count("<td>in use</td>") == 1 and "8.0.RC3" in text and "512 huge pages" in text
+    assert "<b>openEuler" not in text and "\x1b" not in text and " src=" not in text
+    assert '<section id="differences"' in text and "host.hugepages" in text and ">Ready<" in text
+
+
+def test_other_formats_of_the_report_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--output", f"sarif={tmp_path / 'x'}", "--lang", "en"]) == 2
+    assert "--output" in capsys.readouterr().err and not (tmp_path / "x").exists()

@@ -170,6 +170,22 @@ def test_pods_of_any_kind_of_resource_in_any_document(resource: str, npus: str, 
     assert (found.npus, found.gpus, found.shared_memory, found.program) == (npus, gpus, "host", True)
 
 
+@pytest.mark.parametrize(
+    ("resource", "image", "fits"),
+    [
+        ("huawei.com/Ascend310P", "quay.io/ascend/cann:8.5.0-910b-ubuntu22.04-py3.11", "no"),
+        ("huawei.com/Ascend310P-2c", "quay.io/ascend/cann:8.5.0-910b-ubuntu22.04-py3.11", "no"),
+        ("huawei.com/Ascend910", "quay.io/ascend/cann:8.5.0-a3-ubuntu22.04-py3.11", "yes"),
+        ("huawei.com/Ascend310", "quay.io/ascend/cann:8.5.0-910b-ubuntu22.04-py3.11", "unknown"),
+        ("huawei.com/Ascend310P", "team/train:1", "unknown"),
+    ],
+)
+def test_the_requested_npus_fit_the_image(resource: str, image: str, fits: str) -> None:
+    manifest = _POD.replace("RESOURCE", resource).replace("team/train:1", image)
+    (found,) = _containers(_of_manifest(manifest))
+    assert (found.resource, found.resource_fits) == (resource, fits)
+
+
 def test_a_variable_from_an_annotation_passes_no_npu() -> None:
     variable = "env: [{name: ASCEND_VISIBLE_DEVICES, valueFrom: {fieldRef: {fieldPath: a}}}]"
     (found,) = _containers(_of_manifest(_POD.replace("resources: {limits: {RESOURCE: 8}}", variable)))

@@ -90,9 +90,9 @@ PORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
-DOCTOR_FORMAT = Option(
-    "format", "choice", "output", choices=("text", "json", "markdown"), config=False, text="format.doctor"
-)
+_DOCTOR_FORMATS = ("text", "json", "markdown", "html")
+DOCTOR_FORMAT = Option("format", "choice", "output", choices=_DOCTOR_FORMATS, config=False, text="format.doctor")
+DOCTOR_OUTPUT = Option("output", "pairs", "output", choices=_DOCTOR_FORMATS, metavar="FORMAT=FILE", config=False)
 DOCTOR = (
     Option("deep", "flag", "run", config=False),
     Option("time_limit", "number", "run", metavar="SECONDS", config=False, text="time_limit.doctor"),
@@ -100,6 +100,7 @@ DOCTOR = (
     Option("dump", "text", "output", metavar="FILE", config=False),
     Option("compare", "text", "output", metavar="FILE", config=False),
     DOCTOR_FORMAT,
+    DOCTOR_OUTPUT,
 )
 
 COMMANDS: tuple[Command, ...] = (

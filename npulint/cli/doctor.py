@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from npulint.catalogue.load import load_catalogue
 from npulint.cli.catalogue import known_options
-from npulint.cli.commands import DOCTOR_FORMAT
+from npulint.cli.commands import DOCTOR_FORMAT, DOCTOR_OUTPUT
 from npulint.cli.host import Host
-from npulint.cli.outputs import save
+from npulint.cli.outputs import STANDARD_OUTPUT, save
 from npulint.config import load
 from npulint.doctor.compare import differences
+from npulint.doctor.formats import rendered
 from npulint.doctor.judge import judge
 from npulint.doctor.machine import Machine
-from npulint.doctor.report import Report, rendered, worst
+from npulint.doctor.report import Report, worst
 from npulint.doctor.take import take
 from npulint.errors import ConfigError, NpulintError
-from npulint.option_parsing import InvalidOption, choice, number
+from npulint.option_parsing import InvalidOption, choice, from_words, number
 from npulint.read.artifacts.machine.snapshot import Snapshot, decoded, encoded
-from npulint.report.terminal import escape_control_chars
 from npulint.texts import say
 
 _DEEP = 120
@@ -30,9 +31,10 @@ Options = dict[str, list[str] | bool]
 
 def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     """Take the snapshot of this machine, or read that of another one, judge and report it; 1 if something is wrong."""
+    words_of_output = options.pop("output", [])
     settings = load([], known_options(options), host.environ)
     lang = settings.language()
-    shape = _shape(options, lang)
+    shape, further = _shape(options, lang), _further(words_of_output, lang)
     if words:
         snapshot = _read(words[0], lang)
     else:
@@ -45,13 +47,29 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     if dump:
         warning = save(dump, lambda _: [encoded(snapshot)], host.environ, lang)
         host.warn(warning or say(lang, "doctor.dumped", path=dump))
-    host.write(_plain(rendered(report, shape, lang)))
+    host.write(rendered(report, shape, lang))
+    for other_shape, path in further:
+        _write(rendered(report, other_shape, lang), path, host, lang)
     return 1 if worst(found) in _FAILS else 0
 
 
-def _plain(text: str) -> str:
-    """Lines without control characters: what commands and files of the machine say is not trusted."""
-    return "\n".join(map(escape_control_chars, text.split("\n")))
+def _write(text: str, path: str, host: Host, lang: str) -> None:
+    """Write an additional report to standard output or a file."""
+    if path in STANDARD_OUTPUT:
+        host.write(text)
+        return
+    warning = save(path, lambda _: [text], host.environ, lang)
+    if warning:
+        host.warn(warning)
+
+
+def _further(words: list[str] | bool, lang: str) -> Sequence[tuple[str, str]]:
+    """The additional reports: format and file."""
+    try:
+        found: Sequence[tuple[str, str]] = from_words(DOCTOR_OUTPUT, words if isinstance(words, list) else [], lang)
+        return found
+    except InvalidOption as refused:
+        raise ConfigError([f"--output: {text}" for text in refused.texts]) from refused
 
 
 def _shape(options: Options, lang: str) -> str:

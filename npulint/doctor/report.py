@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.doctor.compare import Difference
 from npulint.findings import SEVERITIES, Finding
-from npulint.read.artifacts.machine.snapshot import Snapshot
+from npulint.read.artifacts.machine.snapshot import Host, Snapshot
 from npulint.read.artifacts.machine.toolkits import active, for_npu
 from npulint.report.terminal import cells, wrap
 from npulint.texts import count, say
@@ -29,11 +29,11 @@ class Report(msgspec.Struct, frozen=True):
 
 def text(report: Report, lang: str) -> str:
     """For the terminal."""
-    lines = [f"{title}{' ' * (_TITLE - cells(title))}{value}" for title, value in _summary(report.snapshot, lang)]
+    lines = [f"{title}{' ' * (_TITLE - cells(title))}{value}" for title, value in summary(report.snapshot, lang)]
     for one in report.findings:
         lines += ["", f"{_severity(one, lang)} {one.code}: {one.message}", *_wrapped(one.why)]
         lines += _wrapped(say(lang, "doctor.fix", text=one.fix.text))
-    lines += ["", _verdict(report, lang)]
+    lines += ["", verdict(report, lang)]
     for difference in report.differences or ():
         lines.append(f"  {difference.part}: {difference.here} | {difference.there}")
     return "\n".join(lines) + "\n"
@@ -41,11 +41,11 @@ def text(report: Report, lang: str) -> str:
 
 def markdown(report: Report, lang: str) -> str:
     """For issues and documents."""
-    lines = [f"- **{title}**: {value}" for title, value in _summary(report.snapshot, lang)]
+    lines = [f"- **{title}**: {value}" for title, value in summary(report.snapshot, lang)]
     for one in report.findings:
         lines += ["", f"### {_severity(one, lang)} {one.code}: {one.message}", "", one.why, ""]
         lines.append(say(lang, "doctor.fix", text=one.fix.text))
-    lines += ["", _verdict(report, lang)]
+    lines += ["", verdict(report, lang)]
     if report.differences:
         lines += ["", say(lang, "doctor.table"), "| --- | --- | --- |"]
         lines += [f"| {one.part} | {_cell(one.here)} | {_cell(one.there)} |" for one in report.differences]
@@ -81,7 +81,8 @@ def _wrapped(paragraph: str) -> list[str]:
     return [f"  {line}" for line in wrap(paragraph, _WIDTH)]
 
 
-def _verdict(report: Report, lang: str) -> str:
+def verdict(report: Report, lang: str) -> str:
+    """How many findings and differences there are, in words."""
     numbers = Counter(one.severity for one in report.findings)
     parts = [count(lang, f"doctor.{word}.count", numbers[word]) for word in reversed(SEVERITIES) if numbers[word]]
     said = [("" if lang == "zh" else " ").join(parts) if parts else say(lang, "doctor.sound")]
@@ -92,7 +93,7 @@ def _verdict(report: Report, lang: str) -> str:
     return " ".join(said)
 
 
-def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
+def summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
     """Titles and values of what was found."""
     host = snapshot.host
     if host is not None:
@@ -116,15 +117,23 @@ def _summary(snapshot: Snapshot, lang: str) -> Iterator[tuple[str, str]]:
     if python is not None:
         has = python.packages or {}
         yield "Python", _joined(python.version, *(f"{name} {has[name]}" for name in _PACKAGES if name in has))
+    limits = _limits(snapshot, lang) if host is not None else ""
+    if limits:
+        yield say(lang, "doctor.limits"), limits
+
+
+def _limits(snapshot: Snapshot, lang: str) -> str:
+    host = snapshot.host or Host()
+    shared, files, pages = host.shared_memory_mb, host.open_files, host.hugepages
+    return _joined(
+        "" if shared is None else say(lang, "doctor.shared", n=round(shared)),
+        "" if files is None else say(lang, "doctor.files", n=files),
+        "" if pages is None else count(lang, "doctor.hugepages", pages),
+    )
 
 
 def _joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
-
-
-def rendered(report: Report, shape: str, lang: str) -> str:
-    """A report in a format: text, markdown or json."""
-    return json(report) if shape == "json" else markdown(report, lang) if shape == "markdown" else text(report, lang)
 
 
 def worst(findings: Sequence[Finding]) -> str:

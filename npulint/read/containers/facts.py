@@ -16,6 +16,7 @@ Access = Literal["devices", "all", "runtime", "none", "unknown"]
 SharedMemory = Literal["host", "given", "default", "unknown"]
 
 _SERVES = lazy_compile(r"(?i)infer|serv(?:e|ing|er)|deploy|triton|mindie|(?<![a-z])tgi(?![a-z])|webui|player")
+_RESOURCE = lazy_compile(r"huawei\.com/Ascend(?P<chip>310P|910)(?![0-9A-Za-z])")
 NONE = "-"  # in messages, for nothing
 
 
@@ -51,6 +52,8 @@ class StartedContainer(FileFact):
     """Whether another container of the file gets NPUs."""
     software: Software = "unknown"
     """Whether its image is for Ascend or for NVIDIA GPUs (`cuda`), as names show, an `other` one, or unknown."""
+    resource: str = NONE
+    """The NPUs that it requests from a device plugin, such as `huawei.com/Ascend910`, or `-`."""
 
     @attribute
     def serves(self) -> bool:
@@ -61,6 +64,16 @@ class StartedContainer(FileFact):
     def chip(self) -> str:
         """The generation of chips that the image is built for; empty if its name does not say it."""
         return chip_of(self.name)
+
+    @attribute
+    def resource_fits(self) -> Flag:
+        """Whether the requested NPUs are of the generation that the image is built for: Ascend310P is a separate
+        resource, all chips of Ascend 910 share one."""
+        requested = _RESOURCE.match(self.resource)
+        if requested is None or not self.chip:
+            return "unknown"
+        is_310p = requested["chip"] == "310P"
+        return "yes" if is_310p == (self.chip == "310P") else "no"
 
 
 @fact_kind("gpu_request")

@@ -95,6 +95,8 @@ def _container(container: dict[str, Tree], pod: dict[str, Tree]) -> StartedWith:
     for part in ("limits", "requests"):
         for name, amount in _map(_get(container.get("resources"), part)).items():
             found.plugin = found.plugin or name.startswith(_NPU_RESOURCES)
+            if name.startswith(_NPU_RESOURCES) and not _is(amount, 0):
+                found.resource = found.resource or name
             if name.startswith(_GPU_RESOURCES) and name not in requested and not _is(amount, 0):
                 requested.add(name)
                 found.gpus.append((name, amount.span))

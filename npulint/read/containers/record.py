@@ -41,6 +41,8 @@ class StartedWith(msgspec.Struct):
     variables: set[str] = set()
     plugin: bool = False
     """Whether a device plugin of Kubernetes passes NPUs."""
+    resource: str = ""
+    """The NPUs that it requests from that plugin."""
     privileged: bool = False
     host_memory: bool = False
     memory_size: bool = False
@@ -85,6 +87,7 @@ def _container(one: StartedWith, path: str, by: StartedBy, npus: Access, beside:
         guarded=one.guarded,
         beside_npu=beside,
         software=_software(one),
+        resource=one.resource or NONE,
     )
 
 

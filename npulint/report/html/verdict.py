@@ -110,13 +110,18 @@ def _not_covered(page: Page) -> list[str]:
 
 def banner(page: Page, answer: ReadinessVerdict) -> str:
     """The verdict, its reasons, and the figures of the run."""
+    return answered(answer, _tiles(page, answer))
+
+
+def answered(answer: ReadinessVerdict, tiles: str) -> str:
+    """The verdict, its reasons, and figures, which are HTML."""
     reasons = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in answer.reasons)
     sign = f'<circle cx="12" cy="12" r="11"/>{_SIGNS[answer.tone]}'
     return (
         f'<section class="verdict {answer.tone}" id="verdict" aria-labelledby="verdict-word">\n'
         f'<svg class="sign" viewBox="0 0 24 24" aria-hidden="true">{sign}</svg>\n'
         f'<div class="answer"><h2 id="verdict-word">{answer.heading}</h2>\n{reasons}</div>\n'
-        f'<ul class="tiles">{_tiles(page, answer)}</ul>\n</section>'
+        f'<ul class="tiles">{tiles}</ul>\n</section>'
     )
 
 
