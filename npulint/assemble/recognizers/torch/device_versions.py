@@ -13,10 +13,11 @@ from npulint.facts.model import Span
 Decided = Literal["bfloat16", "other", "nothing"]
 
 _VERSION = "torch.version.cuda"
-_ASKED = ("torch.cuda.is_bf16_supported", "torch.npu.is_bf16_supported")
+_ASKED = "is_bf16_supported"
 _ABOUT_GPUS = (
     _VERSION,
-    *_ASKED,
+    "torch.cuda.is_bf16_supported",
+    "torch.npu.is_bf16_supported",
     "torch.cuda.is_available",
     "torch.npu.is_available",
     "torch.cuda.get_device_capability",
@@ -29,7 +30,7 @@ _ABOUT_GPUS = (
 def decided_by_version(scope: Scope, span: Span) -> Decided:
     """What an ``and`` decides of which ``torch.version.cuda`` at a place is an operand, with a question whether the
     device has bfloat16; `other` if it contains more than tests of CUDA and NCCL."""
-    tests = [one for one in _tests(scope) if one.scope is scope and one.line <= span.line]
+    tests = [one for one in _tests(scope) if one.scope.routine.block == scope.routine.block and one.line <= span.line]
     if not tests:
         return "nothing"
     test = max(tests, key=lambda one: one.line)
@@ -44,7 +45,7 @@ def _tests(module: Scope) -> list[Expr]:
 
 
 def _is_test(operands: list[Expr]) -> bool:
-    asked = any(one.call is not None and one.call.name in _ASKED for one in operands)
+    asked = any(one.call is not None and one.call.last == _ASKED for one in operands)
     return asked and any(one.name == _VERSION for one in operands)
 
 
