@@ -32,7 +32,7 @@ from settings import args
 torch.cuda.set_device(args.local_rank)
 torch.distributed.init_process_group("nccl")
 model = convert_syncbn_model(torch.nn.Linear(4, 2).cuda())
-optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 model, optimizer = amp.initialize(model, optimizer, opt_level="O1")
 model = DDP(model, delay_allreduce=True)
 for x in loader:
@@ -69,7 +69,7 @@ def test_an_optimizer_chosen_by_name_is_the_fused_one_where_there_is_one(tmp_pat
     [
         ("lr=0.1)", "**vars(args))"),
         ("lr=0.1)", "lr=0.1, foreach=True)"),
-        ("loss.backward()", "loss.backward()\n    clip(optimizer.param_groups[0]['params'][0].grad)"),
+        ("torch.nn.Linear(4, 2)", "torch.nn.Embedding(4, 2, sparse=True)"),
         ("optimizer.step()", "optimizer.step(lambda: loss)"),
     ],
 )
@@ -80,7 +80,7 @@ def test_it_stays_and_is_listed_where_the_fused_class_may_refuse(tmp_path: Path,
 
 
 def test_with_apex_amp_an_optimizer_chosen_by_name_stays(tmp_path: Path) -> None:
-    code = APEX.replace("torch.optim.Adagrad(", "getattr(torch.optim, args.optimizer)(")
+    code = APEX.replace("torch.optim.SGD(", "getattr(torch.optim, args.optimizer)(")
     assert "NpuFused" not in texts(planned(tmp_path, {"train.py": code}, "npu"))["train.py"]
 
 
