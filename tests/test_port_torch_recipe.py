@@ -23,7 +23,7 @@ from settings import args
 model = torch.nn.Linear(4, 2).cuda()
 optimizer = getattr(torch.optim, args.optimizer)(model.parameters(), lr=0.1)
 {LOOP}"""
-FUSED = 'getattr(torch_npu.optim, "NpuFused" + args.optimizer, getattr(torch.optim, args.optimizer))(model.parameters(), lr=0.1)'
+FUSED = 'getattr(torch_npu.optim, "NpuFused" + args.optimizer, getattr(torch.optim, args.optimizer))'
 APEX = """import torch
 from apex import amp
 from apex.parallel import DistributedDataParallel as DDP, convert_syncbn_model
@@ -61,7 +61,7 @@ optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
 @pytest.mark.parametrize("style", ["npu", "transfer"])
 def test_an_optimizer_chosen_by_name_is_the_fused_one_where_there_is_one(tmp_path: Path, style: str) -> None:
     train = texts(planned(tmp_path, {"train.py": BY_NAME}, style))["train.py"]
-    assert f"optimizer = {FUSED}\n" in train and "import torch_npu.optim\n" in train
+    assert f"optimizer = {FUSED}(model.parameters(), lr=0.1)\n" in train and "import torch_npu.optim\n" in train
 
 
 @pytest.mark.parametrize(

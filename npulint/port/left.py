@@ -18,9 +18,9 @@ _STEP = "fused_optimizer"  # the topic of a step of the port that has only notes
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
-    """The errors and warnings after the port, notes about what only GPUs have and about optimizers, most severe first, with the reasons
-    of refused fixes. Those from `before` that no fix was made for are among them, even if the checks for ported code do
-    not repeat them. Lines are those of the ported files."""
+    """The errors and warnings after the port, and notes about what only GPUs have and about optimizers, most severe
+    first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even if the
+    checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
