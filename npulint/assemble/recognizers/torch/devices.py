@@ -236,8 +236,8 @@ class CudaVersion(CudaUse):
 
     @attribute
     def decides(self) -> Decided:
-        """What an ``and`` of which it is an operand decides (`bfloat16`), as `other` if that contains more than tests
-        of CUDA and NCCL; else `nothing`."""
+        """What an ``and`` with it as an operand decides: `bfloat16`, `other` if that contains more than tests
+        of CUDA and NCCL, or `nothing`."""
         return "nothing" if self.use == "parsed" else decided_by_version(self.scope, self.span)
 
     @attribute
