@@ -79,6 +79,14 @@ def test_it_stays_and_is_listed_where_the_fused_class_may_refuse(tmp_path: Path,
     assert [one.finding.span.line for one in plan.left if one.finding.name == "optimizer-chosen-by-name"] == [6]
 
 
+def test_a_class_that_is_handed_out_stays(tmp_path: Path) -> None:
+    helper = "from torch import optim\n\n\ndef chosen(name):\n    kind = getattr(optim, name)\n    return kind\n"
+    code = BY_NAME.replace("getattr(torch.optim, args.optimizer)", "chosen(args.optimizer)")
+    code = code.replace("from settings", "from chosen import chosen\nfrom settings")
+    plan = planned(tmp_path, {"chosen.py": helper, "train.py": code}, "npu")
+    assert "chosen.py" not in texts(plan) and "NpuFused" not in texts(plan)["train.py"]
+
+
 def test_with_apex_amp_an_optimizer_chosen_by_name_stays(tmp_path: Path) -> None:
     code = APEX.replace("torch.optim.SGD(", "getattr(torch.optim, args.optimizer)(")
     assert "NpuFused" not in texts(planned(tmp_path, {"train.py": code}, "npu"))["train.py"]

@@ -42,7 +42,10 @@ def optimizer_lookups(call: CallSite) -> list[OptimizerLookup]:
 
 
 def _created(call: CallSite) -> list[CallSite]:
-    """The calls of what a lookup gives; none if it is also used in another way."""
+    """The calls of what a lookup gives, in its file; none if its function also hands the class out."""
+    function = call.scope.function
+    if function is not None and any(call in one.sites for one in function.returns):
+        return []
     return [one for one in _indirect_calls(call.scope) if call in one.callee.sites]
 
 
