@@ -411,6 +411,8 @@ REPLACE: dict[str, Case] = {
     "an argument over lines becomes the value": ("x = «f(a +\n  b)»\n", {"with": "$arg(0)"}, "x = (a +\n  b)\n"),
     "an argument over lines within an argument": ("x = «f(a +\n  b)»\n", {"with": "g($arg(0))"}, "x = g(a +\n  b)\n"),
     "nothing that Python reads": ("x = «f(a)»\n", {"with": "g("}, "refused: template"),
+    "a conjunction": ("x = not (b and «a.c»\n  and d())\n", {"with": "f()", "of": "conjunction"}, "x = not f()\n"),
+    "no conjunction": ("x = b or «a.c»\n", {"with": "f()", "of": "conjunction"}, "refused: no-expression"),
 }
 
 

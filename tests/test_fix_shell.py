@@ -115,6 +115,12 @@ def test_exporting_by_name_goes_with_the_assignment() -> None:
     assert refusal("if x; then\n  A=1\nfi\nexport A\n", "delete", ("A", 1), what="line") == "several"
 
 
+def test_overrides_of_a_configuration_are_deleted() -> None:
+    script = "python3 -m main a.b=1 \\\n    +a.c.d=2 \\\n    e=3\n"
+    assert fixed(script, "delete", "+a.c.d=2", what="statement") == "python3 -m main a.b=1 \\\n    e=3\n"
+    assert refusal(script, "delete", "main", what="statement") == "shell"
+
+
 def test_commands_and_options_are_deleted() -> None:
     assert fixed("x\nnvidia-smi\ny\n", "delete", "nvidia-smi", what="statement") == "x\ny\n"
     script = "python train.py --xla=True --lr 0.1 \\\n  --amp True\n"

@@ -11,6 +11,7 @@ from npulint.read.shell.tokens import Word
 
 _BLANKS = lazy_compile(r"(?:\\\n|\s)*")
 _CODE = lazy_compile(r"[=$;|&`]|\bexport\b|\bpython")
+_OVERRIDE = lazy_compile(r"[+~]{0,2}\w+(?:\.\w+)+=")  # hydra's way to set one value of a configuration
 _REST = lazy_compile(r"[ \t]*;?[ \t]*(?:#[^\n]*)?(?:\n|\Z)")
 
 
@@ -61,13 +62,14 @@ def _literal(script: Script, number: int) -> str:
 
 
 def _argument(script: Script, statement: Statement, first: int, last: int) -> list[Edit]:
-    """Delete a name after ``export`` with its assignment, or an option with its value."""
+    """Delete a name after ``export`` with its assignment, an option with its value, or ``group.name=value``."""
     word, end = script.tokens[first], script.tokens[last]
     if not isinstance(word, Word) or not any(one is end for one in statement.words):
         raise FixRefused("shell")
     if statement.head in DECLARES and first == last:
         return [*_declared(script, statement, word), *_assigned(script, word.literal or "")]
-    if not script.text.startswith("-", word.start) or statement.words[0] is word:
+    option = script.text.startswith("-", word.start) or (first == last and _OVERRIDE.match(script.text, word.start))
+    if not option or statement.words[0] is word:
         raise FixRefused("shell")
     return [script.edit(*script.gap(first, last), "")]
 

@@ -67,6 +67,14 @@ def widest(tree: Tree, node: ast.AST) -> ast.AST:
     return node
 
 
+def conjunction(tree: Tree, node: ast.AST) -> ast.AST:
+    """The ``and`` of which the expression at a place is an operand."""
+    parent = tree.parent(node)
+    if not isinstance(parent, ast.BoolOp) or not isinstance(parent.op, ast.And):
+        raise FixRefused("no-expression")
+    return parent
+
+
 def value_of(tree: Tree, node: ast.AST) -> ast.expr:
     """The value assigned at a place; raises `FixRefused` where several targets are assigned."""
     if isinstance(node, ast.keyword | ast.NamedExpr):

@@ -20,6 +20,7 @@ from npulint.assemble.recognizers.torch.device_moves import (
     move_of_member,
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
+from npulint.assemble.recognizers.torch.device_versions import Decided, decided_by_version
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
@@ -232,6 +233,12 @@ class CudaVersion(CudaUse):
     def breaks(self) -> bool:
         """Whether it raises where torch has no CUDA."""
         return self.use == "parsed"
+
+    @attribute
+    def decides(self) -> Decided:
+        """What an ``and`` with it as an operand decides: `bfloat16`, `other` if that contains more than tests
+        of CUDA and NCCL, or `nothing`."""
+        return "nothing" if self.use == "parsed" else decided_by_version(self.scope, self.span)
 
     @attribute
     def guarded(self) -> bool:
