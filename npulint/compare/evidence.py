@@ -8,11 +8,11 @@ from typing import Literal
 import msgspec
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.data.recipe import is_half, setting_parts
+from npulint.data.recipe import is_half, is_whole, setting_parts
 from npulint.facts.recipe import ITEM_OF, TrainingSetting
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.steps.model import CodeStep
+from npulint.training_config.steps.model import Argument, CodeStep
 
 EvidenceAnswer = Literal["same", "differs", "note", "unknown", "found", "unused"]
 _ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same")
@@ -20,6 +20,7 @@ _OFF = (None, False, "", "None", "none", "no", "False")
 _WHOLE = frozenset(("float32", "fp32", "32", "32-true", "tensorflow.float32", "torch.float32", "float64", "full"))
 _TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half_cast", "sampler", "shard", "average"))
 """Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
+_MIXED = frozenset(("precision_mode", "autocast", "half_cast", "mix_list"))
 _NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
 """Parts and changes that the NPU requires."""
 
@@ -95,16 +96,33 @@ def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSett
 
 def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
     for step in config.all_steps():
-        if step.counts and step.part and not step.evaluates and tracer.runs(step.scope) is not False:
-            if step.part == "half_cast" and not _is_half_cast(step):
-                continue
+        if not step.counts or not step.part or step.evaluates or tracer.runs(step.scope) is False:
+            continue
+        if step.part not in _MIXED or _is_mixed(step):
             yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
-            for argument in step.arguments:
-                off = argument.expr.is_literal and argument.expr.literal in _OFF
-                off = off or (argument.role == "half_cast" and not is_half(argument.expr.written))
-                if argument.role and argument.role != step.part and not off:
-                    span = argument.span or step.span
-                    yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+        for argument in step.arguments:
+            if argument.role and argument.role != step.part and _is_used(step, argument):
+                span = argument.span or step.span
+                yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+
+
+def _is_mixed(step: CodeStep) -> bool:
+    """Whether a step that is about precision, by its own name or that of an argument, computes in 16 bits."""
+    if step.kind == "call":
+        return step.part != "half_cast" or _is_half_cast(step)
+    return any(argument.role in _MIXED and _is_used(step, argument) for argument in step.arguments)
+
+
+def _is_used(step: CodeStep, argument: Argument) -> bool:
+    """Whether an argument switches on what it is about. A list of names is one of operators only in a known call."""
+    literal = argument.expr.literal if argument.expr.is_literal else argument.expr.written
+    if argument.expr.is_literal and literal in _OFF:
+        return False
+    if argument.role == "half_cast":
+        return is_half(argument.expr.written)
+    if argument.role == "mix_list" and step.kind == "named":
+        return False
+    return argument.role not in _MIXED or not (is_whole(literal) or literal in _WHOLE)
 
 
 def _is_half_cast(step: CodeStep) -> bool:
