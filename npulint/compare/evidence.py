@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -89,14 +90,19 @@ def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSett
     """The first place of each part that a program has in this start: in its calls and their arguments, its options,
     constants and configuration files, the settings of the adapter, and the variables of the environment."""
     found: dict[str, SideValue] = {}
-    for part, side in (*_steps(config, tracer), *_settings(settings), *_of_adapter(config)):
+    for part, side in chain(_steps(config, tracer, found), _settings(settings), _of_adapter(config)):
         found.setdefault(part, side)
     return found
 
 
-def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
+def _steps(config: TrainingConfig, tracer: Tracer, found: Container[str]) -> Iterator[tuple[str, SideValue]]:
+    """What steps show of parts that are not `found` yet."""
     for step in config.all_steps():
-        if not step.counts or not step.part or step.evaluates or tracer.runs(step.scope) is False:
+        if not step.counts or not step.part or step.evaluates:
+            continue
+        if step.part in found and all(not one.role or one.role in found for one in step.arguments):
+            continue  # whether it runs is costly to tell
+        if tracer.runs(step.scope) is False:
             continue
         if step.part not in _MIXED or _is_mixed(step):
             yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
