@@ -14,6 +14,7 @@ from npulint.compare.shown_values import is_only_shown
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
+from npulint.training_config.steps.formatting import shown_apart
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
@@ -227,12 +228,15 @@ def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
+    texts = left.text or left.shown, right.text or right.shown
+    if left.whole is not None and right.whole is not None:
+        texts = shown_apart(left.whole.expr, right.whole.expr)
     return Difference(
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=_side(left, None, left.text or left.shown),
-        migrated=_side(right, None, right.text or right.shown),
+        reference=_side(left, None, texts[0]),
+        migrated=_side(right, None, texts[1]),
         function=right.function,
         evaluates=left.evaluates and right.evaluates,
     )
