@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 
 from npulint.assemble.call_graph import Reached
 from npulint.assemble.cursors import Scope, scope_at
+from npulint.assemble.mentions import names_mentioned
 from npulint.assemble.module import Module
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
@@ -42,10 +43,10 @@ class Running:
         found: dict[str, list[tuple[Module, int]]] = defaultdict(list)
         modules = self._config.context.project.modules
         for module in (modules[path] for path in self._config.paths if path in modules):
-            for use in module.code.name_uses:
-                _, dot, name = use.name.rpartition(".")
+            for written, block in names_mentioned(module.code):
+                _, dot, name = written.rpartition(".")
                 if dot:
-                    found[name].append((module, use.block))
+                    found[name].append((module, block))
         return found
 
     def _block(self, module: Module, block: int) -> bool:
