@@ -13,7 +13,7 @@ from npulint.compare.amp import unify_mechanisms
 from npulint.compare.consolidation import consolidated
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.effects import with_effects
-from npulint.compare.evidence import PartEvidence, evidence, seen
+from npulint.compare.evidence import PartEvidence, by_trainer, evidence, seen
 from npulint.compare.framework_arguments import of_arguments
 from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
@@ -63,7 +63,7 @@ def compared(
     rows = _rows(reference, migrated, matched, starts, tracers)
     first, second = left[0], right[0]
     sides = seen(reference, first, settings(first)), seen(migrated, second, settings(second))
-    return ProgramComparison(rows, evidence(rows, *sides))
+    return ProgramComparison(rows, evidence(rows, *sides, by_trainer(reference, first)))
 
 
 def _rows(

@@ -41,7 +41,9 @@ def of_vocabulary(site: CallSite, known: RecipeCall) -> Iterator[Argument]:
     sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= known.positional]
     joined = known.rest in _SIZES and bool(sizes) and not sizes[0].is_display
     if joined:
-        yield Argument(known.rest, site.expr(SequenceDisplay(tuple(one.value for one in sizes))), known.role(known.rest))
+        yield Argument(
+            known.rest, site.expr(SequenceDisplay(tuple(one.value for one in sizes))), known.role(known.rest)
+        )
     for key, expr, span in _written(site):
         if joined and isinstance(key, int) and key >= known.positional:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
+from itertools import takewhile
 
 from npulint.assemble.cursors import Expr
 from npulint.assemble.walker import walker
@@ -26,7 +26,8 @@ def shown_apart(one: Expr, other: Expr) -> tuple[str, str]:
     first, second = map(_shortened, texts)
     if first != second or texts[0] == texts[1]:
         return first, second
-    start = max(0, len(commonprefix(texts)) - _BEFORE)
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    start = max(0, alike - _BEFORE)
     first, second = (_shortened(f"…{text[start:]}") for text in texts)
     return first, second
 
