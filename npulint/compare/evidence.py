@@ -34,8 +34,8 @@ Seen = Mapping[str, SideValue]
 class PartEvidence(msgspec.Struct, frozen=True):
     """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer:
     how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides (also if both say so:
-    ``amp=False``). `in_reference`: the reference uses it; `by_trainer`: by an argument of a training framework, which does
-    all that belongs to it, such as scaling the loss."""
+    ``amp=False``). `in_reference`: the reference uses it; `by_trainer`: by an argument of a training framework, which
+    does all that belongs to it, such as scaling the loss."""
 
     part: str
     answer: EvidenceAnswer

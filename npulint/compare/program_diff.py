@@ -110,11 +110,13 @@ def _without_effect(found: Iterable[Difference], *running: Running) -> Iterator[
 
 
 def _told(found: Iterable[Difference]) -> Iterator[Difference]:
-    """The rows; one that shows the same on both sides says nothing, so that it counts as undetermined."""
+    """The rows; one that shows the same on both sides says nothing, so that it counts as undetermined, unless the text
+    leaves out what certainly differs."""
     for one in found:
-        sides = one.reference, one.migrated
-        alike = one.change == "changed" and None not in sides and len({side.text for side in sides if side}) == 1
-        yield msgspec.structs.replace(one, change="unknown") if alike else one
+        shown = {side.text for side in (one.reference, one.migrated) if side is not None}
+        alike = one.change == "changed" and len(shown) == 1
+        cut = one.certain and any("…" in text for text in shown)
+        yield msgspec.structs.replace(one, change="unknown") if alike and not cut else one
 
 
 def _is_mixed(config: TrainingConfig) -> bool:

@@ -11,6 +11,7 @@ from npulint.compare.difference import Difference, SideValue
 from npulint.compare.insignificant_differences import is_of_metric
 from npulint.compare.order import matters
 from npulint.compare.shown_values import is_only_shown
+from npulint.compare.process_counts import count_otherwise
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
@@ -55,6 +56,8 @@ def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeS
 def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
     if left.kind == "expression" and left.name != right.name:
         yield _formula(left, right, comparer)
+    elif left.kind == "expression" and count_otherwise(left, right):
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=False)
     elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
         yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
