@@ -28,7 +28,7 @@ def _counted(formula: Expr) -> str:
 
 
 def _sources(formula: Expr) -> Iterator[str]:
-    """The functions and variables of the environment in a formula, and in what its names are assigned."""
+    """What a formula, and what its names are assigned, calls and reads from the environment."""
     for part in formula.nested:
         assigned = [bind.value for bind in part.assignments] if part.written else []
         for value in (part, *(inner for one in assigned for inner in one.nested)):
@@ -36,7 +36,7 @@ def _sources(formula: Expr) -> Iterator[str]:
 
 
 def _named(value: Expr) -> Iterator[str]:
-    """The function that a value calls, and the texts and functions in its arguments: ``int(os.environ["RANK_SIZE"])``."""
+    """The function that a value calls, and functions and texts in its arguments: ``int(os.environ["SIZE"])``."""
     call = value.call
     for part in (value, *(inner for one in (call.args if call is not None else ()) for inner in one.nested)):
         if part.call is not None:

@@ -10,8 +10,8 @@ import msgspec
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.insignificant_differences import is_of_metric
 from npulint.compare.order import matters
-from npulint.compare.shown_values import is_only_shown
 from npulint.compare.process_counts import count_otherwise
+from npulint.compare.shown_values import is_only_shown
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
