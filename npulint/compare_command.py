@@ -18,7 +18,7 @@ from npulint.compare.facts import difference_facts, ingredient_facts, part_facts
 from npulint.compare.matching.matches import Side, counterparts
 from npulint.compare.program_diff import ProgramComparison, Start, compared
 from npulint.compare.program_pairs import ProgramPairs, pairs_of
-from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, SideSources, below, discovered, project
+from npulint.compare_inputs import UNMANAGEABLE, ComparedProject, ReadOnce, SideSources, below, discovered, project
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.pretuning import sided, unanswered
 from npulint.evaluate.rows import items_of
@@ -73,7 +73,9 @@ def read_sides(
 ) -> tuple[ComparedProject, ComparedProject]:
     """Both sides, read and assembled."""
     advance = progress_counter(sum(len(side.sources) for side in sides), progress)
-    left, right = (project(side, settings.declared(), advance, settings.limits()) for side in sides)
+    budget = settings.limits()
+    reader = ReadOnce(budget)
+    left, right = (project(side, settings.declared(), advance, budget, reader) for side in sides)
     return left, right
 
 

@@ -12,6 +12,7 @@ from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
 from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.compare.matching.matches import Side
+from npulint.digest import blake2b
 from npulint.discover.context_files import context_files
 from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile
@@ -28,6 +29,7 @@ UNMANAGEABLE = (RecursionError, MemoryError, BudgetError)
 """What resolution raises on code that is recursive or nested too deeply, or that takes too much time or memory."""
 _LISTED = 8  # scripts in an error message
 _CONFIGURATION = "configuration"
+_ALIKE = ("python", "shell")  # kinds whose facts depend on the path only where they name it
 _APART = (_CONFIGURATION, "graph")  # configuration files are read when a program names them; graphs are not compared
 
 
@@ -93,15 +95,51 @@ class ComparedProject(msgspec.Struct, frozen=True, eq=False):
         raise NpulintError(say(lang, key, path=escape_control_chars(script), list=listed))
 
 
+class ReadOnce:
+    """Reads files; the facts of a file whose bytes were read before, on either side, are taken over."""
+
+    def __init__(self, budget: Budget = GENEROUS) -> None:
+        self._budget = budget
+        self._known: dict[tuple[str, bytes], FileFacts] = {}
+
+    def read(self, source: SourceFile) -> FileFacts:
+        """The facts of a file, including functions that use no framework."""
+        loaded = load(source, budget=self._budget)
+        if loaded.problem is not None or source.kind not in _ALIKE:
+            return read(loaded, True, self._budget)
+        key = source.kind, blake2b(loaded.data, digest_size=16).digest()
+        known = self._known.get(key)
+        if known is not None:
+            return _moved(known, source.path)
+        found = read(loaded, True, self._budget)
+        if not found.problems:
+            self._known[key] = found
+        return found
+
+
+def _moved(file: FileFacts, path: str) -> FileFacts:
+    """The facts of a file as those of another file with the same content."""
+    facts = [
+        msgspec.structs.replace(one, path=path) if "path" in one.__struct_fields__ and one.path == file.path else one
+        for one in file.facts
+    ]
+    return msgspec.structs.replace(file, path=path, facts=facts)
+
+
 def project(
-    side: SideSources, declared: Sequence[str], advance: Advance = no_progress, budget: Budget = GENEROUS
+    side: SideSources,
+    declared: Sequence[str],
+    advance: Advance = no_progress,
+    budget: Budget = GENEROUS,
+    reader: ReadOnce | None = None,
 ) -> ComparedProject:
     """Read and assemble one side, including functions that use no framework. `declared` are the versions and the SoC
-    version that the settings declare."""
+    version that the settings declare; a common `reader` reads files that both sides have once."""
+    reader = reader or ReadOnce(budget)
     files = []
     for source in side.sources:
         if source.kind not in _APART:
-            files.append(read(load(source, budget=budget), True, budget))
+            files.append(reader.read(source))
         advance(1)
     limit = budget.of_project(len(files), sum(source.size for source in side.sources))
     try:

@@ -29,9 +29,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
     and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
     default exclusions. `baseline` is the path of a baseline file, `reference` the project before its migration,
-    `entries` pairs of an entry script of the reference and its counterpart, `all_differences` lists those with little
-    effect too,
-    `against` a profile that the checked ones are compared with (empty: none). `supported_ops` are operator lists or
+    `entries` pairs of an entry script of the reference and its counterpart, `all_differences` lists
+    those with little effect too (both of ``npulint compare`` alone), `against` a profile that the checked ones are
+    compared with (empty: none). `supported_ops` are operator lists or
     folders with operator packages; empty: the built-in list. `supported_ops_within` is the folder that links in them
     must not leave (empty: the user named them). `budget` limits
     seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation. An empty

@@ -44,6 +44,73 @@ def test_what_changes_no_number_is_no_difference(body: str, model: str) -> None:
     assert short_differences(PLAIN, text(body, model)) == []
 
 
+OPTIONS = """\
+import argparse
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--schedule", default="{chosen}")
+parser.add_argument("--t_max", type=int, default={t_max})
+args = parser.parse_args()
+model = torch.nn.Linear(6, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+if args.schedule == "cosine":
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=args.t_max)
+else:
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)
+for inputs in torch.utils.data.DataLoader(torch.load("train.pt"), batch_size=4):
+    optimizer.zero_grad()
+    model(inputs).sum().backward()
+    optimizer.step()
+    schedule.step()
+"""
+
+
+@pytest.mark.parametrize(("chosen", "effect"), [("step", "idle"), ("cosine", "later")])
+def test_an_option_counts_where_the_start_reads_it(chosen: str, effect: str) -> None:
+    first, second = (OPTIONS.format(chosen=chosen, t_max=t_max) for t_max in (50, 60))
+    changed = [one for one in differences(first, second) if one.change == "changed"]
+    assert {(one.what, one.effect) for one in changed} == {("--t_max", effect)}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ("torch.zeros(0, 6)", "torch.zeros([0, 6])", []),
+        ("torch.zeros(6)", "torch.zeros((6,))", []),
+        ("torch.zeros(n, 6)", "torch.zeros([n, 6])", []),
+        ("torch.zeros(1, 6)", "torch.zeros([0, 6])", ["(1, 6)", "(0, 6)"]),
+    ],
+)
+def test_sizes_are_the_same_one_by_one_and_as_a_list(first: str, second: str, told: list[str]) -> None:
+    found = short_differences(text(f"loss = loss + {first}"), text(f"loss = loss + {second}"))
+    assert [side.strip("[]()") for one in found for side in one[3:]] == [side.strip("[]()") for side in told]
+
+
+def test_long_formulas_are_shown_where_they_differ() -> None:
+    long = "if step % args.steps_between_two_validations == 0 or step == args.number_of_steps - {}:\n    validate(net)"
+    first, second = (text(long.format(end)) for end in ("1", "last - 1"))
+    (one,) = short_differences(first, second)
+    assert one[3] != one[4]
+    assert one[3].startswith("…")
+
+
+def test_what_a_setting_is_divided_by_is_compared() -> None:
+    def divided(by: str) -> str:
+        return (
+            f"import os\naccumulation_steps = 40\nprocesses = int(os.environ['WORLD_SIZE'])\n"
+            f"accumulation_steps //= {by}\n{PLAIN}"
+        )
+
+    (one,) = differences_of(divided("torch.cuda.device_count()"), divided("processes"))
+    assert (one.what, one.certain) == ("accumulation_steps", False)
+    assert differences_of(divided("torch.cuda.device_count()"), divided("torch.npu.device_count()")) == []
+
+
+def differences_of(first: str, second: str) -> list[Difference]:
+    """What differs."""
+    return [one for one in differences(first, second) if one.change not in ("none", "unknown")]
+
+
 def test_a_removed_calculation_is_told_although_a_clock_is_near() -> None:
     body = "start = time.time()\nloss = loss - 0.5 * penalty"
     assert short_differences(text(body), text("start = time.time()"))

@@ -224,7 +224,9 @@ def test_every_option_is_a_field_of_settings_with_a_fitting_type() -> None:
 
 def test_every_setting_can_be_set() -> None:
     fields = {field.name for field in msgspec.structs.fields(Settings)}
-    assert fields - {option.name for option in OPTIONS} == {"paths", "stdin", "base", "supported_ops_within"}
+    of_compare = {"entries", "all_differences"}  # options of that command alone
+    beside = {"paths", "stdin", "base", "supported_ops_within"}
+    assert fields - {option.name for option in OPTIONS} == beside | of_compare
 
 
 def test_flags_are_on_by_default_where_the_table_says_so() -> None:

@@ -200,7 +200,11 @@ def test_what_may_be_wanted_makes_no_item_differ(part: str) -> None:
 
 
 def test_the_gravest_failure_comes_first() -> None:
-    facts = [difference("layer", 2), difference("dropout", 1), difference("optimizer", 3)]
+    names = {
+        "reference": SideValue("SGD", "a.py", Span()),
+        "migrated": SideValue("Adam", "train.py", Span(3, 1, 3, 2)),
+    }
+    facts = [difference("layer", 2), difference("dropout", 1), difference("optimizer", **names)]
     verdict = evaluate(CATALOGUE, sided(program(), "migrated", facts), {}, "en")
     failures = next(item for item in verdict.checklist if item.item == "training").failures
     assert next((one.check, one.span.line) for one in failures) == ("optimizer-replaced", 3)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Literal
 
 import msgspec
 
 from npulint.compare.difference import Difference, SideValue
-from npulint.data.recipe import is_half, setting_parts
+from npulint.data.recipe import is_half, is_whole, setting_parts
 from npulint.facts.recipe import ITEM_OF, TrainingSetting
+from npulint.training_config.passed import argument_part, passed_settings
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
-from npulint.training_config.steps.model import CodeStep
+from npulint.training_config.steps.model import Argument, CodeStep
 
 EvidenceAnswer = Literal["same", "differs", "note", "unknown", "found", "unused"]
 _ORDER: tuple[EvidenceAnswer, ...] = ("differs", "unknown", "note", "same")
@@ -20,6 +22,8 @@ _OFF = (None, False, "", "None", "none", "no", "False")
 _WHOLE = frozenset(("float32", "fp32", "32", "32-true", "tensorflow.float32", "torch.float32", "float64", "full"))
 _TOLD = frozenset(("precision_mode", "autocast", "loss_scale", "mix_list", "half_cast", "sampler", "shard", "average"))
 """Parts that a program either has or not: if only one program has it and no row says so, its use was not understood."""
+_TRAINERS = frozenset(("Trainer", "TrainingArguments", "Seq2SeqTrainingArguments", "Accelerator", "Fabric"))
+_MIXED = frozenset(("precision_mode", "autocast", "half_cast", "mix_list"))
 _NOTED = frozenset((("loss_scale", "added"), *(("drop_remainder", one) for one in ("added", "changed", "removed"))))
 """Parts and changes that the NPU requires."""
 
@@ -30,13 +34,15 @@ Seen = Mapping[str, SideValue]
 class PartEvidence(msgspec.Struct, frozen=True):
     """What was seen of a part: the first place and value on each side (None: it is not used there), and the answer:
     how it compares, ``found`` if nothing of it can be compared, or ``unused`` on both sides (also if both say so:
-    ``amp=False``). `in_reference`: the reference uses it."""
+    ``amp=False``). `in_reference`: the reference uses it; `by_trainer`: by an argument of a training framework, which
+    does all that belongs to it, such as scaling the loss."""
 
     part: str
     answer: EvidenceAnswer
     reference: SideValue | None = None
     migrated: SideValue | None = None
     in_reference: bool = False
+    by_trainer: bool = False
 
     @property
     def item(self) -> str:
@@ -49,12 +55,16 @@ class PartEvidence(msgspec.Struct, frozen=True):
         return self.migrated or self.reference
 
 
-def evidence(found: Iterable[Difference], reference: Seen, migrated: Seen) -> list[PartEvidence]:
-    """The evidence of every part, of the compared rows `found` and of what each program has."""
+def evidence(
+    found: Iterable[Difference], reference: Seen, migrated: Seen, trainer: Container[str] = ()
+) -> list[PartEvidence]:
+    """The evidence of every part, of the compared rows `found` and of what each program has; `trainer` are the parts
+    that the training framework of the reference switches on."""
     rows: dict[str, list[Difference]] = {}
     for one in found:
         rows.setdefault(one.part, []).append(one)
-    return [_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF]
+    parts = (_of_part(part, rows.get(part, ()), reference.get(part), migrated.get(part)) for part in ITEM_OF)
+    return [msgspec.structs.replace(one, by_trainer=one.part in trainer) for one in parts]
 
 
 def _of_part(
@@ -88,23 +98,45 @@ def seen(config: TrainingConfig, tracer: Tracer, settings: Iterable[TrainingSett
     """The first place of each part that a program has in this start: in its calls and their arguments, its options,
     constants and configuration files, the settings of the adapter, and the variables of the environment."""
     found: dict[str, SideValue] = {}
-    for part, side in (*_steps(config, tracer), *_settings(settings), *_of_adapter(config)):
+    for part, side in chain(_steps(config, tracer, found), _settings(settings), _of_adapter(config)):
         found.setdefault(part, side)
     return found
 
 
-def _steps(config: TrainingConfig, tracer: Tracer) -> Iterator[tuple[str, SideValue]]:
+def _steps(config: TrainingConfig, tracer: Tracer, found: Container[str]) -> Iterator[tuple[str, SideValue]]:
+    """What steps show of parts that are not `found` yet."""
     for step in config.all_steps():
-        if step.counts and step.part and not step.evaluates and tracer.runs(step.scope) is not False:
-            if step.part == "half_cast" and not _is_half_cast(step):
-                continue
+        if not step.counts or not step.part or step.evaluates:
+            continue
+        if step.part in found and all(not one.role or one.role in found for one in step.arguments):
+            continue  # whether it runs is costly to tell
+        if tracer.runs(step.scope) is False:
+            continue
+        if step.part not in _MIXED or _is_mixed(step):
             yield step.part, SideValue(step.text or step.shown, step.scope.path, step.span)
-            for argument in step.arguments:
-                off = argument.expr.is_literal and argument.expr.literal in _OFF
-                off = off or (argument.role == "half_cast" and not is_half(argument.expr.written))
-                if argument.role and argument.role != step.part and not off:
-                    span = argument.span or step.span
-                    yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+        for argument in step.arguments:
+            if argument.role and argument.role != step.part and _is_used(step, argument):
+                span = argument.span or step.span
+                yield argument.role, SideValue(f"{step.shown}({argument.name})", step.scope.path, span)
+
+
+def _is_mixed(step: CodeStep) -> bool:
+    """Whether a step that is about precision, by its own name or that of an argument, computes in 16 bits."""
+    if step.kind == "call":
+        return step.part != "half_cast" or _is_half_cast(step)
+    return any(argument.role in _MIXED and _is_used(step, argument) for argument in step.arguments)
+
+
+def _is_used(step: CodeStep, argument: Argument) -> bool:
+    """Whether an argument switches on what it is about. A list of names is one of operators only in a known call."""
+    literal = argument.expr.literal if argument.expr.is_literal else argument.expr.written
+    if argument.expr.is_literal and literal in _OFF:
+        return False
+    if argument.role == "half_cast":
+        return is_half(argument.expr.written)
+    if argument.role == "mix_list" and step.kind == "named":
+        return False
+    return argument.role not in _MIXED or not (is_whole(literal) or literal in _WHOLE)
 
 
 def _is_half_cast(step: CodeStep) -> bool:
@@ -114,10 +146,28 @@ def _is_half_cast(step: CodeStep) -> bool:
     return any(is_half(one.expr.written or one.expr.literal) for one in step.arguments)
 
 
+def by_trainer(config: TrainingConfig, tracer: Tracer) -> frozenset[str]:
+    """The parts of mixed precision that an argument of a training framework switches on: of its trainer, or on a
+    command line that the framework parses."""
+    parts = {part for part, _ in _settings(passed_settings(tracer, ())) if part in _MIXED}
+    for step in config.all_steps():
+        if step.known is not None and step.site is not None and step.known.name.rpartition(".")[2] in _TRAINERS:
+            for name, value in step.site.record.keywords:
+                traced = tracer.trace(step.site.expr(value), step.span) if argument_part(name) in _MIXED else None
+                if traced is not None and traced.known and not _is_whole(traced.value):
+                    parts.add(argument_part(name))
+    return frozenset(parts)
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value of a setting leaves mixed precision off."""
+    return value in _OFF or str(value) in _WHOLE
+
+
 def _settings(settings: Iterable[TrainingSetting]) -> Iterator[tuple[str, SideValue]]:
     for one in settings:
-        whole = one.part in ("precision_mode", "half_cast") and str(one.traced.value) in _WHOLE
-        if one.traced.known and one.traced.value not in _OFF and not whole:
+        off = _is_whole(one.traced.value) if one.part in _MIXED else one.traced.value in _OFF
+        if one.traced.known and not off:
             yield one.part, SideValue.traced(one.traced, one.path, one.span)
 
 

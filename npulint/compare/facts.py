@@ -158,6 +158,11 @@ class PartFact(Fact, dict=True):
         """Whether the reference has it."""
         return self._seen.in_reference
 
+    @attribute
+    def by_trainer(self) -> bool:
+        """Whether an argument of a training framework switches it on in the reference."""
+        return self._seen.by_trainer
+
 
 def difference_facts(found: Iterable[Difference]) -> list[Fact]:
     """One fact of the kind ``difference`` for each difference."""

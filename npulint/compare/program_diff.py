@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from npulint.compare.amp import unify_mechanisms
 from npulint.compare.consolidation import consolidated
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.effects import with_effects
-from npulint.compare.evidence import PartEvidence, evidence, seen
+from npulint.compare.evidence import PartEvidence, by_trainer, evidence, seen
 from npulint.compare.framework_arguments import of_arguments
 from npulint.compare.graph_rewrite import unify_graph_rewrite
 from npulint.compare.launchers import of_launchers
@@ -63,7 +63,7 @@ def compared(
     rows = _rows(reference, migrated, matched, starts, tracers)
     first, second = left[0], right[0]
     sides = seen(reference, first, settings(first)), seen(migrated, second, settings(second))
-    return ProgramComparison(rows, evidence(rows, *sides))
+    return ProgramComparison(rows, evidence(rows, *sides, by_trainer(reference, first)))
 
 
 def _rows(
@@ -88,7 +88,8 @@ def _rows(
     found: list[Difference] = []
     for one, *tracers in zip(starts, left, right, strict=True):
         both = settings(tracers[0]), settings(tracers[1])
-        found += [*of_settings(*both), *of_components(*both), *of_sections(*both), *of_arguments(*both, one.migrated)]
+        options = _without_effect(of_settings(*both), removed.running, added.running)
+        found += [*options, *of_components(*both), *of_sections(*both), *of_arguments(*both, one.migrated)]
         files = tracers[0].configs, tracers[1].configs
         found += of_launchers(reference.context, one.reference, migrated.context, one.migrated, files)
     found += of_adapter(reference.program, migrated.program, first, second, _is_mixed(reference))
@@ -98,7 +99,24 @@ def _rows(
     found += of_roles(((removed, pairing.removed), (added, pairing.added)))
     found = unify_mechanisms(found, reference, migrated, first, second)
     found = deduplicated(unify_graph_rewrite(found, reference, migrated, first, second))
-    return with_effects(consolidated(found))
+    return with_effects(consolidated(_told(found)))
+
+
+def _without_effect(found: Iterable[Difference], *running: Running) -> Iterator[Difference]:
+    """The rows of settings; options that are only read in code that no start runs have no effect."""
+    for one in found:
+        idle = one.change == "changed" and one.what.startswith("-") and not any(r.may_read(one.what) for r in running)
+        yield msgspec.structs.replace(one, effect="idle") if idle else one
+
+
+def _told(found: Iterable[Difference]) -> Iterator[Difference]:
+    """The rows; one that shows the same on both sides says nothing, so that it counts as undetermined, unless the text
+    leaves out what certainly differs."""
+    for one in found:
+        shown = {side.text for side in (one.reference, one.migrated) if side is not None}
+        alike = one.change == "changed" and len(shown) == 1
+        cut = one.certain and any("…" in text for text in shown)
+        yield msgspec.structs.replace(one, change="unknown") if alike and not cut else one
 
 
 def _is_mixed(config: TrainingConfig) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from npulint.assemble.call_graph import Reached
 from npulint.assemble.cursors import Scope, scope_at
+from npulint.assemble.mentions import names_mentioned
 from npulint.assemble.module import Module
 from npulint.training_config.program import TrainingConfig
 from npulint.training_config.provenance.tracer import Tracer
@@ -28,6 +30,24 @@ class Running:
     def may(self, step: CodeStep) -> bool:
         """Whether some start may reach a step."""
         return step.scope.path in self._loaded and self._is_named(step) and self._known(step.module, step.scope.block)
+
+    def may_read(self, option: str) -> bool:
+        """Whether code that may run reads an option; one that no code names may be read by a library."""
+        name = option.lstrip("-").replace("-", "_")
+        readers = self._readers.get(name, [])
+        return not readers or any(self._known(module, block) for module, block in readers)
+
+    @cached_property
+    def _readers(self) -> dict[str, list[tuple[Module, int]]]:
+        """The blocks that read an attribute, by its name."""
+        found: dict[str, list[tuple[Module, int]]] = defaultdict(list)
+        modules = self._config.context.project.modules
+        for module in (modules[path] for path in self._config.paths if path in modules):
+            for written, block in names_mentioned(module.code):
+                _, dot, name = written.rpartition(".")
+                if dot:
+                    found[name].append((module, block))
+        return found
 
     def _block(self, module: Module, block: int) -> bool:
         """Whether the conditions around a block, and around its enclosing functions, may let it run."""

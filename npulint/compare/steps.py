@@ -10,10 +10,12 @@ import msgspec
 from npulint.compare.difference import Difference, SideValue
 from npulint.compare.insignificant_differences import is_of_metric
 from npulint.compare.order import matters
+from npulint.compare.process_counts import count_otherwise
 from npulint.compare.shown_values import is_only_shown
 from npulint.compare.step_pairs import Pairing
 from npulint.compare.values import DIFFERS, SAME, UNKNOWN, ComparedValue, Comparer, ValueAnswer
 from npulint.data.recipe import is_half, is_whole, neutral_parameters
+from npulint.training_config.steps.formatting import shown_apart
 from npulint.training_config.steps.model import Argument, CodeStep
 from npulint.training_config.steps.naming import SPLIT, STRONG
 
@@ -54,6 +56,8 @@ def _overtaken(left: CodeStep, right: CodeStep, pairing: Pairing) -> tuple[CodeS
 def _pair(left: CodeStep, right: CodeStep, comparer: Comparer) -> Iterator[Difference]:
     if left.kind == "expression" and left.name != right.name:
         yield _formula(left, right, comparer)
+    elif left.kind == "expression" and count_otherwise(left, right):
+        yield msgspec.structs.replace(_whole("changed", left, right), certain=False)
     elif left.kind == "call" and left.name != right.name and left.part == "dropout" and _are_neutral(left, right):
         yield from _same(_neutral(left), _neutral(right), comparer)
     elif left.kind == "call" and left.name != right.name:
@@ -227,12 +231,15 @@ def _formula(left: CodeStep, right: CodeStep, comparer: Comparer) -> Difference:
 
 
 def _whole(change: str, left: CodeStep, right: CodeStep) -> Difference:
+    texts = left.text or left.shown, right.text or right.shown
+    if left.whole is not None and right.whole is not None:
+        texts = shown_apart(left.whole.expr, right.whole.expr)
     return Difference(
         part=left.part or right.part,
         change=change,
         what=left.shown,
-        reference=_side(left, None, left.text or left.shown),
-        migrated=_side(right, None, right.text or right.shown),
+        reference=_side(left, None, texts[0]),
+        migrated=_side(right, None, texts[1]),
         function=right.function,
         evaluates=left.evaluates and right.evaluates,
     )

@@ -15,7 +15,7 @@ from npulint.facts.recipe import ProvenanceStep, Traced
 from npulint.training_config.provenance.plain import ValuePairs, canonical
 from npulint.training_config.provenance.tracer import Tracer
 from npulint.training_config.steps.expressions import ordered
-from npulint.training_config.steps.formatting import shown
+from npulint.training_config.steps.formatting import shown, shown_apart
 from npulint.training_config.steps.literals import skeleton
 from npulint.training_config.steps.model import Argument
 from npulint.training_config.steps.naming import SPLIT
@@ -81,6 +81,8 @@ class Comparer:
                 return ValueAnswer(SAME)
         first, second = left.traced(self._reference), right.traced(self._migrated)
         texts = left.text(first), right.text(second)
+        if texts[0] == texts[1] and left.argument is not None and right.argument is not None:
+            texts = shown_apart(left.argument.expr, right.argument.expr)
         if written == DIFFERS:  # this is the place to change
             same = calculated and first.known and second.known and canonical(first.value) == canonical(second.value)
             return ValueAnswer(SAME) if same else ValueAnswer(DIFFERS, *texts)

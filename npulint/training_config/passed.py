@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from npulint.assemble.cursors import scope_at
+from npulint.assemble.launches.project_launches import Launch
 from npulint.data.compare_parts import known_arguments
 from npulint.facts.recipe import ProvenanceStep, Traced, TrainingSetting
 from npulint.read.configuration import typed
@@ -21,13 +22,39 @@ def passed_settings(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSet
     launch = tracer.start.launch
     defined = _defined(tracer)
     passed = launch.options if launch is not None else {}
+    if launch is None:
+        launch = _alike(tracer)
+        passed = {name: text for name, text in launch.options.items() if _is_common(name)} if launch else {}
     for name in passed:
         part = argument_part(name)
-        traced = passed_value(tracer, name) if part and name not in defined and name not in but else None
+        traced = _value(launch, name) if launch and part and name not in defined and name not in but else None
         if traced is not None and launch is not None:
             place = launch.fact.record.places.get(name, launch.fact.span)
             yield TrainingSetting(part, dashed(name), launch.fact.path, place, traced)
     yield from _set_defaults(tracer, {*defined, *passed})
+
+
+def _alike(tracer: Tracer) -> Launch | None:
+    """The start of another script that parses its command line in a module of this program: it shows how such a script
+    is started."""
+    start, project = tracer.start, tracer.context.project
+    common = [path for path in sorted(start.modules) if path != start.entry and _parses(tracer, path)]
+    by_entry = tracer.context.options.passed.launches.by_entry
+    for path in common:
+        for entry in sorted(project.users.get(path, ())):
+            if entry != start.entry and by_entry.get(entry):
+                return by_entry[entry][0]
+    return None
+
+
+def _parses(tracer: Tracer, path: str) -> bool:
+    module = scope_at(tracer.context, tracer.context.project.modules[path], 0)
+    return any(True for _ in module.calls_named("parse_args", "parse_known_args"))
+
+
+def _is_common(name: str) -> bool:
+    """Whether scripts that are started alike share an argument: it is about precision, not about one of them."""
+    return argument_part(name) in ("precision_mode", "autocast")
 
 
 def _defined(tracer: Tracer) -> set[str]:
@@ -52,8 +79,10 @@ def _set_defaults(tracer: Tracer, but: Container[str]) -> Iterator[TrainingSetti
 def passed_value(tracer: Tracer, name: str) -> Traced | None:
     """The value that the launcher passes for an option of this name; None if it passes none."""
     launch = tracer.start.launch
-    if launch is None or name not in launch.options:
-        return None
+    return None if launch is None or name not in launch.options else _value(launch, name)
+
+
+def _value(launch: Launch, name: str) -> Traced:
     text, place = launch.options[name], launch.fact.record.places.get(name, launch.fact.span)
     alone = name in launch.fact.record.flags
     if text is None and not alone:

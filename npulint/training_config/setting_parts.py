@@ -122,7 +122,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         r"|_(?:name|names|id|ids|uid|tag|tags|prefix|suffix|comment|note|notes|desc|description|expr?|experiment"
         r"|author|project|version|title|ext|extension)_$(?<!model_name_)(?<!dataset_name_)(?<!task_name_)(?<!data_name_)"
         r"(?<!net_name_)(?<!network_name_)(?<!optimizer_name_)(?<!backbone_name_)(?<!arch_name_)(?<!loss_name_)"
-        r"(?<!scheduler_name_)(?<!encoder_name_)",
+        r"(?<!scheduler_name_)(?<!encoder_name_)(?<!warmup_prefix_)",
     ),
     (
         "split",

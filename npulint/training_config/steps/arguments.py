@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterator
 
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.data.recipe import RecipeCall
+from npulint.facts.code import SequenceDisplay
 from npulint.facts.model import Span
 from npulint.training_config.followed import passing_at
 from npulint.training_config.steps.literals import is_literal, is_relevant
 from npulint.training_config.steps.model import Argument
 from npulint.training_config.steps.naming import SPLIT, named_part, own_part
 
+_SIZES = frozenset(("size", "shape", "dims"))
 _RUNNING = frozenset("epoch step iteration iter it batch_idx global_step current_epoch cur_epoch cur_step".split())
 
 
@@ -34,8 +36,17 @@ def _written(site: CallSite) -> Iterator[tuple[int | str, Expr, Span | None]]:
 
 
 def of_vocabulary(site: CallSite, known: RecipeCall) -> Iterator[Argument]:
-    """The arguments of a known call, without those that do not affect numbers."""
+    """The arguments of a known call, without those that do not affect numbers. Sizes that are passed one by one are one
+    argument, as in a list: ``zeros(0, 6)``."""
+    sizes = [expr for key, expr, _ in _written(site) if isinstance(key, int) and key >= known.positional]
+    joined = known.rest in _SIZES and bool(sizes) and not sizes[0].is_display
+    if joined:
+        yield Argument(
+            known.rest, site.expr(SequenceDisplay(tuple(one.value for one in sizes))), known.role(known.rest)
+        )
     for key, expr, span in _written(site):
+        if joined and isinstance(key, int) and key >= known.positional:
+            continue
         parameter = known.parameter(key) if isinstance(key, int) else key
         name = known.compared(parameter)
         if name:

@@ -109,7 +109,7 @@ class _Shape:
         if isinstance(value, Op) and value.op == _AUGMENTED and len(value.operands) > 1 and depth < _DEEP:
             sign = value.operands[1]
             self.operations += 1
-            self._arithmetic = self._arithmetic or (isinstance(sign, Const) and sign.value in ("*", "/"))
+            self._arithmetic = self._arithmetic or (isinstance(sign, Const) and sign.value in ("*", "/", "//"))
             return f"(_{sign.value if isinstance(sign, Const) else '?'}{self._text(expr.operands()[0], depth + 1)})"
         if isinstance(value, Op) and depth < _DEEP:
             arithmetic, comparing = value.op in _ARITHMETIC, value.op in _COMPARING

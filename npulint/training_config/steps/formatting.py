@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from npulint.assemble.cursors import Expr
 from npulint.assemble.walker import walker
 
 _DEEP = 6
 _LONG = 60
+_BEFORE = 20  # characters before the first difference
 _WORDS = frozenset(("and", "or", "in", "not in", "is", "is not"))
 _BINDING = {"**": 5, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3}
 _MEMBER = 6  # precedence of attribute access and subscripts, the highest; comparisons and keywords are lowest
@@ -14,7 +17,22 @@ _MEMBER = 6  # precedence of attribute access and subscripts, the highest; compa
 
 def shown(expr: Expr) -> str:
     """An expression as source, shortened if long."""
-    text = _text(expr)
+    return _shortened(_text(expr))
+
+
+def shown_apart(one: Expr, other: Expr) -> tuple[str, str]:
+    """Two expressions as source. Long ones that begin alike are shown from shortly before the first difference."""
+    texts = _text(one), _text(other)
+    first, second = map(_shortened, texts)
+    if first != second or texts[0] == texts[1]:
+        return first, second
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    start = max(0, alike - _BEFORE)
+    first, second = (_shortened(f"…{text[start:]}") for text in texts)
+    return first, second
+
+
+def _shortened(text: str) -> str:
     return text if len(text) <= _LONG else f"{text[: _LONG - 1]}…"
 
 
