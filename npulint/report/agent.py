@@ -145,15 +145,15 @@ def _shown(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
     if related:
         yield f"  {say(view.lang, 'agent.see', places=', '.join(map(_place, related)))}"
     for block in row.edits:
-        yield from _block(block, row.path, view.lang)
+        yield from change_lines(block, row.path, view.lang)
 
 
 def _place(related: Related) -> str:
     return f"{quoted(related.path, PATH)}:{related.span.line}"
 
 
-def _block(block: ChangedLines, here: str, lang: str) -> Iterator[str]:
-    """Removed and added lines with the number of the first."""
+def change_lines(block: ChangedLines, here: str, lang: str) -> Iterator[str]:
+    """Removed and added lines with the number of the first; `here` is the path named above."""
     if block.path != here:
         yield f"@ {quoted(block.path, PATH)}"
     lines = [*(f"- {quoted(line)}" for line in block.old), *(f"+ {quoted(line)}" for line in block.new)]
