@@ -32,6 +32,7 @@ WRITTEN = {
     "github": ".github/workflows/npulint.yml",
     "gitlab": ".gitlab-ci.yml",
     "vscode": ".vscode/tasks.json",
+    "skill": ".agents/skills/npulint/SKILL.md",
 }
 
 
@@ -52,13 +53,14 @@ def test_all_parts_are_written(project: Project) -> None:
 def test_an_empty_folder_gets_the_configuration_alone(project: Project) -> None:
     answer = project.run("init")
     assert set(files(project.folder)) == {"npulint.toml"}
-    assert "More: npulint init --with pre-commit,github,gitlab,vscode\n" in answer.out
+    assert "More: npulint init --with pre-commit,github,gitlab,vscode,skill\n" in answer.out
     assert answer.out.endswith("\nNext: npulint check\n")
 
 
 SIGNS = {
     ".github": {"config", "github"},
     ".vscode": {"config", "vscode"},
+    ".agents": {"config", "skill"},
     ".gitlab": {"config", "gitlab"},
 }
 
@@ -82,6 +84,7 @@ EXISTING = {
     "pre-commit": "repos:\n  - repo: local\n    hooks: []\n",
     "gitlab": "stages: [test]\n",
     "vscode": '{"version": "2.0.0", "tasks": []}',
+    "skill": "---\nname: other\n---\n",
     "github": "name: other\n",
     "config": 'fail-on = "note"\n',
 }

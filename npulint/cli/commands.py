@@ -32,7 +32,7 @@ TARGET = next(option for option in OPTIONS if option.name == "target")
 ROOT = Option("root", "text", "files", metavar="DIR", config=False)
 STDIO = Option("stdio", "flag", "run", config=False)
 
-PARTS = ("config", "pre-commit", "github", "gitlab", "vscode")
+PARTS = ("config", "pre-commit", "github", "gitlab", "vscode", "skill")
 INIT: tuple[Option, ...] = (
     Option("with", "list", "files", choices=PARTS, metavar="PARTS", config=False),
     Option("dry_run", "flag", "run", config=False),

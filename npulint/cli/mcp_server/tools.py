@@ -101,15 +101,17 @@ class Tools:
         if bool(path) == bool(text):
             raise NpulintError(say(self.lang, "mcp.one-log"))
         words = {"select": [_RUN_CHECKS], "min_severity": ["warning"]}
+        settings = self._settings([self.root.inside(path)] if path else [], words, {})
         if path:
-            settings = self._settings([self.root.inside(path)], words, {})
-        else:
-            settings = self._settings([_LOG_NAME], words, {})
-            data = text[:_LOG_MOST].encode("utf-8", "replace")
-            settings = msgspec.structs.replace(settings, stdin_filename=_LOG_NAME, stdin=data)
-        from npulint.pipeline import run
+            from npulint.pipeline import run
 
-        result = run(settings)
+            result = run(settings)
+        else:  # a project of its own: the files of the root have nothing to do with it
+            from npulint.catalogue.load import load_catalogue
+            from npulint.pipeline import check_sources
+
+            catalogue = load_catalogue(settings.checks, whole=False)
+            result = check_sources({_LOG_NAME: text[:_LOG_MOST]}, {}, catalogue, self.lang)
         if not result.findings and not result.unreadable:
             return say(self.lang, "mcp.log.none")
         return self._report(result, settings, limit, cur)
