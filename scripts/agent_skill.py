@@ -55,7 +55,7 @@ Fixes marked *safe* keep the results. The others move code to the NPU or may cha
 
 {commands}
 
-Every check is listed in [checks.md](checks.md). Exit codes: 0 no error, 1 findings, 2 the run failed.
+`npulint rules` lists every check. Exit codes: 0 no error, 1 findings, 2 the run failed.
 """
 _LLMS = """\
 # npulint
