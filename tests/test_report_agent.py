@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,8 +59,21 @@ def test_words_of_a_project_stand_in_quotations_only(text: str) -> None:
     assert not re.search("delete|rm -rf|im_start|INST|block|host|hidden|2J", outside)
 
 
+def test_texts_of_a_check_of_the_project_are_quoted(project: Project) -> None:
+    source = Path("checks/tensorflow/native-dropout.yaml").read_text(encoding="utf-8")
+    source = re.sub(r"^code: .*$", "code: NPU9901", source, flags=re.MULTILINE).replace("native-dropout", "own-dropout")
+    project.write({
+        "train.py": "import tensorflow as tf\nfrom npu_bridge.npu_init import *\ny = tf.nn.dropout(1.0, 0.5)\n",
+        "npulint.toml": 'checks = ["own"]\n',
+        "own/tensorflow/own-dropout.yaml": source,
+    })  # fmt: skip
+    told = project.run("check", "--format=agent", "--select=own-dropout", "--no-cache")
+    assert "NPU9901 «own-dropout»" in told.out, told
+    assert "why: «" in told.out
+
+
 @settings(max_examples=25, deadline=None)
-@given(results())
+@given(results)
 def test_no_result_breaks_the_report(result: RunResult) -> None:
     told = render("agent", result, ReportView())
     assert told.count("«") == told.count("»")

@@ -1,7 +1,8 @@
 """The report for coding agents: what, where, why, the edit, and how to verify it, in few tokens.
 
 Findings are grouped by check, so that texts about a check are there once; a row is one place with its edit. Whatever
-comes from the checked files is a quotation (`npulint.report.quoted`)."""
+comes from the checked files is a quotation (`npulint.report.quoted`), and so are the texts of checks of which the view
+has no page: a project may bring its own."""
 
 from __future__ import annotations
 
@@ -93,7 +94,8 @@ def described(rows: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
         group = list(some)
         first = group[0].finding
         yield ""
-        yield f"{first.code} {first.name} ({first.severity})"
+        name = first.name if view.page(first.code) is not None else quoted(first.name, PATH)
+        yield f"{first.code} {name} ({first.severity})"
         yield from _about(group, view)
         yield from _places(group, view)
 

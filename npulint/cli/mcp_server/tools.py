@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from npulint.cli.catalogue import load_all, look_up, page_of, pages_of
+from npulint.cli.catalogue import built_in, load_all, look_up, page_of, pages_of
 from npulint.cli.compare import compare_settings
 from npulint.cli.mcp_server.fixing import fixed_places
 from npulint.cli.mcp_server.paging import page
@@ -56,7 +56,7 @@ class Tools:
 
     def explain(self, code: str, limit: int, cur: str) -> str:
         """The page of a check, in pages of lines."""
-        settings = self._settings([], {}, {})
+        settings = built_in(self._settings([], {}, {}))
         text = page_of(look_up(code, load_all(settings), self.lang), self.lang)
         return page(text.rstrip().split("\n"), lambda some: some, limit, cur, self.lang)
 
@@ -133,7 +133,7 @@ class Tools:
             lang=self.lang,
             shown_from=settings.shown_from("agent"),
             lines=FileLines(settings.piped(), settings.boundary()),
-            page=pages_of(settings),
+            page=pages_of(built_in(settings)),
         )
 
         def rendered(some: Sequence[AgentRow]) -> Iterable[str]:
