@@ -62,14 +62,14 @@ def test_words_of_a_project_stand_in_quotations_only(text: str) -> None:
 
 def test_texts_of_a_check_of_the_project_are_quoted(project: Project) -> None:
     source = (ROOT / "checks/tensorflow/native-dropout.yaml").read_text(encoding="utf-8")
-    source = re.sub(r"^code: .*$", "code: NPU9901", source, flags=re.MULTILINE).replace("native-dropout", "own-dropout")
+    source = re.sub(r"^code: .*$", "code: NPU13Z9", source, flags=re.MULTILINE).replace("native-dropout", "own-dropout")
     project.write({
         "train.py": "import tensorflow as tf\nfrom npu_bridge.npu_init import *\ny = tf.nn.dropout(1.0, 0.5)\n",
         "npulint.toml": 'checks = ["own"]\n',
         "own/tensorflow/own-dropout.yaml": source,
     })  # fmt: skip
     told = project.run("check", "--format=agent", "--select=own-dropout", "--no-cache")
-    assert "NPU9901 «own-dropout»" in told.out, told
+    assert "NPU13Z9 «own-dropout»" in told.out, told
     assert "why: «" in told.out
 
 
