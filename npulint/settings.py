@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from npulint.discover.files import DiscoverOptions
 
 PEOPLE_FORMATS = ("text", "concise", "github", "markdown", "html")
-MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle")
+MACHINE_FORMATS = ("json", "jsonl", "sarif", "gitlab", "junit", "checkstyle", "agent")
 FORMATS = PEOPLE_FORMATS + MACHINE_FORMATS
 FILTERED_FORMATS = ("html",)  # interactive: readers filter findings themselves
 DOCS_URL = "https://npulint.readthedocs.io"

@@ -32,6 +32,7 @@ WRITTEN = {
     "github": ".github/workflows/npulint.yml",
     "gitlab": ".gitlab-ci.yml",
     "vscode": ".vscode/tasks.json",
+    "skill": ".agents/skills/npulint/SKILL.md",
 }
 
 
@@ -45,20 +46,21 @@ def test_all_parts_are_written(project: Project) -> None:
     answer = project.run("init", *ALL)
     assert (answer.code, answer.err) == (0, "")
     assert set(files(project.folder)) == set(WRITTEN.values())
-    assert answer.out.splitlines()[:5] == [f"{WRITTEN[part]} created" for part in PARTS]
+    assert answer.out.splitlines()[: len(PARTS)] == [f"{WRITTEN[part]} created" for part in PARTS]
     assert answer.out.endswith("\nNext: pre-commit install, npulint check\n")
 
 
 def test_an_empty_folder_gets_the_configuration_alone(project: Project) -> None:
     answer = project.run("init")
     assert set(files(project.folder)) == {"npulint.toml"}
-    assert "More: npulint init --with pre-commit,github,gitlab,vscode\n" in answer.out
+    assert "More: npulint init --with pre-commit,github,gitlab,vscode,skill\n" in answer.out
     assert answer.out.endswith("\nNext: npulint check\n")
 
 
 SIGNS = {
     ".github": {"config", "github"},
     ".vscode": {"config", "vscode"},
+    ".agents": {"config", "skill"},
     ".gitlab": {"config", "gitlab"},
 }
 
@@ -75,13 +77,14 @@ def test_a_second_run_changes_nothing(project: Project) -> None:
     before = files(project.folder)
     answer = project.run("init", *ALL)
     assert (answer.code, files(project.folder)) == (0, before)
-    assert answer.out.count("not changed") == 5 and "add this to it" not in answer.out
+    assert answer.out.count("not changed") == len(PARTS) and "add this to it" not in answer.out
 
 
 EXISTING = {
     "pre-commit": "repos:\n  - repo: local\n    hooks: []\n",
     "gitlab": "stages: [test]\n",
     "vscode": '{"version": "2.0.0", "tasks": []}',
+    "skill": "---\nname: other\n---\n",
     "github": "name: other\n",
     "config": 'fail-on = "note"\n',
 }
@@ -196,7 +199,7 @@ def test_a_dry_run_is_a_patch(project: Project) -> None:
         (project.folder / name).unlink()
     project.run("init", *ALL)
     assert files(project.folder) == applied
-    assert len(applied) == 5
+    assert len(applied) == len(PARTS)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +279,7 @@ def test_one_file_that_cannot_be_written_does_not_keep_the_others_away(
     answer = project.run("init", *ALL)
     assert answer.code == 2
     assert answer.err == "error: ./.gitlab-ci.yml: cannot be written: Permission denied\n"
-    assert len(files(project.folder)) == 4
+    assert len(files(project.folder)) == len(PARTS) - 1
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="this user writes everywhere")
@@ -287,7 +290,7 @@ def test_a_folder_that_cannot_be_written_is_told(project: Project) -> None:
     finally:
         project.folder.chmod(0o755)
     assert answer.code == 2
-    assert answer.err.count("cannot be written") == 5
+    assert answer.err.count("cannot be written") == len(PARTS)
 
 
 def test_a_name_with_control_characters_is_harmless(project: Project) -> None:

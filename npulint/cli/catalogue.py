@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from npulint.catalogue.check import Catalogue, Check
 from npulint.errors import ConfigError
 from npulint.options import OPTIONS
@@ -35,6 +37,11 @@ def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
         return None if rule is None else _rule_page(rule, lang)
 
     return page
+
+
+def built_in(settings: Settings) -> Settings:
+    """The settings without checks of the project, whose texts are not npulint's own."""
+    return msgspec.structs.replace(settings, checks=())
 
 
 def _rule_page(rule: Check | EngineRule, lang: str) -> RulePage:

@@ -37,8 +37,8 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     result = with_comparison(host.watched(host.run, settings, lang), settings, host)
     if settings.against and not any(one.changes for one in result.runs):
         host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
-    if settings.show_fixes:
-        from npulint.cli.fix import with_edits
+    if settings.show_fixes or "agent" in (settings.format, *(name for name, _ in settings.output)):
+        from npulint.fix.finding_edits import with_edits
 
         result = with_edits(result, settings)
     return report(result, settings, host)

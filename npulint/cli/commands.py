@@ -29,9 +29,10 @@ class Command(msgspec.Struct, frozen=True):
 
 
 TARGET = next(option for option in OPTIONS if option.name == "target")
+ROOT = Option("root", "text", "files", metavar="DIR", config=False)
 STDIO = Option("stdio", "flag", "run", config=False)
 
-PARTS = ("config", "pre-commit", "github", "gitlab", "vscode")
+PARTS = ("config", "pre-commit", "github", "gitlab", "vscode", "skill")
 INIT: tuple[Option, ...] = (
     Option("with", "list", "files", choices=PARTS, metavar="PARTS", config=False),
     Option("dry_run", "flag", "run", config=False),
@@ -116,6 +117,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("new", "new", "FAMILY/NAME", (CHECKS, LANG), least=1, most=1),
     Command("test", "examples", "FILES", (CHECKS, LANG)),
     Command("server", "server", "", (STDIO, LANG)),
+    Command("mcp", "mcp_server", "", (ROOT, LANG)),
     Command("init", "init", "DIR", (*INIT, LANG), most=1),
     Command("config", "config", "PATH", OPTIONS, most=1),
     Command("version", "version", "", (VERBOSE, LANG)),

@@ -27,13 +27,14 @@ def run(words: list[str], options: _OPTIONS, host: Host, lang: str) -> int:
     if isinstance(span, list):
         return _states(span[-1], words, options, runs, host, lang)
     if runs is not None and not words:
-        settings = _settings(load(["."], options, host.environ), options, "")
+        settings = compare_settings(load(["."], options, host.environ), options, "")
         return report(_with_runs(RunResult(), settings, runs, host), settings, host, comparing=True)
     if len(words) < len(_WORDS):
         missing = say(lang, "missing.argument", word=" ".join(_WORDS[len(words) :]))
         raise ConfigError([missing + say(lang, "missing.usage", usage=f"npulint compare {' '.join(_WORDS)}")])
     reference, migrated = words
-    settings = _settings(load([migrated], {**options, "reference": [reference]}, host.environ), options, reference)
+    configured = load([migrated], {**options, "reference": [reference]}, host.environ)
+    settings = compare_settings(configured, options, reference)
     for path in words:
         require(path, settings.language())
 
@@ -49,7 +50,7 @@ def _states(span: str, words: list[str], options: _OPTIONS, runs: _Runs, host: H
     if len(words) > 1:
         raise ConfigError([say(lang, "unexpected.argument", word=words[1])])
     path = words[0] if words else "."
-    settings = _settings(load([path], options, host.environ), options, "")
+    settings = compare_settings(load([path], options, host.environ), options, "")
     require(path, settings.language())
     from npulint.compare_states import states
 
@@ -80,7 +81,7 @@ def _with_runs(result: RunResult, settings: Settings, runs: _Runs, host: Host) -
     return host.add_runs(result, settings, runs)
 
 
-def _settings(settings: Settings, options: _OPTIONS, reference: str) -> Settings:
+def compare_settings(settings: Settings, options: _OPTIONS, reference: str) -> Settings:
     """The settings of a comparison: no fixes, whatever the configuration says, and no configured selection, which is
     for checks of one project."""
     return msgspec.structs.replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
@@ -11,7 +11,6 @@ from npulint.cli.outputs import STANDARD_OUTPUT
 from npulint.cli.reference import with_comparison
 from npulint.cli.reporting import fruitless, report, warn_of_nothing
 from npulint.errors import ConfigError
-from npulint.findings import Finding, RunResult
 from npulint.fix.model import FixResult, Refusal
 from npulint.report.fix_summary import summary_lines, why
 from npulint.report.summary import fixable
@@ -111,36 +110,3 @@ def _readable(patch: bytes, paint: Paint) -> str:
         shown = plain_line(line.replace("\t", "    ").rstrip("\r"))
         rows.append(f"{paint(color, shown) if color else shown}\n")
     return "".join(rows)
-
-
-def with_edits(result: RunResult, settings: Settings) -> RunResult:
-    """The result with the fix edits of each finding, computed for the current files."""
-    from npulint.fix.code_actions import DecodedFiles, edits_of
-    from npulint.fix.model import FixRefused
-
-    files = DecodedFiles(_reading(settings.piped()))
-    found: list[Finding] = []
-    for one in result.findings:
-        if one.fix.changes:
-            try:
-                edits = edits_of(one, files, unsafe=True)
-            except FixRefused:
-                edits = ()
-            one = msgspec.structs.replace(one, fix=msgspec.structs.replace(one.fix, edits=edits))
-        found.append(one)
-    return msgspec.structs.replace(result, findings=found)
-
-
-def _reading(piped: dict[str, bytes]) -> Callable[[str], bytes | None]:
-    from npulint.discover.safe_open import read_regular
-    from npulint.read.files import LIMIT
-
-    def bytes_of(path: str) -> bytes | None:
-        if path in piped:
-            return piped[path]
-        try:
-            return read_regular(path, LIMIT)
-        except (OSError, ValueError):
-            return None
-
-    return bytes_of

@@ -22,7 +22,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     """Show the plan, or the patch; write or commit it if asked. Returns 1 if an error is left to the user, 2 if a file
     could not be written. Raises `ConfigError`, or `NpulintError` where the project cannot be ported."""
     path = words[0]
-    settings = _settings(load([path], _of_checks(options), host.environ))
+    settings = port_settings(load([path], _of_checks(options), host.environ))
     lang = settings.language()
     if not os.path.isdir(path):
         raise NpulintError(say(lang, "port.no-project", path=leading(path)))
@@ -67,7 +67,7 @@ def _of_checks(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bo
     }
 
 
-def _settings(settings: Settings) -> Settings:
+def port_settings(settings: Settings) -> Settings:
     """The settings of a port: all fixes, whatever the configuration says of checks; no reference and no baseline."""
     return msgspec.structs.replace(settings, fix=False, unsafe_fixes=True, reference="", baseline="", format="text")
 

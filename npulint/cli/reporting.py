@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.cli.catalogue import pages_of
+from npulint.cli.catalogue import built_in, pages_of
 from npulint.cli.host import Host
 from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
@@ -140,7 +140,7 @@ class Views(msgspec.Struct, frozen=True):
             verbose=settings.verbose,
             statistics=settings.statistics,
             lines=self.lines,
-            page=pages_of(settings),
+            page=pages_of(built_in(settings) if format_name == "agent" else settings),
             folder=_folder(format_name, self.host),
             change=bool(settings.consequences_since),
             fixes=settings.show_fixes,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from npulint.assemble.versions.specifiers import specifier_of
@@ -13,6 +15,7 @@ from npulint.config import load
 from npulint.errors import NpulintError
 from npulint.read.requirement import conda_requirement
 from npulint.report.step.text import aligned
+from npulint.settings import Settings
 from npulint.texts import count, say
 
 _SHOWN = 12  # rows
@@ -24,17 +27,23 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     shape = list_format(options, lang)
     settings = load([], known_options(options), host.environ)
     lang = settings.language()
-    wanted = {name: f"=={text}.*" for name, text in settings.target.items() if name in COLUMNS and name != "cann"}
-    wanted |= {"cann": f"=={settings.target['cann']}"} if "cann" in settings.target else {}
-    for word in words:
-        name, specifier = _requirement(word, lang)
-        wanted[name] = specifier
-    found = list(stacks(wanted))
+    found = fitting(words, settings)
     if shape == "json":
         host.write(msgspec.json.format(msgspec.json.encode([one.releases for one in found]), indent=2).decode() + "\n")
     else:
         host.write(_table(found, lang))
     return 0 if found else 1
+
+
+def fitting(words: Sequence[str], settings: Settings) -> list[Stack]:
+    """The stacks that fit the requirements in `words` and the target. Raises `NpulintError`."""
+    lang = settings.language()
+    wanted = {name: f"=={text}.*" for name, text in settings.target.items() if name in COLUMNS and name != "cann"}
+    wanted |= {"cann": f"=={settings.target['cann']}"} if "cann" in settings.target else {}
+    for word in words:
+        name, specifier = _requirement(word, lang)
+        wanted[name] = specifier
+    return list(stacks(wanted))
 
 
 def _requirement(word: str, lang: str) -> tuple[str, str]:
@@ -45,13 +54,21 @@ def _requirement(word: str, lang: str) -> tuple[str, str]:
     return found
 
 
-def _table(found: list[Stack], lang: str) -> str:
+def release_lines(found: Sequence[Stack], lang: str) -> list[str]:
+    """A heading and a line for each stack; a sentence if there is none."""
     if not found:
-        return f"{say(lang, 'versions.none')}\n"
+        return [say(lang, "versions.none")]
     heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
-    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found[:_SHOWN]]
+    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found]
+    return [line[2:] for line in aligned(heads, rows)]
+
+
+def _table(found: Sequence[Stack], lang: str) -> str:
+    lines = release_lines(found[:_SHOWN], lang)
+    if not found:
+        return f"{lines[0]}\n"
     more = [count(lang, "versions.more", len(found) - _SHOWN)] if len(found) > _SHOWN else []
-    return "\n".join([*(line[2:] for line in aligned(heads, rows)), *more, "", say(lang, "versions.note"), ""])
+    return "\n".join([*lines, *more, "", say(lang, "versions.note"), ""])
 
 
 def _cell(releases: list[str], package: str) -> str:

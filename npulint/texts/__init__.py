@@ -10,6 +10,7 @@ from functools import cache
 import msgspec
 
 FAMILIES: tuple[str, ...] = (
+    "agent",
     "baseline",
     "change",
     "commands",
@@ -22,6 +23,7 @@ FAMILIES: tuple[str, ...] = (
     "html",
     "init",
     "live",
+    "mcp",
     "merged",
     "options",
     "page",

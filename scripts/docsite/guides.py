@@ -33,6 +33,7 @@ GUIDES = (
     "output-formats",
     "ci",
     "editors",
+    "agents",
     "graphs",
     "live",
     "runs",

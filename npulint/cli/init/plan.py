@@ -21,12 +21,14 @@ _FILES = {
     "github": (".github/workflows/npulint.yml", "github-workflow.yml"),
     "gitlab": (".gitlab-ci.yml", "gitlab-ci.yml"),
     "vscode": (".vscode/tasks.json", "vscode-tasks.json"),
+    "skill": (".agents/skills/npulint/SKILL.md", "skill/SKILL.md"),
 }
 _SIGNS = {
     "pre-commit": (".pre-commit-config.yaml",),
     "github": (".github",),
     "gitlab": (".gitlab-ci.yml", ".gitlab"),
     "vscode": (".vscode",),
+    "skill": (".agents",),
 }
 _LIMIT = 1_000_000  # bytes of a file that are searched
 

@@ -1,0 +1,41 @@
+"""The edits of findings, for reports that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from npulint.discover.safe_open import read_regular
+from npulint.findings import Finding, RunResult
+from npulint.fix.code_actions import DecodedFiles, edits_of
+from npulint.fix.model import FixRefused
+from npulint.read.files import LIMIT
+from npulint.settings import Settings
+
+
+def with_edits(result: RunResult, settings: Settings) -> RunResult:
+    """The result with the fix edits of each finding, computed for the current files."""
+    files = DecodedFiles(_reading(settings.piped()))
+    found: list[Finding] = []
+    for one in result.findings:
+        if one.fix.changes:
+            try:
+                edits = edits_of(one, files, unsafe=True)
+            except FixRefused:
+                edits = ()
+            one = msgspec.structs.replace(one, fix=msgspec.structs.replace(one.fix, edits=edits))
+        found.append(one)
+    return msgspec.structs.replace(result, findings=found)
+
+
+def _reading(piped: dict[str, bytes]) -> Callable[[str], bytes | None]:
+    def bytes_of(path: str) -> bytes | None:
+        if path in piped:
+            return piped[path]
+        try:
+            return read_regular(path, LIMIT)
+        except (OSError, ValueError):
+            return None
+
+    return bytes_of

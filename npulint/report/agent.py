@@ -1,0 +1,165 @@
+"""The report for coding agents: what, where, why, the edit, and how to verify it, in few tokens.
+
+Findings are grouped by check, so that texts about a check are there once; a row is one place with its edit. Whatever
+comes from the checked files is a quotation (`npulint.report.quoted`), and so are the texts of checks of which the view
+has no page: a project may bring its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from npulint.evaluate.places import covered, place_of
+from npulint.findings import Comparison, Finding, Related, RunResult
+from npulint.lazy_regex import lazy_compile
+from npulint.report.changed import ChangedLines, blocks
+from npulint.report.groups import grouped
+from npulint.report.quoted import MESSAGE, PATH, quoted
+from npulint.report.view import ReportView, visible
+from npulint.texts import count, say
+
+_SENTENCE_END = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z`\"])|(?<=[。！？])")
+_RELATED = 2  # places that explain a finding
+_TALL = 12  # lines of one change
+_UNREAD = 5  # paths
+
+
+class AgentRow(msgspec.Struct, frozen=True):
+    """One place of a finding, with the blocks of its fix that belong to it."""
+
+    finding: Finding
+    path: str
+    line: int
+    edits: tuple[ChangedLines, ...] = ()
+    first: bool = False
+
+
+def render(result: RunResult, view: ReportView) -> str:
+    """The whole report."""
+    rows = rows_of(visible(result, view), view)
+    parts = [*heading(result, view), *described(rows, view)]
+    if rows:
+        parts.append(say(view.lang, "agent.verify"))
+    return "".join(f"{part}\n" for part in parts)
+
+
+def heading(result: RunResult, view: ReportView) -> list[str]:
+    """Counts, what could not be read, and the checklist of a comparison."""
+    found = visible(result, view)
+    numbers = {f"{name}s": sum(one.severity == name for one in found) for name in ("error", "warning", "note")}
+    lines = [count(view.lang, "agent.found", len(found), read=result.summary.read, **numbers)]
+    unread = [one.path for one in result.unreadable if one.fatal]
+    if unread:
+        paths = ", ".join(quoted(path, PATH) for path in unread[:_UNREAD])
+        if len(unread) > _UNREAD:
+            paths += say(view.lang, "agent.unread.more", n=len(unread) - _UNREAD)
+        lines.append(say(view.lang, "agent.unread", paths=paths))
+    if result.comparison is not None:
+        lines += _checklist(result.comparison, view.lang)
+    if found or len(lines) > 1:
+        lines.insert(0, say(view.lang, "agent.quoted"))
+    return lines
+
+
+def _checklist(comparison: Comparison, lang: str) -> Iterator[str]:
+    for pair in comparison.pairs:
+        items = ", ".join(f"{item.item} {item.status}" for item in pair.items)
+        names = {"reference": quoted(pair.reference, PATH), "migrated": quoted(pair.migrated, PATH)}
+        yield say(lang, "agent.checklist", items=items, **names)
+
+
+def rows_of(findings: Sequence[Finding], view: ReportView) -> list[AgentRow]:
+    """The rows of findings, those of the most important check first."""
+    return [row for group in grouped(findings) for one in group.findings for row in _rows(one, view)]
+
+
+def _rows(one: Finding, view: ReportView) -> list[AgentRow]:
+    """A row for each place; an edit that is at none of them belongs to the first."""
+    changed = blocks([edit for edit in one.fix.edits if not edit.path.endswith(".ipynb")], view.lines)
+    places = [place_of(place) for place in covered(one)]
+    lines = list(dict.fromkeys((path, span.line) for path, span in places))
+    owned: dict[tuple[str, int], list[ChangedLines]] = {place: [] for place in lines}
+    for block in changed:
+        inside = range(block.line, block.line + max(len(block.old), 1))
+        owner = next((place for place in lines if place[0] == block.path and place[1] in inside), lines[0])
+        owned[owner].append(block)
+    return [AgentRow(one, *place, tuple(owned[place]), place == lines[0]) for place in lines]
+
+
+def described(rows: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
+    """The rows in words, each group below the texts of its check."""
+    for _, some in groupby(rows, lambda row: (row.finding.code, row.finding.severity)):
+        group = list(some)
+        first = group[0].finding
+        yield ""
+        name = first.name if view.page(first.code) is not None else quoted(first.name, PATH)
+        yield f"{first.code} {name} ({first.severity})"
+        yield from _about(group, view)
+        yield from _places(group, view)
+
+
+def _about(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
+    """What, why and how. ``npulint explain`` has the rest of why, and of the advice where the edits are known."""
+    one = group[0].finding
+    page = view.page(one.code)
+    why, fix = (page.why, page.fix) if page is not None else ("", "")
+    yield f"{say(view.lang, 'agent.what')}: {quoted(one.message, MESSAGE)}"
+    yield from _sentence(say(view.lang, "agent.why"), one.why, why, short=True)
+    label = say(view.lang, f"agent.fix.{one.fix.applicability}")
+    if all(row.edits for row in group):  # they say it
+        yield label
+    else:
+        yield from _sentence(label, one.fix.text, fix, short=any(row.edits for row in group))
+
+
+def _sentence(label: str, text: str, general: str, *, short: bool) -> Iterator[str]:
+    """A text of a check, if `short` its first sentence; one that is filled in with words of the project is quoted."""
+    if text:
+        own = text == general
+        text = _SENTENCE_END.split(text, 1)[0] if short else text
+        yield f"{label}: {text if own else quoted(text, 2 * MESSAGE)}"
+
+
+def _places(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
+    """The places by file; those without anything to show are on one line."""
+    first = group[0].finding
+    for path, some in groupby(group, lambda row: row.path):
+        plain: list[str] = []
+        further: list[str] = []
+        for row in some:
+            shown = list(_shown(row, first, view))
+            if shown:
+                further += [f"{row.line}:", *shown] if not row.edits else shown
+            else:
+                plain.append(str(row.line))
+        yield f"@ {quoted(path, PATH)}{':' if plain else ''}{','.join(plain)}"
+        yield from further
+
+
+def _shown(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
+    """A message of its own, related places and edits of a row."""
+    one = row.finding
+    if row.first and one is not first and one.message != first.message and not one.wording:
+        yield f"  {quoted(one.message, MESSAGE)}"
+    related = [] if row.edits or not row.first else [*one.related[max(one.places - 1, 0) :]][:_RELATED]
+    if related:
+        yield f"  {say(view.lang, 'agent.see', places=', '.join(map(_place, related)))}"
+    for block in row.edits:
+        yield from change_lines(block, row.path, view.lang)
+
+
+def _place(related: Related) -> str:
+    return f"{quoted(related.path, PATH)}:{related.span.line}"
+
+
+def change_lines(block: ChangedLines, here: str, lang: str) -> Iterator[str]:
+    """Removed and added lines with the number of the first; `here` is the path named above."""
+    if block.path != here:
+        yield f"@ {quoted(block.path, PATH)}"
+    lines = [*(f"- {quoted(line)}" for line in block.old), *(f"+ {quoted(line)}" for line in block.new)]
+    for number, line in enumerate(lines[:_TALL]):
+        yield f"{block.line} {line}" if not number else line
+    if len(lines) > _TALL:
+        yield count(lang, "agent.lines", len(lines) - _TALL)
