@@ -153,8 +153,19 @@ def on_host(value: Expr) -> bool:
     if _HOST_NAME.search(value.name):
         return True
     if call is not None:
-        return call.receiver is not None and on_host(call.receiver)
+        return _gives_host(call)
     return any(on_host(one) for one in values_of(value)) or value.written in _shared_with_numpy(value.scope.routine)
+
+
+def _gives_host(call: CallSite) -> bool:
+    """Whether a call returns a value of the host: a method of one, a tensor made with ``device="cpu"``, or what an own
+    function returns, one value."""
+    if call.receiver is not None and on_host(call.receiver):
+        return True
+    device = call.argument("device") if call.name.startswith("torch.") else None
+    returns = [] if call.target is None else call.target.returns
+    put_there = device is not None and device.single == "cpu"
+    return put_there or (bool(returns) and not any(one.is_display for one in returns) and all(map(on_host, returns)))
 
 
 @once
