@@ -96,6 +96,12 @@ _TORCH = {
         "float64",
     ),
     "optimizers of apex for CUDA": ("from apex.optimizers import FusedSGD\nFusedSGD([], lr=0.1)", "cuda extensions"),
+    "optimizer before the move": (
+        "import torch\nm = torch.nn.Linear(2, 1)\nw = m.weight\noptimizer = torch.optim.SGD(m.parameters(), lr=1.0)\n"
+        "m.npu()(torch.ones(1, 2).npu()).sum().backward()\nbefore = w.detach().clone()\noptimizer.step()\n"
+        "assert m.weight is w and w.is_npu and torch.allclose(before - 1, w)",
+        "",
+    ),
     "default type": ("import torch\ntorch.set_default_tensor_type(torch.npu.FloatTensor)", "invalid type"),
     "transfer": (
         "import torch\nfrom torch_npu.contrib import transfer_to_npu\nm = torch.nn.Linear(2, 2).cuda()\n"

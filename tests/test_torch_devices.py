@@ -198,51 +198,6 @@ def test_modules_imported_before_the_patch_bind_early_and_those_after_do_not() -
     assert [f.path for f in facts(sources, "early_binding")] == ["first.py"]
 
 
-_LATE = {
-    "moved afterwards": ("net = make()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", [3]),
-    "a list of parameters": ("net = make()\nopt = torch.optim.SGD(list(net.parameters()), 0.1)\nnet.npu()\n", [3]),
-    "moved before": ("net = make()\nnet.npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
-    "made there": ("net = make().npu()\nopt = torch.optim.SGD(net.parameters(), 0.1)\nnet.npu()\n", []),
-    "to a device": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nnet = net.to(device)\n", [3]),
-    "to a type": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nnet = net.to(torch.float16)\n", []),
-    "another object by then": (
-        "net = make()\nopt = torch.optim.Adam(net.parameters())\nnet = make()\nnet.npu()\n",
-        [],
-    ),
-    "another model": ("net = make()\nopt = torch.optim.Adam(net.parameters())\nother.npu()\n", []),
-    "other branch": (
-        "net = make()\nif a:\n    opt = torch.optim.Adam(net.parameters())\nelse:\n    net.npu()\n",
-        [],
-    ),
-    "moved by what both are passed to": (
-        "def fit(m, o):\n    m.npu()\n\n\nnet = make()\nopt = torch.optim.Adam(net.parameters())\nfit(net, opt)\n",
-        [7],
-    ),
-    "made elsewhere, moved by what both are passed to": (
-        "def build():\n    m = make()\n    return m, torch.optim.Adam(m.parameters())\n\n\n"
-        "class Trainer:\n    def __init__(self, m, o):\n        self.m = m.npu()\n\n\n"
-        "net, opt = build()\nTrainer(net, opt)\n",
-        [4],
-    ),
-    "passed on after it moved": (
-        "def fit(m, o):\n    m.npu()\n\n\nnet = make()\nnet = net.npu()\n"
-        "opt = torch.optim.Adam(net.parameters())\nfit(net, opt)\n",
-        [],
-    ),
-    "passed with the optimizer of another model": (
-        "def fit(m, o):\n    m.npu()\n\n\nnet, other = make(), make()\n"
-        "opt = torch.optim.Adam(other.parameters())\nfit(net, opt)\n",
-        [],
-    ),
-    "no optimizer": ("net = make()\nn = sum(p.numel() for p in net.parameters())\nnet.npu()\n", []),
-}
-
-
-@pytest.mark.parametrize(("text", "wanted"), _LATE.values(), ids=_LATE.keys())
-def test_optimizers_built_before_their_model_moves(text: str, wanted: list[int]) -> None:
-    assert [f.span.line for f in facts(_HEAD + text, "late_move")] == wanted
-
-
 _PORTED = "import torch\nimport torch_npu\n"
 _MATTERS = {
     "a conditional expression": ("torch.cuda.synchronize() if x.device.type == 'cuda' else None", "no"),

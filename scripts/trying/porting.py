@@ -20,8 +20,6 @@ STYLES = ("npu", "agnostic", "transfer")
 NEAR = 2e-3  # relative difference of losses: half precision, and fused optimizers in another order
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _CAUSES = {  # what stops or stands still, far from the line that causes it: checks that name the cause
-    "No inf checks were recorded": ("optimizer-before-move",),
-    "changes no parameter": ("optimizer-before-move",),
     "has no attribute '_scatter'": ("data-parallel-to-migrate",),
 }
 _SKIPPED = 6  # steps that a gradient scaler may leave out until its scale fits

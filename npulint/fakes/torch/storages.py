@@ -11,15 +11,20 @@ from npulint.live.torch import device
 
 _Base: Any = torch._C.StorageBase
 _data: Any = torch._C.TensorBase.data
+_compatible: Any = torch._has_compatible_shallow_copy_type
 
 
 def apply() -> None:
-    """Let storages of the NPU be resized, and ``tensor.data`` be set to a tensor of another device."""
+    """Let storages of the NPU be resized, and ``tensor.data`` be set to a tensor of another device. Modules then keep
+    their parameters when they move, as with torch_npu (its ``HasCompatibleShallowCopyType.cpp``): an optimizer that was
+    created before has them still."""
     storages: Any = torch.UntypedStorage
     storages.resize_, storages.nbytes, storages.size = _resize, _nbytes, _nbytes
     tensor: Any = torch.Tensor
     tensor.data = property(_data.__get__, _set_data)
     tensor.record_stream = _record_stream
+    namespace: Any = torch
+    namespace._has_compatible_shallow_copy_type = _are_compatible
 
 
 def _resize(self: Any, size: int) -> Any:
@@ -30,6 +35,13 @@ def _resize(self: Any, size: int) -> Any:
         raise NotImplementedError("the fake NPU does not enlarge storages")
     self.resized = size
     return self
+
+
+def _are_compatible(input: torch.Tensor, from_: torch.Tensor) -> bool:
+    """Whether one tensor can take over the storage of another: both are dense, of the host or of the NPU. The names are
+    those of the original, which torch.compile compares."""
+    dense = all(one.layout == torch.strided and one.device.type in ("cpu", device.NAME) for one in (input, from_))
+    return dense or _compatible(input, from_)
 
 
 def _record_stream(self: torch.Tensor, stream: Any) -> None:
