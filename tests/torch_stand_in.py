@@ -96,7 +96,12 @@ def _members() -> dict[str, Any]:
     members: dict[str, Any] = {name: _answering(None) for name in _NOTHING}
     members |= {name: _answering(0) for name in _ZERO}
     members |= {name: getattr(torch, name) for name in _TYPES}
-    members |= {"is_available": lambda: True, "device_count": lambda: 1, "get_device_name": lambda *a: "device"}
+    members |= {
+        "is_available": lambda: True,
+        "is_bf16_supported": lambda: True,
+        "device_count": lambda: 1,
+        "get_device_name": lambda *a: "device",
+    }
     members |= {"Stream": _Stream, "Event": _Stream, "stream": _Stream, "device": _Stream}
     return members
 
@@ -126,6 +131,7 @@ def stand_in() -> None:
     _give(torch.cuda.amp, **scaling)
     amp = _module("torch.npu.amp", **scaling)
     matmul, conv = types.SimpleNamespace(allow_hf32=False), types.SimpleNamespace(allow_hf32=True)
+    torch.version.cuda = "12.4"
     npu = _module("torch.npu", **_members(), amp=amp, matmul=matmul, conv=conv)
     _give(torch, npu=npu, autocast=_Autocast)
     _give(torch.amp, autocast=_Autocast)

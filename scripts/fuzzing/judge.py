@@ -95,7 +95,7 @@ def _formats(example: Example, printed: str, report: Path) -> Failure | None:
 
 def report_problem(form: str, text: str) -> Failure | None:
     """What is wrong with a report of a format, if anything."""
-    if form in ("text", "concise", "github"):
+    if form in ("text", "concise", "github", "agent"):
         return _control(form, text)
     if form in ("html", "markdown"):
         return _control(form, text, _CONTROL_IN_MARKUP)

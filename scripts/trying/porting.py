@@ -37,10 +37,10 @@ class Ported(NamedTuple):
 class Proof(NamedTuple):
     """Whether a program trains after a port in one style, without an edit by hand.
 
-    The `verdict` is ``trains`` (the losses are the same; in the styles that add mixed precision, that of the first
-    step); ``refused`` (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which
-    it stops, or the cause); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent
-    about it); or ``cannot run`` (neither does it before the port, or its steps change nothing)."""
+    The `verdict` is ``trains`` (the loss of the first step is the same: the port adds mixed precision); ``refused``
+    (`detail`: the reason); ``listed`` (it does not train, and the plan names the line at which it stops, or the
+    cause); ``differs`` (it trains otherwise); ``stops`` (it does not train, and the plan is silent about it); or
+    ``cannot run`` (neither does it before the port, or its steps change nothing)."""
 
     style: str
     verdict: str
@@ -105,7 +105,7 @@ def _proof(style: str, program: Program, copy: Path, python: str, plain: Run) ->
     if _distinct(trial.digests[: len(pairs)]) < _distinct(plain.digests[: len(pairs)]):
         text = "the optimizer changes no parameter of the model"
         return result._replace(verdict="listed" if is_listed(done.plan, "", text) else "differs", detail=text)
-    apart = farthest(pairs[: None if style == "agnostic" else 1])
+    apart = farthest(pairs[:1])
     return result if apart <= NEAR else result._replace(verdict="differs", detail=f"losses differ by {apart:.1e}")
 
 
