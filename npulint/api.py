@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 
@@ -96,7 +96,7 @@ def _submitted(executor: Executor, path: str, words: _Words) -> Future[bytes] | 
 def _result(path: str, future: Future[bytes] | None, words: _Words) -> ProjectResult:
     try:
         answer = future.result() if future is not None else None
-    except (Exception, CancelledError):  # each kind of executor has its own for a worker that ended
+    except Exception:  # each kind of executor has its own for a worker that ended
         answer = None
     if answer is None:
         answer = _apart(path, words)

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,25 @@ def fixed(row: dict[str, Any], framework: str) -> dict[str, str]:
     return {**files, **{one.path: one.after.decode() for one in done.files}}
 
 
+def run_jobs(
+    jobs: Sequence[Mapping[str, Any]], variables: Mapping[str, str], framework: str, python: str, timeout: int = 900
+) -> list[str]:
+    """What each program raised (nothing: it ran), in processes with these variables; each prints to a file in its
+    folder. `timeout` is in seconds."""
+    done = subprocess.run(
+        [python, str(_RUNNER), framework],
+        input=json.dumps(jobs),
+        env={**variables, "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers: list[str] = json.loads(done.stdout)
+    return answers
+
+
 def run_all(programs: list[dict[str, Any]], folder: Path, framework: Framework, python: str) -> list[str]:
     """What each program raised; `programs` have the texts of their `files`, written below `folder`."""
     jobs = []
@@ -75,18 +95,7 @@ def run_all(programs: list[dict[str, Any]], folder: Path, framework: Framework, 
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, encoding="utf-8")
         jobs.append({"script": "train.py", **program, "folder": str(home)})
-    done = subprocess.run(
-        [python, str(_RUNNER), "torch" if framework == "torch" else "tensorflow"],
-        input=json.dumps(jobs),
-        env={**environment(framework), "TF_CPP_MIN_LOG_LEVEL": "3", "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    answers: list[str] = json.loads(done.stdout)
-    return answers
+    return run_jobs(jobs, environment(framework), "torch" if framework == "torch" else "tensorflow", python)
 
 
 def _answers(rows: list[dict[str, Any]], framework: str, folder: Path, python: str) -> Answers:

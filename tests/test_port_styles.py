@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from npulint.fakes import launch
 from npulint.fakes.launch import environment
+from npulint.fakes.ranks import free_port
 from npulint.fix.written import write_all
 from npulint.port.plan import plan_port
 from npulint.settings import Settings
-from tests.test_fix_runs_programs import tensorflow1
+from tests.test_fix_runs_programs import run_jobs, tensorflow1
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow
 
 _HERE = Path(__file__).parent / "port_styles"
 _STAND_INS = _HERE / "stand_ins"
-_RUNNER = Path(__file__).parent / "forked_programs.py"
 TORCH = "plain ddp apex lightning own_trainer hf_trainer accelerate mmengine".split()
 STYLES = ("npu", "agnostic", "transfer")
 _SCRIPTS = {"hf_trainer": "run.py", "accelerate": "run.py", "mmengine": "tools/train.py"}
@@ -45,22 +43,6 @@ def ported(project: str, style: str, home: Path) -> Path:
     shutil.copytree(_HERE / "projects" / project, home)
     write_all(plan_port(Settings(paths=(str(home),), cache=False), style, ()).fixes)
     return home
-
-
-def run(jobs: Sequence[Mapping[str, str]], variables: Mapping[str, str], framework: str, python: str) -> list[str]:
-    """What each program raised (nothing: it ran); it prints to a file in its folder."""
-    done = subprocess.run(
-        [python, str(_RUNNER), framework],
-        input=json.dumps(jobs),
-        env={**variables, "OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: list[str] = json.loads(done.stdout)
-    return found
 
 
 def losses_in(folder: Path) -> list[float]:
@@ -89,8 +71,10 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     jobs = [
         {"folder": str(home), "script": _script(name), "given": str(base / "posing.py")} for name, home in homes.items()
     ]
-    variables = {**os.environ, "PYTHONPATH": "", "MASTER_PORT": "29541", "CUDA_VISIBLE_DEVICES": ""}
-    raised = run(jobs, _on(str(_HERE.parent.parent), str(_STAND_INS), variables=variables), "torch", sys.executable)
+    variables = {**os.environ, "PYTHONPATH": "", "MASTER_PORT": str(free_port()), "CUDA_VISIBLE_DEVICES": ""}
+    raised = run_jobs(
+        jobs, _on(str(_HERE.parent.parent), str(_STAND_INS), variables=variables), "torch", sys.executable
+    )
     assert raised == [""] * len(jobs)
     return {name: losses_in(home) for name, home in homes.items()}
 
@@ -101,8 +85,8 @@ def after(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str
     base = tmp_path_factory.mktemp("after")
     homes = {(name, style): ported(name, style, base / name / style) for name in TORCH for style in STYLES}
     jobs = [{"folder": str(home), "script": _script(name)} for (name, _), home in homes.items()]
-    variables = {**environment("torch"), "MASTER_PORT": "29542"}
-    raised = run(jobs, _on(str(_STAND_INS), variables=variables), "torch", sys.executable)
+    variables = {**environment("torch"), "MASTER_PORT": str(free_port())}
+    raised = run_jobs(jobs, _on(str(_STAND_INS), variables=variables), "torch", sys.executable)
     losses = {key: losses_in(home) for key, home in homes.items()}
     return dict(zip(homes, raised, strict=True)), losses
 
@@ -138,8 +122,10 @@ def test_a_ported_tensorflow1_project_trains_as_before(project: str, tmp_path: P
     first, then = Path(shutil.copytree(_HERE / "projects" / project, tmp_path / "a")), tmp_path / "b"
     ported(project, "", then)
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    assert run([{"folder": str(first), "script": "train.py"}], variables, "tensorflow", python) == [""]
-    assert run([{"folder": str(then), "script": "train.py"}], environment("tensorflow1"), "tensorflow", python) == [""]
+    assert run_jobs([{"folder": str(first), "script": "train.py"}], variables, "tensorflow", python) == [""]
+    assert run_jobs(
+        [{"folder": str(then), "script": "train.py"}], environment("tensorflow1"), "tensorflow", python
+    ) == [""]
     assert len(losses_in(first)) == 4
     assert losses_in(then) == pytest.approx(losses_in(first), rel=1e-5)
 
@@ -153,7 +139,7 @@ def test_a_ported_keras_project_trains_as_before(tmp_path: Path) -> None:
     folders = [str(fakes / name) for name in ("tensorflow2", "tensorflow1", "shared")]
     variables = {**os.environ, "PYTHONPATH": ""}
     for home, path in ((first, []), (then, folders)):
-        raised = run(
+        raised = run_jobs(
             [{"folder": str(home), "script": "train.py"}], _on(*path, variables=variables), "os", sys.executable
         )
         assert raised == [""]
