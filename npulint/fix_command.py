@@ -23,6 +23,7 @@ from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal, Touch
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize, reported
+from npulint.postprocess.per_file import PerFileIgnores
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
@@ -131,6 +132,7 @@ class _Fixer:
         self._evaluator = evaluator
         self._unsafe = unsafe
         self._scope = ReportScope(context_only)
+        self._per_file = PerFileIgnores(evaluator.settings.per_file_ignores, evaluator.settings.base)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
     def project(self, root: str, workspace: FixWorkspace, first: RawResults) -> _ProjectFixes:
@@ -195,7 +197,7 @@ class _Fixer:
         for number in range(_ROUNDS + 1):
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
-            guard = _Guard(workspace, outcome, blamed)
+            guard = _Guard(workspace, outcome, blamed, self._per_file)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
             done = made(proposed, workspace.document, merged_imports)
@@ -235,8 +237,15 @@ class _Fixer:
 class _Guard:
     """Refuses fixes outside their permitted places."""
 
-    def __init__(self, workspace: FixWorkspace, outcome: RawResults, blamed: Collection[CheckInFile]) -> None:
+    def __init__(
+        self,
+        workspace: FixWorkspace,
+        outcome: RawResults,
+        blamed: Collection[CheckInFile],
+        per_file: PerFileIgnores,
+    ) -> None:
         self._workspace = workspace
+        self._per_file = per_file
         self._blamed = blamed
         self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
         self._commented: dict[str, list[FileFacts]] = {}
@@ -270,6 +279,8 @@ class _Guard:
         )
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
+        if self._per_file and self._per_file.ignores(one, path):
+            return True
         if path not in self._commented:
             return False
         if path not in self._ignoring:
