@@ -54,7 +54,7 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
     """Discover the files of ``settings.paths`` and evaluate each project."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
-    more = context_files(found, settings.discovery())
+    more = [] if settings.alone() else context_files(found, settings.discovery())
     projects = with_runs(group([*found.files, *more]))
     advance = progress_counter(sum(map(len, projects.values())), progress)
     outcomes = check_projects(projects, catalogue, settings, advance)

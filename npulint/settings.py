@@ -121,6 +121,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """Standard input by file name; empty when nothing was piped in."""
         return {} if self.stdin is None else {self.stdin_filename: self.stdin}
 
+    def alone(self) -> bool:
+        """Whether standard input is checked without any project."""
+        return self.stdin is not None and self.stdin_filename == UNNAMED
+
     def boundary(self) -> Boundary:
         """The folders whose files may be read and shown: around the checked paths and the reference."""
         from npulint.discover.boundary import Boundary

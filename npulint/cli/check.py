@@ -11,7 +11,7 @@ from npulint.config import load
 from npulint.discover.files import discover
 from npulint.errors import ConfigError
 from npulint.report.terminal import escape_control_chars, leading
-from npulint.settings import Settings
+from npulint.settings import UNNAMED, Settings
 from npulint.texts import say
 
 _STDIN = "-"
@@ -50,6 +50,6 @@ def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host
         raise ConfigError([say(lang, "bad.stdin")])
     if not piped:
         return load(words, options, host.environ)
-    named = {"stdin_filename": ["stdin.py"], **options}
+    named = {"stdin_filename": [UNNAMED], **options}
     settings = load([], named, host.environ, host.read())
     return msgspec.structs.replace(settings, paths=(settings.stdin_filename,))
