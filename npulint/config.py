@@ -71,14 +71,23 @@ def _last(value: Sequence[str] | bool | None, default: str) -> str:
     return value[-1] if value and not isinstance(value, bool) else default
 
 
-_APART = {"fix": ("write_baseline",), "diff": ("write_baseline", "prune_baseline", "output")}
+_APART = {
+    "fix": ("write_baseline",),
+    "fix_only": ("write_baseline", "diff"),
+    "diff": ("write_baseline", "prune_baseline", "output"),
+    "add_ignore": ("fix", "fix_only", "diff", "write_baseline", "prune_baseline", "output"),
+    "watch": ("fix", "fix_only", "diff", "write_baseline", "prune_baseline", "add_ignore"),
+    "quiet": ("verbose",),
+}
 """Options that change or show files, and the options that they cannot be combined with."""
 
 
 def _settle_fixes(values: dict[str, Any], args: Mapping[str, Any], lang: str) -> None:
-    """Turn off configured fixes when a baseline is written; report options that exclude each other."""
-    if args.get("write_baseline"):
+    """Turn off configured fixes when a baseline or comments are written, or files watched; report options that exclude
+    each other."""
+    if any(args.get(name) for name in ("write_baseline", "add_ignore", "watch")):
         values.pop("fix", None)
+        values.pop("fix_only", None)
     pairs = [(one, other) for one, others in _APART.items() for other in others if args.get(one) and args.get(other)]
     spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
     if spelled:

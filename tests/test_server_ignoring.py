@@ -16,7 +16,7 @@ from npulint.facts.model import Span
 from npulint.findings import Finding
 from npulint.pipeline import check_sources
 from npulint.postprocess.removal import applied
-from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
+from npulint.fix.ignoring import ignore_here, ignore_in_file, style_of
 from tests.surface_support import finding
 
 

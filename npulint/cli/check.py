@@ -30,6 +30,10 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         require(settings.reference, settings.language())
     if settings.against:
         require(settings.against, settings.language())
+    if settings.add_ignore:
+        from npulint.cli.add_ignore import run as add_ignore
+
+        return add_ignore(settings, host, lang)
     if settings.fix or settings.diff:
         from npulint.cli.fix import fix
 

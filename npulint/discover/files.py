@@ -103,7 +103,7 @@ def discover(
     """Find the files to read below `paths`, in a fixed order. Never raises for file contents.
 
     `contents` maps absolute locations to contents that override the disk; the files need not exist. With `only`, an
-    absolute folder, only that folder, its parents and its subfolders are entered. Subfolders of `flat` paths are not."""
+    absolute folder, only that folder, its parents and its subfolders are entered; of `flat` paths no subfolders."""
     finder = _Finder(options or DiscoverOptions(), contents, only, Boundary(paths), flat)
     for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders see the whole project
         finder.named_path(path)

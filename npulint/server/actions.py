@@ -18,8 +18,8 @@ from lsprotocol.types import (
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
+from npulint.fix.ignoring import ignore_here, ignore_in_file, style_of
 from npulint.server.fixes import all_safe, offers
-from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
 from npulint.server.positions import TextPositions, line_end
 from npulint.texts import say
 
