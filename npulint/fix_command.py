@@ -192,11 +192,14 @@ class _Fixer:
 
         planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
+        original: set[str] | None = None
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
+            if original is None:
+                original = {one.fingerprint for one in findings}
             guard = _Guard(workspace, outcome, blamed, self._per_file)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
@@ -213,7 +216,7 @@ class _Fixer:
             if not done.data:
                 refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, refused)
-            fixed += [_fixed(one, workspace) for one in done.effective]
+            fixed += [_fixed(one, workspace, one.finding.fingerprint not in original) for one in done.effective]
             marks = applied_fixes(done, denied, workspace)
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
@@ -299,12 +302,12 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
     return any(file.comments for file in outcome.files)
 
 
-def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
+def _fixed(one: Proposal, workspace: FixWorkspace, caused: bool) -> Fixed:
     finding = one.finding
     line = workspace.line(one.path, one.place.line)
     paths = tuple(sorted(one.paths))
     return Fixed(
-        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding
+        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding, caused
     )
 
 

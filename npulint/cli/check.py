@@ -20,6 +20,11 @@ _STDIN = "-"
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
     """Check, report, and return the exit code of `npulint.cli.reporting.exit_code`."""
     settings = _settings(words, options, host, lang)
+    if settings.watch:
+        from npulint.cli.watch import run as watch
+
+        single = {name: value for name, value in options.items() if name != "watch"}
+        return watch(settings, lambda: run(words, single, host, lang), host)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
         host.write(
@@ -34,7 +39,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         from npulint.cli.add_ignore import run as add_ignore
 
         return add_ignore(settings, host, lang)
-    if settings.fix or settings.diff:
+    if settings.fix or settings.fix_only or settings.diff:
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)

@@ -63,14 +63,14 @@ def _changed(path: str, findings: Sequence[Finding], root: str) -> tuple[FileCha
         return None, list(findings)
     style = style_of(path, before[:200])
     after, left = before, list[Finding]()
-    for one in sorted(findings, key=lambda one: (one.span, one.code), reverse=True):  # lines above keep their numbers
+    for one in sorted(findings, key=lambda one: (-one.span.line, one.code)):  # lines above keep their numbers
         commented = _with_comment(path, one, after, style)
         if commented is None:
             left.append(one)
         else:
             after = commented
     change = FileChange(path, before, after, location=location, root=root) if after != before else None
-    return change, left[::-1]
+    return change, left
 
 
 def _with_comment(path: str, one: Finding, data: bytes, style: Style | None) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -34,6 +34,8 @@ def render(result: RunResult, view: ReportView) -> str:
     fixes."""
     findings = visible(result, view)
     writer = _Writer(view)
+    if view.quiet:
+        return _printed(writer.groups(findings))
     blocks = [] if view.change else _overview(result, findings, writer, view)
     blocks += writer.groups(findings)
     if view.change:
@@ -44,6 +46,11 @@ def render(result: RunResult, view: ReportView) -> str:
         from npulint.report.step.text import blocks as step_blocks  # only live checks have one
 
         blocks += step_blocks(result.step, view)
+    return _printed(blocks)
+
+
+def _printed(blocks: Iterable[Sequence[str]]) -> str:
+    """The blocks with empty lines between them."""
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
 
 
