@@ -13,7 +13,7 @@ from npulint.texts import say
 
 _VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
 _SOC = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_FRAMEWORKS = ("tensorflow", "torch")
+FRAMEWORKS = ("tensorflow", "torch")
 
 
 class InvalidOption(Exception):
@@ -173,7 +173,7 @@ def _version(key: str, value: Any, lang: str) -> None:
     if not isinstance(value, str):  # TOML reads 2.10 as 2.1
         raise InvalidOption(say(lang, "bad.quoted", key=key, value=value))
     if key == "framework":
-        choice(value, _FRAMEWORKS, lang)
+        choice(value, FRAMEWORKS, lang)
     elif key == "soc":
         if not _SOC.fullmatch(value):
             raise InvalidOption(say(lang, "bad.soc", word=value))

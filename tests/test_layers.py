@@ -40,7 +40,7 @@ LAYERS = (
     ("project_runner", "temp_project", "compare_inputs", "compare_states"),
     ("workers",),
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
-    ("pipeline", "session", "option_parsing", "options", "config", "config_files", "configured_paths", "fix_command", "port"),
+    ("pipeline", "session", "option_parsing", "options", "config", "config_files", "config_schema", "configured_paths", "fix_command", "port"),
     ("doctor",),
     ("cli", "live", "server", "fakes", "api"),
     ("__main__",),

@@ -19,7 +19,13 @@ _WIDTH = 40  # column at which origins are aligned
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the settings as valid TOML; unset ones are comments. Raises `ConfigError` as ``check`` does."""
+    """Print the settings as valid TOML, unset ones as comments, or the JSON schema of the configuration. Raises
+    `ConfigError` as ``check`` does."""
+    if options.pop("schema", False):
+        from npulint.config_schema import schema
+
+        host.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n")
+        return 0
     settings = load(words, options, host.environ)
     lang = settings.language()
     written = places(settings.config, lang) if settings.config else {}
