@@ -113,7 +113,7 @@ def test_a_long_run_tells_how_far_it_is_and_takes_the_line_away(clock: list[floa
     with terminal() as there:
         assert check(steps(clock, 1.9, 0.2, 0.05, 0.2), there.stream) == 0
         written = there.written()
-    assert written.startswith("\rnpulint: 2000 of 21346 files\rnpulint: 4,000 of 21346 files\r ")
+    assert written.startswith("\rnpulint: 2000 of 21346 files\rnpulint: 4000 of 21346 files\r ")
     assert screen(written) == [""]
 
 

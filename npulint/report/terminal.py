@@ -27,6 +27,7 @@ _COMMAND = lazy_compile(
 _PIECE = lazy_compile(r"(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef])[，。；：、）！？]*\s*|\s+")
 _SEQUENCE = lazy_compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\\\")
 _COLUMN = lazy_compile(r"\s*\S+(?: \S+)*\s{2,}(?=\S)|\s*[0-9]+\. ")
+_NARROWEST = 24  # cells that lines are folded to
 _ARROW = lazy_compile(r"[\s\x1b\[0-9;m]*(?:-->|[0-9]* \|)")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
@@ -99,9 +100,9 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def folded(line: str, width: int) -> list[str]:
-    """A line of a report in lines of at most `width` cells (0: as it is), where blanks permit; colours and links take
+    """A line of a report in lines of at most `width` cells (0 or very few: as it is), where blanks permit; colours and links take
     no cells. Further lines are indented to the second column, if there is one, else by four more cells."""
-    if not width or _seen(line) <= width or _ARROW.match(line):
+    if width < _NARROWEST or _seen(line) <= width or _ARROW.match(line):
         return [line]
     column = _COLUMN.match(_SEQUENCE.sub("", line))
     begun = len(line) - len(line.lstrip())
