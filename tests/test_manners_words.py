@@ -95,7 +95,7 @@ def test_a_report_fits_a_narrow_terminal(lang: str, color: bool) -> None:
         ),
         ("Found 11 findings in 4 of 7 files and more", ["Found 11 findings in 4 of 7", "    files and more"]),
         ("  --> a/long/path/with no end/and more.py:3", ["  --> a/long/path/with no end/and more.py:3"]),
-        ("\x1b[1mbold words that go on and on, on\x1b[0m", ["\x1b[1mbold words that go on and on,", "    on\x1b[0m"]),
+        ("\x1b[1mbold words that go on and on, on\x1b[0m", ["\x1b[1mbold words that go on and", "    on, on\x1b[0m"]),
     ],
 )
 def test_folding(line: str, rows: list[str]) -> None:

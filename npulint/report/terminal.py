@@ -100,8 +100,9 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def folded(line: str, width: int) -> list[str]:
-    """A line of a report in lines of at most `width` cells (0 or very few: as it is), where blanks permit; colours and links take
-    no cells. Further lines are indented to the second column, if there is one, else by four more cells."""
+    """A line of a report in lines of at most `width` cells, where blanks permit; as it is if that is 0 or very few.
+    Colours and links take no cells. Further lines are indented to the second column, if there is one, else by four more
+    cells."""
     if width < _NARROWEST or _seen(line) <= width or _ARROW.match(line):
         return [line]
     column = _COLUMN.match(_SEQUENCE.sub("", line))
