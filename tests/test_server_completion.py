@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
 import pytest
 from lsprotocol import types as lsp
 
@@ -10,6 +13,7 @@ from npulint.findings import Edit
 from npulint.server.actions import edit_in_words
 from npulint.server.completion import completions, known_checks, listed_names
 from npulint.texts import say
+from tests.server_support import editing
 from tests.surface_support import finding
 
 HERE = lsp.Range(lsp.Position(3, 0), lsp.Position(3, 0))
@@ -77,3 +81,30 @@ def test_titles_about_any_check_are_short(lang: str) -> None:
 )
 def test_an_edit_in_words(edit: Edit, words: list[str]) -> None:
     assert edit_in_words([edit], {"a.py": ["x.cuda()"]}, "en") == words
+
+
+@pytest.mark.slow
+def test_an_editor_is_offered_names_with_the_findings_of_the_line_first(tmp_path: Path) -> None:
+    text = "import torch\nimport torch_npu\nx = torch.ones(2).npu()\nx.cuda()  # npulint: ignore[cud] 说明\n"
+
+    async def story() -> None:
+        async with editing(tmp_path) as editor:
+            (tmp_path / "train.py").write_text(text, encoding="utf-8")
+            uri = editor.open(tmp_path / "train.py", text)
+            await editor.at(tmp_path / "train.py", 1)
+
+            async def offered(line: int, character: int) -> list[lsp.CompletionItem]:
+                place = lsp.TextDocumentIdentifier(uri), lsp.Position(line, character)
+                answer = await editor.text_document_completion_async(lsp.CompletionParams(*place))
+                assert isinstance(answer, list)
+                return list(answer)
+
+            begun = text.splitlines()[3].index("cud]") + 3
+            items = await offered(3, begun)
+            assert items and all("c" in item.label for item in items)
+            edit = items[0].text_edit
+            assert isinstance(edit, lsp.TextEdit)
+            assert (edit.range.start.character, edit.range.end.character) == (begun - 3, begun)
+            assert await offered(3, 4) == [] and await offered(0, 3) == []
+
+    asyncio.run(asyncio.wait_for(story(), 60))
