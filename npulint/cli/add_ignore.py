@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from npulint.cli.host import Host
 from npulint.cli.reporting import fruitless, warn_of_nothing
 from npulint.errors import ConfigError
@@ -35,13 +37,18 @@ def run(settings: Settings, host: Host, lang: str) -> int:
         failed |= write_all(FixResult(added.files, [], [], result))
         changed |= {one.path for one in added.files} - failed.keys()
         suppressed += sum(one for path, one in added.suppressed.items() if path not in failed)
-    for refusal in failed.values():
-        text = say(lang, "fixes.not-written", path=refusal.path, detail=why(refusal, lang))
-        host.warn(say(lang, "error", text=text))
+    _tell_failed(failed, host, lang)
     if not settings.quiet:
         host.write(_told(suppressed, len(changed), added, lang))
     warn_of_nothing(result, settings, host)
     return 2 if failed or fruitless(result, settings) else 0
+
+
+def _tell_failed(failed: Mapping[str, Refusal], host: Host, lang: str) -> None:
+    """Name each file that was not written."""
+    for refusal in failed.values():
+        text = say(lang, "fixes.not-written", path=refusal.path, detail=why(refusal, lang))
+        host.warn(say(lang, "error", text=text))
 
 
 def _told(suppressed: int, files: int, added: AddedIgnores, lang: str) -> str:

@@ -98,8 +98,8 @@ def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) ->
     after = next((one.after for one in fixed.files if one.path == settings.stdin_filename), source)
     host.put(after)
     settings = msgspec.structs.replace(settings, stdin=after)
-    code = reports_to_files(fixed.result, settings, host, fixed) if settings.fix_only else None
-    code = report(fixed.result, settings, host, fixed) if code is None else code
+    print_reports = reports_to_files if settings.fix_only else report
+    code = print_reports(fixed.result, settings, host, fixed)
     return exit_code_after(code, bool(fixed.files), settings)
 
 
