@@ -16,6 +16,7 @@ FAMILIES: tuple[str, ...] = (
     "commands",
     "compare",
     "doctor",
+    "effort",
     "fix",
     "fixes",
     "github",
