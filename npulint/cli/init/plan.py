@@ -10,7 +10,7 @@ import msgspec
 
 from npulint import __version__
 from npulint.cli.commands import PARTS
-from npulint.cli.init.requirement import requirement
+from npulint.cli.init import origin
 from npulint.cli.init.settings import Pinned, configuration, look
 from npulint.config import CONFIG_NAME, has_section
 from npulint.integrations import template
@@ -65,7 +65,7 @@ def plan(folder: str, requested: Sequence[str], lang: str) -> list[PlannedFile]:
             pieces.append(_config(folder, look(folder), bool(requested), lang))
         else:
             path, name = _FILES[part]
-            text = template(name).replace(f"npulint=={__version__}", requirement())
+            text = template(name).replace(f"npulint=={__version__}", origin.requirement())
             pieces.append(_settled(folder, PlannedFile(part, path, text, _snippet(part, text))))
     return pieces
 
