@@ -47,7 +47,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture(scope="module")
 def site(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the site, below the folder that is served."""
-    for module in ("material", "jieba"):
+    for module in ("mkdocs", "pymdownx"):
         if find_spec(module) is None:
             missing(module)
     out = tmp_path_factory.mktemp("served") / BELOW
@@ -183,10 +183,9 @@ class Visit:
 
     def search(self, words: str) -> list[str]:
         """The addresses of the results of a search, the best first."""
-        found = self.page.locator("a.md-search-result__link")
+        found = self.page.locator(".np-results a")
         self.page.locator("input[name=query]").click()
         self.page.keyboard.insert_text(words)
-        self.page.keyboard.press("End")  # a key that goes up starts the search, as with an input method
         found.first.wait_for()
         return [urlsplit(one.get_attribute("href")).path for one in found.all()[:12]]
 
@@ -214,7 +213,7 @@ def test_a_check_is_shown_in_both_languages_at_the_same_address(browser: Any, ad
     visit.page.goto(f"{address}en/checks/native-dropout/")
     assert visit.page.locator(".highlight .hll").count() >= 2
     assert visit.page.locator(".np-pill").first.inner_text() == "warning"
-    visit.page.locator('.md-select a[hreflang="zh"]').evaluate("link => link.click()")
+    visit.page.locator('header a[hreflang="zh"]').click()
     visit.page.wait_for_url(f"{address}zh/checks/native-dropout/")
     assert visit.page.locator(".np-pill").first.inner_text() == "警告"
     assert visit.complaints == []
@@ -282,7 +281,7 @@ def test_a_copy_on_the_disk_works(browser: Any, site: Path) -> None:
     visit.page.wait_for_url(f"{home}zh/index.html")
     found = visit.search("混合精度")
     assert any("/zh/topics/mixed-precision/" in path for path in found), found
-    visit.page.locator("a.md-search-result__link").first.click()
+    visit.page.locator(".np-results a").first.click()
     visit.page.wait_for_url(re.compile(r"/index\.html"))
     visit.page.locator(".np-checks a").first.click()
     visit.page.wait_for_url(re.compile(r"/zh/checks/[a-z0-9-]+/index\.html"))
