@@ -287,3 +287,42 @@ def test_a_copy_on_the_disk_works(browser: Any, site: Path) -> None:
     visit.page.wait_for_url(re.compile(r"/zh/checks/[a-z0-9-]+/index\.html"))
     assert visit.page.locator("h2#why").count() == 1
     assert visit.complaints == []
+
+
+def test_a_message_finds_the_page_that_has_all_of_it_first(browser: Any, address: str) -> None:
+    visit = Visit(browser, address)
+    visit.page.goto(f"{address}en/guides/faq/")
+    phrase = "stores a float mask"
+    first = visit.search(phrase)[0]
+    assert first == f"/{BELOW}/en/checks/native-dropout/"
+    assert visit.page.locator(".np-results mark").first.inner_text().lower() in phrase
+    visit.page.locator("input[name=query]").fill("zzzz qqqq")
+    visit.page.locator(".np-results p").wait_for()
+    assert visit.page.locator(".np-results a").count() == 0
+    visit.page.locator("input[name=query]").fill(phrase)
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url(f"{address}en/checks/native-dropout/")
+    assert visit.complaints == []
+
+
+def test_colours_are_kept_from_page_to_page(browser: Any, address: str) -> None:
+    visit = Visit(browser, address, color_scheme="light")
+    visit.page.goto(f"{address}en/guides/faq/")
+    light = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    visit.page.locator(".np-dark").click()
+    visit.page.goto(f"{address}en/topics/")
+    dark = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert light != dark == "rgb(23, 29, 40)"
+
+
+@pytest.mark.parametrize("page", ["", "checks/native-dropout/", "guides/configuration/", "topics/"])
+def test_pages_are_accessible(browser: Any, address: str, page: str) -> None:
+    if find_spec("axe_playwright_python") is None:
+        missing("axe-playwright-python")
+    from axe_playwright_python.sync_playwright import Axe
+
+    visit = Visit(browser, address)
+    visit.page.goto(f"{address}en/{page}")
+    found = Axe().run(visit.page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == []

@@ -14,7 +14,9 @@ _TAG = re.compile(r"<[^>]+>")
 _REFERENCE = re.compile(r"&#(\d+);")
 _PLAIN_TOKEN = re.compile(r'<span class="(?:n|p|o|w|nn|nf|nb|nc|ne|na|nl|nx|nd|bp|fm|vm|x|l|err|ow)">([^<]*)</span>')
 _SPACED = re.compile(r"(<pre[\s>].*?</pre>)|\s*\n\s*", re.DOTALL)
-_EXAMPLE = re.compile(r'<pre>.*?</pre>|<ul class="np-says">.*?</ul>', re.DOTALL)  # repeat the texts of the page
+_REPEATED = re.compile(  # what repeats the texts of the page of a check, or stands on each
+    r'<pre>.*?</pre>|<ul class="np-says">.*?</ul>|<p class="np-(?:name|pills|applies)">.*?</p>|<nav.*?</nav>', re.DOTALL
+)
 _EXCLUDED = "data-search-exclude"
 
 _pages: list[tuple[str, str, str, float, str]] = []
@@ -56,7 +58,7 @@ def entries(content: str, url: str, title: str, meta: dict[str, Any]) -> list[tu
     tags = " ".join(meta.get("tags", ()))
     weight = float(meta.get("search", {}).get("boost", 1))
     content = _FIRST.sub("", content, count=1)
-    parts = _sections(_EXAMPLE.sub("", content) if tags else content)
+    parts = _sections(_REPEATED.sub("", content) if tags else content)
     if tags:
         text = " ".join(text for _, heading, text in parts if heading is not None)
         return [(url, title, tags, weight, text)]

@@ -55,15 +55,16 @@
     if (!words.length) {
       return { found: [], words, whole: true };
     }
-    const rank = (needed) => pages
-      .map((page) => [score(page, phrase, words, needed), page])
+    const rank = (some, needed) => pages
+      .map((page) => [score(page, phrase, some, needed), page])
       .filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0])
       .map(([, page]) => page);
-    const found = rank(words.length);
-    return found.length || words.length < 2
+    const found = rank(words, words.length);
+    const telling = words.filter((word) => word.length > 2 || !/^[a-z]+$/.test(word));
+    return found.length || telling.length < 2
       ? { found, words, whole: true }
-      : { found: rank(Math.ceil(words.length / 2)), words, whole: false };
+      : { found: rank(telling, Math.ceil(telling.length / 2)), words: telling, whole: false };
   }
 
   /** The text around the first place of the query, its words marked. */
@@ -91,7 +92,7 @@
   function address(url) {
     const [path, anchor] = url.split("#");
     const file = location.protocol === "file:" ? "index.html" : "";
-    return root + path + file + (anchor ? `#${anchor}` : "");
+    return new URL(root + path + file + (anchor ? `#${anchor}` : ""), location).href;
   }
 
   function line(text) {
