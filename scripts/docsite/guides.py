@@ -194,7 +194,7 @@ def _precision(lang: str) -> str:
 def _changelog(lang: str) -> str:
     """The changes of all versions, without the heading and the introduction of the file."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    return text[text.index("\n## ") + 1 :]
+    return text[text.index("\n## ") + 1 :].replace("](docs/en/", "](").replace("](docs/", "](")
 
 
 _TABLES: dict[str, Callable[[str], str]] = {

@@ -32,6 +32,12 @@
     heading.append(link);
   }
 
+  for (const block of document.querySelectorAll("main :is(pre, table)")) {
+    if (block.scrollWidth > block.clientWidth) {
+      block.tabIndex = 0;  // keys scroll what has the focus
+    }
+  }
+
   if (navigator.clipboard) {
     for (const block of document.querySelectorAll(".highlight > pre")) {
       const button = document.createElement("button");
