@@ -38,6 +38,6 @@ function ready({ errors, warnings }: Counts, t: Translate): Verdict {
   if (errors === 0 && warnings === 0) {
     return { text: "$(pass) npulint", tooltip: t("No errors or warnings in what is shown."), level: "plain" };
   }
-  const tooltip = t("{0} errors, {1} warnings", errors, warnings);
+  const tooltip = t("Errors: {0}, warnings: {1}", errors, warnings);
   return { text: `npulint $(error) ${errors} $(warning) ${warnings}`, tooltip, level: errors > 0 ? "warning" : "plain" };
 }

@@ -16,7 +16,7 @@ const plain: Translate = (text, ...values) => text.replace(/\{(\d)\}/g, (_, inde
 test("the status bar shows the number of errors and warnings once there was a check", () => {
   const counts = { errors: 2, warnings: 3 };
   assert.equal(verdict("ready", counts, plain).text, "npulint $(error) 2 $(warning) 3");
-  assert.equal(verdict("ready", counts, plain).tooltip, "2 errors, 3 warnings");
+  assert.equal(verdict("ready", counts, plain).tooltip, "Errors: 2, warnings: 3");
   assert.equal(verdict("ready", counts, plain).level, "warning");
   assert.equal(verdict("ready", { errors: 0, warnings: 1 }, plain).level, "plain");
   assert.equal(verdict("ready", { errors: 0, warnings: 0 }, plain).text, "$(pass) npulint");
