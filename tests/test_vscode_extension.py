@@ -67,15 +67,19 @@ def test_in_a_real_editor(tmp_path: Path) -> None:
     interpreter = project / ".venv/bin/python"
     interpreter.write_text(f'#!/bin/sh\ntouch "{started}"\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     interpreter.chmod(0o755)
-    with Host(tmp_path / "host", packed(tmp_path)) as host, chromium() as browser:
-        window = Window(browser, host.address(project))
-        restricted(window, started)
-        trusted(window, started)
-        previews(window)
-        in_the_terminal(window)
-        fixed(window, project / "train.py")
-        switched_off(window, host)
-        in_chinese(browser, host, project)
+    host = Host(tmp_path / "host", packed(tmp_path))
+    with chromium() as browser:
+        with host:
+            window = Window(browser, host.address(project))
+            restricted(window, started)
+            trusted(window, started)
+            in_the_terminal(window)
+            previews(window)
+            fixed(window, project / "train.py")
+            switched_off(window, host)
+        host.speak_chinese()
+        with host:
+            in_chinese(Window(browser, host.address(project), locale="zh-CN"), project / "train.py")
 
 
 def packed(folder: Path) -> Path:
@@ -137,7 +141,7 @@ def fixed(window: Window, file: Path) -> None:
     window.open("train.py")
     window.go_to(4, 12)
     window.press("Control+.")
-    window.page.locator(".action-widget .monaco-list-row:has-text('.npu()')").first.wait_for()
+    window.page.locator(".action-widget .monaco-list-row:has-text('Fix:')").first.wait_for()
     window.press("Enter")
     window.wait_status("No errors or warnings")
     window.press("Control+s")
@@ -152,14 +156,12 @@ def switched_off(window: Window, host: Host) -> None:
     window.wait_status("No errors or warnings")
 
 
-def in_chinese(browser: Any, host: Host, project: Path) -> None:
+def in_chinese(window: Window, file: Path) -> None:
     """Commands, the status bar and findings are in the display language."""
-    host.speak_chinese()
-    (project / "train.py").write_text(PROGRAM, encoding="utf-8")
-    window = Window(browser, host.address(project), locale="zh-CN")
+    file.write_text(PROGRAM, encoding="utf-8")
     window.trust("Yes, I trust the authors")
     window.open("train.py")
     window.wait_status("错误：0，警告：1")
     window.run("Problems: Focus on Problems View")
-    until(lambda: "需要 CUDA" in window.text(), window.text)
+    until(lambda: "依赖 CUDA" in window.text(), window.text)
     assert any("打开 HTML 报告" in row for row in window.offered("npulint"))

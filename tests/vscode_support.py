@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,21 @@ _QUIET = {
     "telemetry.telemetryLevel": "off",
     "extensions.autoCheckUpdates": False,
     "editor.minimap.enabled": False,
+    "terminal.integrated.gpuAcceleration": "off",  # rows are elements then, not a drawing
 }
 _UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "ECONNRESET", "ECONNREFUSED", "E503", "E502", "E504")
-_PATIENCE = 60.0  # seconds for anything in the window
-_LANGUAGE = {"zh-cn": {"hash": "test", "label": "中文", "extensions": [], "translations": {"vscode": ""}}}
+_VSIX = """\
+<?xml version="1.0" encoding="utf-8"?>
+<PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
+  <Metadata><Identity Language="en-US" Id="language-zh" Version="1.0.0" Publisher="test"/></Metadata>
+  <Installation><InstallationTarget Id="Microsoft.VisualStudio.Code"/></Installation>
+  <Dependencies/>
+  <Assets>
+    <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true"/>
+  </Assets>
+</PackageManifest>
+"""
+_PATIENCE = 120.0  # seconds for anything in the window
 
 
 def npm(folder: Path, *words: str) -> str:
@@ -64,13 +76,13 @@ def server_program() -> Path:
 class Host:
     """The server of Visual Studio Code with an extension, its data in a folder. `settings` are those of the machine."""
 
-    def __init__(self, folder: Path, vsix: Path, settings: Mapping[str, object] = {}) -> None:  # noqa: B006
+    def __init__(self, folder: Path, vsix: Path, settings: Mapping[str, object] = {}) -> None:
         self.folder = folder
         self._words = [
             needed("node"),
             str(server_program()),
             "--accept-server-license-terms",
-            "--telemetry-level=off",
+            "--disable-telemetry",
             f"--server-data-dir={folder / 'server'}",
             f"--extensions-dir={folder / 'extensions'}",
         ]
@@ -80,6 +92,7 @@ class Host:
             **{name: value for name, value in os.environ.items() if not name.startswith(("NPULINT", "PYTHON"))},
             "PATH": os.pathsep.join([python, str(Path(needed("node")).parent), "/usr/bin", "/bin"]),
             "HOME": str(folder),
+            "EXTENSIONS_GALLERY": "{}",  # no extension is to be looked for elsewhere
         }
         self.configure(**settings)
         self._run(f"--install-extension={vsix}")
@@ -93,12 +106,13 @@ class Host:
         file.write_text(json.dumps({**_QUIET, **settings}), encoding="utf-8")
 
     def speak_chinese(self) -> None:
-        """Know Chinese as a display language. Texts of Visual Studio Code itself stay English."""
-        translations = self.folder / "main.i18n.json"
-        translations.write_text('{"version": "1.0.0", "contents": {}}', encoding="utf-8")
-        _LANGUAGE["zh-cn"]["translations"] = {"vscode": str(translations)}
-        packs = self.folder / "server/data/languagepacks.json"
-        packs.write_text(json.dumps(_LANGUAGE), encoding="utf-8")
+        """From the next start on the display language is Chinese. Texts of Visual Studio Code itself stay English."""
+        self._run(f"--install-extension={_language_pack(self.folder / 'zh.vsix')}")
+        texts = self.folder / "extensions/test.language-zh-1.0.0/main.i18n.json"
+        extension = {"extensionIdentifier": {"id": "test.language-zh"}, "version": "1.0.0"}
+        pack = {"hash": "test", "label": "中文", "extensions": [extension], "translations": {"vscode": str(texts)}}
+        (self.folder / "server/data/languagepacks.json").write_text(json.dumps({"zh-cn": pack}), encoding="utf-8")
+        self._words.append("--locale=zh-cn")
 
     def address(self, project: Path) -> str:
         """The address of a window with a project."""
@@ -228,6 +242,21 @@ def until(holds: Callable[[], bool], seen: Callable[[], str] = lambda: "") -> No
     while not holds():
         assert time.monotonic() < end, f"waited in vain; seen last: {seen()}"
         time.sleep(0.1)
+
+
+def _language_pack(file: Path) -> Path:
+    """The package of an extension that adds Chinese as a display language, without any text."""
+    translation = {"id": "vscode", "path": "./main.i18n.json"}
+    language = {"languageId": "zh-cn", "localizedLanguageName": "中文", "translations": [translation]}
+    manifest = {
+        **{"name": "language-zh", "publisher": "test", "version": "1.0.0", "engines": {"vscode": "^1.85.0"}},
+        "contributes": {"localizations": [language]},
+    }
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("extension/package.json", json.dumps(manifest))
+        archive.writestr("extension/main.i18n.json", json.dumps({"version": "1.0.0", "contents": {}}))
+        archive.writestr("extension.vsixmanifest", _VSIX)
+    return file
 
 
 def _free_port() -> int:
