@@ -46,6 +46,8 @@ def bundle(extension: Path, target: str, source: Path = ROOT) -> None:
         compiled = ["--implementation=cp", f"--abi={tag}", f"--python-version={version}", *platforms]
         _install(libraries / tag, [*compiled, "--requirement", str(folder / "native.txt")])
     shutil.rmtree(libraries / "any" / "bin", ignore_errors=True)
+    for address in libraries.rglob("direct_url.json"):
+        address.unlink()  # of the folder where the wheel was built
 
 
 def _install(into: Path, words: Sequence[str]) -> None:
@@ -54,8 +56,12 @@ def _install(into: Path, words: Sequence[str]) -> None:
 
 
 def _pip(command: str, *words: str) -> None:
-    pip = [sys.executable, "-m", "pip", command, "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *words], check=True)
+    """Run the pip of this interpreter, else of the one that its environment was made with, which may be the only one."""
+    for python in (sys.executable, sys._base_executable):  # type: ignore[attr-defined]
+        pip = [python, "-m", "pip"]
+        if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode == 0:
+            break
+    subprocess.run([*pip, command, "--quiet", "--disable-pip-version-check", *words], check=True)
 
 
 def main(words: Sequence[str] | None = None) -> int:

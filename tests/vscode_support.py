@@ -105,9 +105,10 @@ class Host:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps({**_QUIET, **settings}), encoding="utf-8")
 
-    def speak_chinese(self) -> None:
-        """From the next start on the display language is Chinese. Texts of Visual Studio Code itself stay English."""
-        self._run(f"--install-extension={_language_pack(self.folder / 'zh.vsix')}")
+    def speak_chinese(self, known: Mapping[str, str] = {}) -> None:
+        """From the next start on the display language is Chinese. Of the texts of Visual Studio Code itself those in
+        `known` are translated."""
+        self._run(f"--install-extension={_language_pack(self.folder / 'zh.vsix', _by_key(known))}")
         texts = self.folder / "extensions/test.language-zh-1.0.0/main.i18n.json"
         extension = {"extensionIdentifier": {"id": "test.language-zh"}, "version": "1.0.0"}
         pack = {"hash": "test", "label": "中文", "extensions": [extension], "translations": {"vscode": str(texts)}}
@@ -244,8 +245,17 @@ def until(holds: Callable[[], bool], seen: Callable[[], str] = lambda: "") -> No
         time.sleep(0.1)
 
 
-def _language_pack(file: Path) -> Path:
-    """The package of an extension that adds Chinese as a display language, without any text."""
+def _by_key(known: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Translations of texts of Visual Studio Code, by the module and the key that each English text has there."""
+    folder = server_program().parent
+    keys = json.loads((folder / "nls.keys.json").read_text(encoding="utf-8"))
+    english = iter(json.loads((folder / "nls.messages.json").read_text(encoding="utf-8")))
+    texts = {module: {key: known.get(next(english), "") for key in names} for module, names in keys}
+    return {module: {key: text for key, text in some.items() if text} for module, some in texts.items()}
+
+
+def _language_pack(file: Path, texts: Mapping[str, Mapping[str, str]]) -> Path:
+    """The package of an extension that adds Chinese as a display language."""
     translation = {"id": "vscode", "path": "./main.i18n.json"}
     language = {"languageId": "zh-cn", "localizedLanguageName": "中文", "translations": [translation]}
     manifest = {
@@ -254,7 +264,7 @@ def _language_pack(file: Path) -> Path:
     }
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("extension/package.json", json.dumps(manifest))
-        archive.writestr("extension/main.i18n.json", json.dumps({"version": "1.0.0", "contents": {}}))
+        archive.writestr("extension/main.i18n.json", json.dumps({"version": "1.0.0", "contents": texts}))
         archive.writestr("extension.vsixmanifest", _VSIX)
     return file
 

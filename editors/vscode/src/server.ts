@@ -84,7 +84,9 @@ export class Server implements vscode.Disposable {
 
   /** Findings have come, so their number means something from now on. */
   private answered<T>(report: T): T {
-    this.changed.fire("ready");
+    if (this.client !== undefined) {
+      this.changed.fire("ready");
+    }
     return report;
   }
 
