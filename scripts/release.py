@@ -20,6 +20,8 @@ _UNRELEASED = "## [Unreleased]\n"
 _VERSION = re.compile(r'(?m)^__version__ = "(.+)"$')
 PACKAGE = "npulint/__init__.py"
 CHANGES = "CHANGELOG.md"
+EXTENSION = {"editors/vscode/package.json": 1, "editors/vscode/package-lock.json": 2}
+"""The files of the extension, and how often its version stands in them, before those of its libraries."""
 
 
 def version_of(tag: str) -> str:
@@ -40,7 +42,17 @@ def released(root: Path, version: str, date: str) -> dict[str, str]:
         pinned = re.sub(rf"(npulint(?:==|@v)|\brev: v){re.escape(former)}(?![\w.]*\d)", rf"\g<1>{version}", text)
         if pinned != text:
             texts[path.relative_to(root).as_posix()] = pinned
+    for name, times in EXTENSION.items():
+        text = (root / name).read_text(encoding="utf-8")
+        texts[name] = re.sub(
+            r'(?m)^(  |      )"version": "[^"]+"', rf'\1"version": "{semantic(version)}"', text, count=times
+        )
     return texts
+
+
+def semantic(version: str) -> str:
+    """A version as npm spells it: 0.2.0-rc.1 for 0.2.0rc1."""
+    return re.sub(r"(a|b|rc)(\d+)$", r"-\1.\2", version)
 
 
 def _mentioning(root: Path) -> Iterator[Path]:

@@ -28,7 +28,8 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what a release changes."""
-    for name in ("npulint/__init__.py", "CHANGELOG.md", "README.md", "docs/en/ci.md", "docs/zh/ci.md"):
+    named = ("npulint/__init__.py", "CHANGELOG.md", "README.md", "docs/en/ci.md", "docs/zh/ci.md", *release.EXTENSION)
+    for name in named:
         place = tmp_path / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, place)
@@ -49,6 +50,9 @@ def test_the_version_is_written_wherever_it_stands(tree: Path) -> None:
     assert release.problems(tree, "7.8.9") == []
     assert '__version__ = "7.8.9"' in (tree / "npulint/__init__.py").read_text(encoding="utf-8")
     assert "## [Unreleased]\n\n## [7.8.9] - 2026-02-03\n" in (tree / "CHANGELOG.md").read_text(encoding="utf-8")
+    for name in release.EXTENSION:
+        found = json.loads((tree / name).read_text(encoding="utf-8"))
+        assert found["version"] == found.get("packages", {}).get("", found)["version"] == "7.8.9"
     for name in ("README.md", "docs/en/ci.md", "npulint/integrations/gitlab-ci.yml"):
         text = (tree / name).read_text(encoding="utf-8")
         assert "7.8.9" in text and not re.search(rf"npulint(==|@v){re.escape(__version__)}", text)
@@ -62,6 +66,10 @@ def test_a_forgotten_pin_is_found(tree: Path) -> None:
     place = tree / "npulint" / "__init__.py"
     place.write_text('__version__ = "7.8.8"\n', encoding="utf-8")
     assert release.problems(tree, "7.8.9") == ["npulint/__init__.py: another version"]
+
+
+def test_the_extension_has_a_version_of_npm() -> None:
+    assert release.semantic("0.2.0") == "0.2.0" and release.semantic("0.2.0rc1") == "0.2.0-rc.1"
 
 
 def test_notes_are_those_of_the_version() -> None:

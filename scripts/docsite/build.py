@@ -50,6 +50,7 @@ def _language(
         work = Path(folder)
         _write(work / "docs", pages(catalogue, lang, retired))
         shutil.copytree(HOME / "assets", work / "docs" / "assets")
+        _copy_pictures(work / "docs")
         settings = _settings(work, navigation(catalogue, lang), lang, address)
         (work / "mkdocs.yml").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
         _mkdocs(work, lang)
@@ -66,6 +67,15 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _copy_pictures(folder: Path) -> None:
+    """Copy the pictures that guides show, next to the folder of the guides as in the repository."""
+    texts = "".join(page.read_text(encoding="utf-8") for page in (folder / "guides").glob("*.md"))
+    for picture in (DOCS / "images").iterdir():
+        if f"](../images/{picture.name})" in texts:
+            (folder / "images").mkdir(exist_ok=True)
+            shutil.copy2(picture, folder / "images")
 
 
 def _settings(work: Path, nav: list[dict[str, Any]], lang: str, address: str) -> dict[str, Any]:
