@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _TAG = re.compile(r"v(\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?)")
 _UNRELEASED = "## [Unreleased]\n"
 _VERSION = re.compile(r'(?m)^__version__ = "(.+)"$')
+_EXTENSION_VERSION = re.compile(r'(?m)^(  |      )"version": "[^"]+"')
 PACKAGE = "npulint/__init__.py"
 CHANGES = "CHANGELOG.md"
 EXTENSION = {"editors/vscode/package.json": 1, "editors/vscode/package-lock.json": 2}
