@@ -56,7 +56,7 @@ def _install(into: Path, words: Sequence[str]) -> None:
 
 
 def _pip(command: str, *words: str) -> None:
-    """Run the pip of this interpreter, else of the one that its environment was made with, which may be the only one."""
+    """Run the pip of this interpreter, else of the one that its environment was made with."""
     for python in (sys.executable, sys._base_executable):  # type: ignore[attr-defined]
         pip = [python, "-m", "pip"]
         if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode == 0:

@@ -25,7 +25,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const own = new Server(installation, output, (check) => explainer.explain(check));
   server = own;
 
-  const startAnew = (): Promise<void> => {
+  const startAgain = (): Promise<void> => {
     installation.forget();
     return own.restart();
   };
@@ -34,7 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
     openReport: () => reports.openReport(),
     showPortPlan: () => reports.showPortPlan(),
     explainCheck: () => explainer.explainChosen(),
-    restartServer: startAnew,
+    restartServer: startAgain,
     showOutput: () => {
       output.show();
     },
@@ -51,14 +51,14 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     ...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(`npulint.${name}`, run)),
     vscode.tasks.registerTaskProvider("npulint", tasks),
-    vscode.workspace.onDidGrantWorkspaceTrust(startAnew),
+    vscode.workspace.onDidGrantWorkspaceTrust(startAgain),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("npulint.path") || event.affectsConfiguration("npulint.enable")) {
-        void startAnew();
+        void startAgain();
       }
     }),
   );
-  void onInterpreterChange(() => void startAnew()).then((watching) => watching && context.subscriptions.push(watching));
+  void onInterpreterChange(() => void startAgain()).then((watching) => watching && context.subscriptions.push(watching));
   void own.restart();
 }
 

@@ -25,7 +25,7 @@ export class Server implements vscode.Disposable {
     private readonly explain: (check: string) => Promise<void>,
   ) {}
 
-  /** Starts the server anew, or ends it if it is switched off. Calls take effect one after the other. */
+  /** Starts the server again, or ends it if it is switched off. Calls take effect one after the other. */
   restart(): Promise<void> {
     this.turn = this.turn.then(() => this.replace());
     return this.turn;
