@@ -36,8 +36,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     are compared with (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the
     built-in list. `supported_ops_within` is the folder that links in them must not leave (empty: the user named them).
     `budget` limits seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to
-    documentation. An empty `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or
-    ``zh``. `stdin` holds standard input, checked under the name `stdin_filename`, or alone under the name `UNNAMED`.
+    documentation, an empty `source_url` is inferred from the repository. `history` are earlier JSON reports, oldest
+    first. An empty `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``.
+    `stdin` holds standard input, checked under the name `stdin_filename`, or alone under the name `UNNAMED`.
     `per_file_ignores` are ignored checks by pattern of files, `severity` severities by check, prefix of codes, topic or
     category."""
 
@@ -82,6 +83,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     quiet: bool = False
     statistics: bool = False
     silenced: bool = True
+    source_url: str = ""
+    history: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
