@@ -13,6 +13,7 @@ from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
 from npulint.budget import GENEROUS, Budget, BudgetError, within
 from npulint.cache import Cache
+from npulint.cancellation import checkpoint
 from npulint.catalogue.check import Catalogue
 from npulint.data.chips import chip
 from npulint.discover.kinds import SourceFile
@@ -150,6 +151,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
     for program in assembled:
+        checkpoint()
         program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
         if program.fact.run and settings.against:
             compare_profiles(program, settings)

@@ -18,6 +18,7 @@ LAYERS = (
         "integrations",
         "atomic_files",
         "budget",
+        "cancellation",
         "digest",
         "errors",
         "lazy_regex",
