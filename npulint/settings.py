@@ -22,6 +22,8 @@ DOCS_URL = "https://npulint.readthedocs.io"
 PORTS = ("explicit", "transfer", "agnostic")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 LIMITED = ("time", "memory")
+DEFAULT_ADAPTER = "1.15"
+"""The release line of the adapter that is assumed where none is declared."""
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 

@@ -19,7 +19,7 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.postprocess.record import RawResults
 from npulint.postprocess.sharing import Pool
 from npulint.progress import Advance, no_progress
-from npulint.project_runner import Evaluator, decoded
+from npulint.project_results import Evaluator, decoded
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 400  # files; a thousand leave 300 MB of garbage
@@ -59,10 +59,12 @@ def _in_turn(
     store = open_cache(settings.cache)
     evaluator = Evaluator(catalogue, settings, store)
     pool = Pool()
+    alone = len(projects) == 1  # its results are alike only with those of others
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
             _GARBAGE.collect()
-            outcomes.append(pool.shared(evaluator.project(root, sources, advance=advance)))
+            results = evaluator.project(root, sources, advance=advance)
+            outcomes.append(results if alone else pool.shared(results))
             _GARBAGE.files += _weight(sources)
     return outcomes
 

@@ -38,7 +38,7 @@ LAYERS = (
     ("evaluate",),
     ("postprocess", "result_cache", "fix"),
     ("report",),
-    ("project_runner", "temp_project", "compare_inputs", "compare_states"),
+    ("project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
     ("workers",),
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
     ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command", "port"),

@@ -12,7 +12,7 @@ import msgspec
 from npulint.cache import Cache
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
-from npulint.project_runner import facts_of
+from npulint.project_results import facts_of
 from npulint.read.files import LoadedFile, load
 
 _MAX_FILES = 6000  # files whose facts are kept

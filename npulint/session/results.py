@@ -11,7 +11,7 @@ from npulint.cache import Cache
 from npulint.catalogue.check import Catalogue
 from npulint.discover.kinds import SourceFile
 from npulint.postprocess.record import RawResults
-from npulint.project_runner import decoded, loaded_files
+from npulint.project_results import decoded, loaded_files
 from npulint.read.files import LoadedFile
 from npulint.result_cache import fingerprint, ran_out
 from npulint.settings import Settings
