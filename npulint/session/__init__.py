@@ -102,7 +102,7 @@ class Session:
         session, and collect the garbage of earlier checks. Call it when idle."""
         with collector_at_rest():
             for key, remembered in list(self._unread.items()):
-                self._outcome(remembered.project, self._facts(key, remembered.project))
+                self._prepare(key, remembered)
             for evaluated in self._outcomes.values():
                 self._store(evaluated)
         self._collect()
@@ -156,6 +156,15 @@ class Session:
         marks = dict(zip(names, remembered.marks, strict=True))
         loaded = remembered.loaded
         self._knowledge.take(loaded, [marks[item.file.path, item.file.kind] for item in loaded])
+
+    def _prepare(self, key: _Key, remembered: _Remembered) -> None:
+        """Read and evaluate a project whose results came from the cache, so that the first edit waits no longer than
+        the next ones."""
+        self._read(remembered)
+        del self._unread[key]
+        project = remembered.project
+        if self._knowledge.marks(project.files, self._sources.buffers) == remembered.marks:
+            self._outcome(project, self._knowledge.of(project.files, self._sources.buffers))
 
     def _facts(self, key: _Key, project: SessionProject) -> FactsSnapshot:
         """The facts of a project as it is now."""
