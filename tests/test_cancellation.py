@@ -90,7 +90,7 @@ class _After(Cancellation):
     def __init__(self, checkpoints: int) -> None:
         self._left = checkpoints
 
-    @property  # type: ignore[override]
-    def requested(self) -> bool:
+    @property
+    def requested(self) -> bool:  # type: ignore[override]
         self._left -= 1
         return self._left < 0
