@@ -29,6 +29,7 @@ from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.workers import collector_at_rest
 
+_RECENT = 4  # results of a project that are kept
 _COLLECT_AFTER = 4000  # files checked between two collections; their garbage takes about 200 MB
 
 
@@ -58,7 +59,7 @@ class Session:
         cache = open_cache(settings.cache)
         self._knowledge = FactStore(cache)
         self._results = ResultStore(cache)
-        self._outcomes: dict[_Key, _Evaluated] = {}
+        self._outcomes: dict[_Key, list[_Evaluated]] = {}  # the latest first
         self._answers: dict[_Key, _Answer] = {}
         self._unread: dict[_Key, _Remembered] = {}
         self._checked = 0
@@ -103,8 +104,8 @@ class Session:
         with collector_at_rest():
             for key, remembered in list(self._unread.items()):
                 self._prepare(key, remembered)
-            for evaluated in self._outcomes.values():
-                self._store(evaluated)
+            for outcomes in self._outcomes.values():
+                self._store(outcomes[0])
         self._collect()
 
     def _collect(self) -> None:
@@ -174,16 +175,20 @@ class Session:
         return self._knowledge.of(project.files, self._sources.buffers)
 
     def _outcome(self, project: SessionProject, known: FactsSnapshot) -> RawResults:
-        """The raw results for these facts, evaluated again only when some facts changed: not for an edited comment, and
-        not while a file stays broken."""
-        key = _key(project)
-        before = self._outcomes.get(key)
-        if before is not None and list(map(id, before.known.facts)) == list(map(id, known.facts)):
+        """The raw results for these facts, evaluated again only when some facts changed: not for an edited comment, not
+        while a file stays broken, and not when an edit is undone."""
+        recent = self._outcomes.get(_key(project), [])
+        ids = list(map(id, known.facts))
+        before = next((one for one in recent if list(map(id, one.known.facts)) == ids), None)
+        if before is not None:
             outcome, stored = before.outcome, before.stored and before.known.marks == known.marks
+            recent.remove(before)
         else:
             outcome = evaluate_project(project.root, known.facts, self._catalogue, self._settings)
             stored = False
-        self._outcomes[key] = _Evaluated(project, known, outcome, stored)
+        recent.insert(0, _Evaluated(project, known, outcome, stored))
+        del recent[_RECENT:]
+        self._outcomes[_key(project)] = recent
         return outcome
 
     def _store(self, evaluated: _Evaluated) -> None:
@@ -237,7 +242,7 @@ class _Remembered(msgspec.Struct, frozen=True):
     marks: list[Version]
 
 
-class _Evaluated(msgspec.Struct):
+class _Evaluated(msgspec.Struct, eq=False):
     """Raw results of a project and the facts that they are based on; `stored`: whether nothing is to be stored."""
 
     project: SessionProject

@@ -16,6 +16,7 @@ from npulint.project_results import facts_of
 from npulint.read.files import LoadedFile, load
 
 _MAX_FILES = 6000  # files whose facts are kept
+_EARLIER = 8  # earlier texts in editors whose facts are kept: those that undoing brings back
 _UNSURE = (-1,)
 _GONE = ()
 
@@ -46,6 +47,7 @@ class FactStore:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        self._earlier: OrderedDict[tuple[tuple[str, str], Version], FileFacts] = OrderedDict()
 
     def forget(self, location: str) -> None:
         """Read this file, or all files below this folder, again next time. Last good facts are kept."""
@@ -80,15 +82,23 @@ class FactStore:
 
     def take(self, loaded: Sequence[LoadedFile], marks: Sequence[Version]) -> None:
         """Read the facts of files that were loaded in these versions."""
-        facts = facts_of(loaded, self._cache)
-        for item, mark, fresh in zip(loaded, marks, facts, strict=True):
+        known = [self._earlier.get((_key(item.file), mark)) for item, mark in zip(loaded, marks, strict=True)]
+        unknown = [item for item, facts in zip(loaded, known, strict=True) if facts is None]
+        read = iter(facts_of(unknown, self._cache))
+        for item, mark, facts in zip(loaded, marks, known, strict=True):
             key = _key(item.file)
+            fresh = next(read) if facts is None else facts
             before = self._held.get(key)
             if before is not None and before.facts == fresh:
                 fresh = before.facts
             broken = item.problem is None and any(problem.fatal for problem in fresh.problems)
             good = fresh if not broken else before.good if before else None
             self._held[key] = _Held(mark, fresh, good, broken)
+            if isinstance(mark, bytes):
+                self._earlier[key, mark] = fresh
+                self._earlier.move_to_end((key, mark))
+        while len(self._earlier) > _EARLIER:
+            self._earlier.popitem(last=False)
 
 
 def _key(file: SourceFile) -> tuple[str, str]:
