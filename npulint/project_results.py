@@ -23,11 +23,13 @@ _FEW = 40  # files of a project; reading so few again costs less than caching th
 
 
 class Evaluator(msgspec.Struct, frozen=True):
-    """Evaluates projects with one catalogue and one set of settings; `cache` holds earlier results."""
+    """Evaluates projects with one catalogue and one set of settings; `cache` holds earlier results. `evaluated` is
+    called with the number of files of each project whose results were not there."""
 
     catalogue: Catalogue
     settings: Settings
     cache: Cache
+    evaluated: Advance = no_progress
 
     def project(
         self, root: str, sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, advance: Advance = no_progress
@@ -55,21 +57,23 @@ class Evaluator(msgspec.Struct, frozen=True):
         """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
         called for results from the cache."""
         if not self.cache.enabled or self.settings.against:
-            return self._evaluated(root, read())
+            return self._evaluate(root, read())
         key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
         known = decoded(self.cache.get_many([key]).get(key, b""))
         if known is not None:
             advance(len(loaded))
             return known
-        results = self._evaluated(root, read())
+        results = self._evaluate(root, read())
         if not ran_out(results.files):
             self.cache.put_many({key: msgspec.msgpack.encode(results)})
         return results
 
-    def _evaluated(self, root: str, files: Sequence[FileFacts]) -> RawResults:
+    def _evaluate(self, root: str, files: Sequence[FileFacts]) -> RawResults:
         from npulint.project_runner import evaluate_project  # a run whose results are all in the cache needs none of it
 
-        return evaluate_project(root, files, self.catalogue, self.settings)
+        results = evaluate_project(root, files, self.catalogue, self.settings)
+        self.evaluated(len(files))
+        return results
 
 
 def loaded_files(
