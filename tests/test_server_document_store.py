@@ -27,6 +27,7 @@ from tests.surface_support import finding
 class Slow:
     """A session that finds the text of the file itself, after a while, or fails."""
 
+    unprepared = False
     seconds = 0.0
     failure: Exception | None = None
     checks: int = 0

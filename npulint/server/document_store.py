@@ -20,7 +20,8 @@ from npulint.server.notebooks import Notebook
 from npulint.server.publishing import QUICK, pause
 from npulint.server.worker import Worker
 
-_IDLE = 1.0  # idle seconds before garbage collection
+_IDLE = 1.0  # idle seconds before what can wait is done
+_SOON = 0.1  # the same after projects were opened with results from the cache
 
 
 class StoredResult(msgspec.Struct, frozen=True):
@@ -188,7 +189,8 @@ class DocumentStore:
         finally:
             self._running = None
             self._wake()
-        self._idle = asyncio.get_running_loop().call_later(_IDLE, self._rest)
+        seconds = _SOON if self._engine.unprepared else _IDLE
+        self._idle = asyncio.get_running_loop().call_later(seconds, self._rest)
 
     def _rest(self) -> None:
         """Do what can wait, after a pause in typing."""

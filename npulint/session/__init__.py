@@ -98,6 +98,11 @@ class Session:
             self._collect()
         return checked
 
+    @property
+    def unprepared(self) -> bool:
+        """Whether the first edit of some project would wait longer than later ones, unless `rest` is called before."""
+        return bool(self._unread)
+
     def rest(self) -> None:
         """Do what can wait: prepare for edits of projects whose results came from the cache, store results for the next
         session, and collect the garbage of earlier checks. Call it when idle."""
