@@ -153,6 +153,37 @@ def test_an_edit_ends_the_check_of_the_text_before_it() -> None:
     tell(story)
 
 
+def test_files_that_others_write_end_no_check() -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(store)
+        await store.settled()
+        Slow.ended = Slow.checks = 0
+        Slow.steps = 20
+        typed(store, document, "2")
+        while not Slow.checks:
+            await asyncio.sleep(0.01)
+        store.touched(["/w/log.txt"])
+        await store.settled()
+        assert (Slow.checks, Slow.ended) == (2, 2)
+
+    tell(story)
+
+
+def test_a_bug_in_what_can_wait_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        opened(store)
+        await store.settled()
+        while not answers[-1].failures:
+            await asyncio.sleep(0.05)
+        assert "RuntimeError: a bug" in answers[-1].failures[0]
+
+    def rest(self: Slow) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Slow, "rest", rest)
+    tell(story)
+
+
 def test_what_was_told_before_a_cancelled_check_is_not_lost() -> None:
     async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
         first, second = opened(store), opened(store, "1", "/w/b.py")

@@ -61,7 +61,7 @@ class DocumentStore:
         self._cancellation = Cancellation()
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
-        self._resting: asyncio.Future[EngineAnswer | None] | None = None
+        self._resting: asyncio.Task[None] | None = None
         self._seconds = 0.0
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -127,7 +127,7 @@ class DocumentStore:
         """Handle files changed outside of the editor."""
         self._touched += paths
         self._around = self.client.scope == "workspace"
-        self.soon(pause(self._seconds))
+        self.soon(pause(self._seconds), supersedes=False)  # a training that writes logs must not stop all runs
 
     def stale(self, uri: str) -> bool:
         """Whether the latest result is for an older version of the text."""
@@ -157,11 +157,12 @@ class DocumentStore:
         self._waiters.append(waiter)
         await waiter
 
-    def soon(self, seconds: float) -> None:
-        """Schedule a run after `seconds`; a later call replaces this one. A run in progress is about an older text: it
-        ends at its next checkpoint, and another one begins."""
+    def soon(self, seconds: float, supersedes: bool = True) -> None:
+        """Schedule a run after `seconds`; a later call replaces this one. If a run is in progress, another one follows;
+        one about an older text (`supersedes`) ends at its next checkpoint."""
         self._requested = True
-        self._cancellation.request()
+        if supersedes or self._running is None:  # what can wait waits longer
+            self._cancellation.request()
         for timer in (self._timer, self._idle):
             if timer is not None:
                 timer.cancel()
@@ -194,11 +195,16 @@ class DocumentStore:
 
     def _rest(self) -> None:
         """Do what can wait, after a pause in typing."""
-        self._resting = asyncio.ensure_future(self._answer(self._rested))
+        self._resting = asyncio.ensure_future(self._rested())
 
-    def _rested(self) -> EngineAnswer:
-        self._engine.rest()
-        return EngineAnswer()
+    async def _rested(self) -> None:
+        def job() -> EngineAnswer:
+            self._engine.rest()
+            return EngineAnswer()
+
+        answer = await self._answer(job)
+        if answer is not None and answer.failures:
+            self._on_answer(msgspec.structs.replace(self.answer, failures=answer.failures))
 
     def _wake(self) -> None:
         waiting, self._waiters = self._waiters, []
