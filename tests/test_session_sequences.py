@@ -123,6 +123,15 @@ class Editing(RuleBasedStateMachine):
         os.unlink(name)
         self.session.touched([name])
 
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data(), name=NAME)
+    def rename(self, data: st.DataObject, name: str) -> None:
+        old = data.draw(st.sampled_from(sorted(self.disk)))
+        text = self.disk.pop(old)
+        os.unlink(old)
+        self.session.touched([old])
+        self._save(name, text)
+
     @rule(declared=st.sampled_from(TARGETS), ignore=st.sampled_from(((), ("native-dropout",))))
     def configure(self, declared: dict[str, str], ignore: tuple[str, ...]) -> None:
         self.settings = msgspec.structs.replace(self.settings, target=declared, ignore=ignore)
