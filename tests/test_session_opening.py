@@ -116,6 +116,21 @@ def test_texts_that_are_not_saved_are_not_stored(folder: Path, evaluations: list
     assert len(evaluations) == 2
 
 
+def test_a_text_is_stored_once_it_is_saved(folder: Path, evaluations: list[int]) -> None:
+    edited = BAD + "y = 1\n"
+    first = Session(SETTINGS)
+    first.change("train.py", edited.encode())
+    first.check("train.py")
+    first.rest()
+    (folder / "train.py").write_text(edited)
+    first.touched(["train.py"])
+    first.check("train.py")
+    first.rest()
+    second = Session(SETTINGS)
+    assert second.check("train.py") == uncached(edited)
+    assert len(evaluations) == 2  # one of them without a cache
+
+
 def test_results_with_last_good_facts_are_not_stored(folder: Path) -> None:
     broken = BAD + "def half(\n"
     first = Session(SETTINGS)

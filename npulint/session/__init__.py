@@ -49,7 +49,7 @@ class Checked(msgspec.Struct, frozen=True):
 class Session:
     """One workspace whose files may be open in an editor. Not thread-safe. `settings.paths` are the folders of the
     workspace; without any, each file is checked as if it alone were named. Paths passed in may be absolute or relative
-    to the working directory, which must not change. Only `check` reads files."""
+    to the working directory, which must not change. Only `check` and `rest` read files."""
 
     def __init__(self, settings: Settings) -> None:
         """Load the catalogue. Raises `CatalogueError` for a broken check file."""
@@ -201,9 +201,9 @@ class Session:
         project, known = evaluated.project, evaluated.known
         if evaluated.stored or not self._results.enabled or self._settings.against:
             return
-        evaluated.stored = True
         if known.broken or not all(self._sources.is_saved(file) for file in project.files):
             return
+        evaluated.stored = True
         version = self._version(project)
         if self._knowledge.marks(project.files, self._sources.buffers) == known.marks:
             self._results.put(version, evaluated.outcome)
@@ -248,7 +248,7 @@ class _Remembered(msgspec.Struct, frozen=True):
 
 
 class _Evaluated(msgspec.Struct, eq=False):
-    """Raw results of a project and the facts that they are based on; `stored`: whether nothing is to be stored."""
+    """Raw results of a project and the facts that they are based on; `stored`: whether the cache has them."""
 
     project: SessionProject
     known: FactsSnapshot
