@@ -60,6 +60,14 @@ def test_what_a_run_has_stored_is_not_evaluated_again(folder: Path, evaluations:
     assert len(evaluations) == 1  # of the one without a cache
 
 
+def test_a_run_over_one_file_uses_the_results_of_the_project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(SETTINGS)
+    alone = msgspec.structs.replace(SETTINGS, paths=("train.py",))
+    expected = run(msgspec.structs.replace(alone, cache=False)).findings
+    monkeypatch.setattr("npulint.project_runner.evaluate_project", None)  # cannot be called
+    assert run(alone).findings == expected != []
+
+
 def test_what_a_session_has_stored_is_not_evaluated_again(folder: Path, evaluations: list[int]) -> None:
     first = Session(SETTINGS)
     checked = first.check("train.py")
