@@ -148,7 +148,7 @@ def make_single(target: Path, count: int = LINES) -> Path:
     return target
 
 
-def make_project(target: Path, modules: int = MODULES) -> Path:
+def make_project(target: Path, modules: int = MODULES, lines: int = LONG) -> Path:
     """A project of so many modules, variations of those of the samples, in packages of some twenty. The path of its one
     long file."""
     pieces = [p.read_text(encoding="utf-8") for p in sorted((ROOT / "examples").glob("*/*.py"))]
@@ -159,7 +159,7 @@ def make_project(target: Path, modules: int = MODULES) -> Path:
         package.mkdir(exist_ok=True)
         text = varied(pieces[number % len(pieces)], number)
         (package / f"module_{number}.py").write_text(text, encoding="utf-8")
-    return make_single(target / "train.py", LONG)
+    return make_single(target / "train.py", lines)
 
 
 def edits(project: Path, path: Path, count: int) -> list[Cost]:

@@ -14,7 +14,7 @@ from npulint.discover.revision import AUTO, MissingObjectsError, Revision, Unkno
 from npulint.errors import ConfigError
 from npulint.postprocess.record import RawResults
 from npulint.postprocess.scope import FindingKey, covered_keys, finding_keys
-from npulint.project_runner import Evaluator
+from npulint.project_results import Evaluator
 from npulint.settings import Settings
 from npulint.texts import say
 

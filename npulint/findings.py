@@ -208,6 +208,24 @@ class ProgramSummary(msgspec.Struct, frozen=True, gc=False):
     gpu_only: tuple[tuple[str, str], ...] = ()
 
 
+class ChipEvidence(msgspec.Struct, frozen=True):
+    """What shows the chip: `word` as written (``cann:8.0.rc1-910b``, ``bfloat16``), and its place. `path` is empty for
+    a version of the target environment."""
+
+    word: str
+    path: str = ""
+    line: int = 0
+
+
+class InferredChips(msgspec.Struct, frozen=True):
+    """`named` are the generations that launchers and images name, `unlikely` those that the project hardly runs on (see
+    `npulint.data.chips`); both are empty when nothing shows the chip. `evidence` is the place that shows it best."""
+
+    named: tuple[str, ...] = ()
+    unlikely: tuple[str, ...] = ()
+    evidence: ChipEvidence | None = None
+
+
 class FrameworkUse(msgspec.Struct, frozen=True):
     """What is seen where no training program is recognised, in how many files, and the first place. `use`: a framework
     or adapter that is imported, a configuration file of a framework, or a script or module that is started and is not

@@ -28,8 +28,8 @@ from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
 from npulint.progress import Progress
-from npulint.project_runner import Evaluator
-from npulint.project_runner import facts_of as read_facts
+from npulint.project_results import Evaluator
+from npulint.project_results import facts_of as read_facts
 from npulint.read.files import LoadedFile
 from npulint.settings import Settings
 from npulint.source_lines import FileLines

@@ -7,7 +7,6 @@ import time
 
 import msgspec
 
-from npulint.assemble.build import assemble
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
@@ -22,7 +21,7 @@ from npulint.postprocess.finalize import FOR_EXAMPLES, finalize
 from npulint.postprocess.record import RawResults, RunContext, merged
 from npulint.postprocess.scope import FindingKey, ReportScope
 from npulint.progress import Progress, progress_counter
-from npulint.project_runner import Evaluator
+from npulint.project_results import Evaluator
 from npulint.read.files import load, read
 from npulint.settings import Settings
 from npulint.source_lines import FileLines, LineProvider
@@ -125,6 +124,8 @@ def facts_of(path: str) -> list[Fact]:
     """Every fact of one file; of a graph, also those at the places of the source that built it. The rest of its project
     is read too, because names are resolved across files. Raises `FileNotFoundError` for a file that npulint does not
     read."""
+    from npulint.assemble.build import assemble  # a run whose results are all in the cache needs none of it
+
     options = Settings().discovery()
     found = discover([path], options)
     if not found.files:

@@ -1,113 +1,33 @@
-"""One project from its sources to its raw results: read, assembled and evaluated, or taken from the cache."""
+"""One project from the facts of its files to its raw results: assembled and evaluated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
-import msgspec
+from collections.abc import Sequence
 
 from npulint import similar
 from npulint.assemble.build import assemble
-from npulint.assemble.chip import UNKNOWN_CHIPS, InferredChips, inferred_chips
+from npulint.assemble.chip import UNKNOWN_CHIPS, inferred_chips
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
-from npulint.budget import GENEROUS, Budget, BudgetError, within
-from npulint.cache import Cache
+from npulint.budget import BudgetError, within
+from npulint.cancellation import checkpoint
 from npulint.catalogue.check import Catalogue
 from npulint.data.chips import chip
-from npulint.discover.kinds import SourceFile
 from npulint.evaluate.checks import evaluate
 from npulint.evaluate.chips import generation, target_chips
 from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.frameworks_seen import frameworks_seen
 from npulint.evaluate.summary import summarise
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Finding, GraphSummary, ProgramSummary
+from npulint.findings import Finding, GraphSummary, InferredChips, ProgramSummary
 from npulint.postprocess.merge_programs import merge_project
 from npulint.postprocess.record import RawResults
-from npulint.progress import Advance, no_progress
-from npulint.read.files import LoadedFile, load, read
-from npulint.result_cache import cached_facts, configured_op_list, fingerprint, listed_ops, ran_out
+from npulint.read.files import load, read
+from npulint.result_cache import configured_op_list, listed_ops
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 
 _BYTES = 40  # of source for a call, assignment or import
-_CODE = ("python", "notebook")
-_LIBRARIES = (b"yaml", b"YAML", b"json", b"toml", b"OmegaConf")
-_FEW = 40  # files of a project; reading so few again costs less than caching the facts of each
-
-
-class Evaluator(msgspec.Struct, frozen=True):
-    """Evaluates projects with one catalogue and one set of settings; `cache` holds earlier results."""
-
-    catalogue: Catalogue
-    settings: Settings
-    cache: Cache
-
-    def project(
-        self, root: str, sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, advance: Advance = no_progress
-    ) -> RawResults:
-        """The raw results of one project. `data` replaces the bytes of files by path; `advance` is called with the
-        number of files finished."""
-        data = {**self.settings.piped(), **data}
-        budget = self.settings.limits()
-        loaded = loaded_files(sources, data, budget)
-
-        def read() -> list[FileFacts]:
-            files = facts_of(loaded, self.cache, advance, budget)
-            loaded.clear()  # the contents are not needed any more
-            return files
-
-        return self.loaded(root, loaded, read, advance)
-
-    def loaded(
-        self,
-        root: str,
-        loaded: Sequence[LoadedFile],
-        read: Callable[[], Sequence[FileFacts]],
-        advance: Advance = no_progress,
-    ) -> RawResults:
-        """The raw results of loaded files, from the cache if possible; else `read` returns their facts. `advance` is
-        called for results from the cache."""
-        if not self.cache.enabled or self.settings.against:
-            return evaluate_project(root, read(), self.catalogue, self.settings)
-        key = fingerprint(loaded, root, self.catalogue.digest, self.settings)
-        known = decoded(self.cache.get_many([key]).get(key, b""))
-        if known is not None:
-            advance(len(loaded))
-            return known
-        results = evaluate_project(root, read(), self.catalogue, self.settings)
-        if not ran_out(results.files):
-            self.cache.put_many({key: msgspec.msgpack.encode(results)})
-        return results
-
-
-def loaded_files(
-    sources: Sequence[SourceFile], data: Mapping[str, bytes] = {}, budget: Budget = GENEROUS
-) -> list[LoadedFile]:
-    """The files of a project, loaded; data files only where some code may load them. `data` is as for `Evaluator`."""
-    loaded = {id(one): load(one, data.get(one.path), budget) for one in sources if one.kind != "data"}
-    if len(loaded) < len(sources) and any(_may_load(one.data) for one in loaded.values() if one.file.kind in _CODE):
-        loaded.update((id(one), load(one, data.get(one.path), budget)) for one in sources if one.kind == "data")
-    return [loaded[id(one)] for one in sources if id(one) in loaded]
-
-
-def _may_load(code: bytes) -> bool:
-    """Whether code may load YAML, JSON or TOML; hydra does so itself."""
-    return b"hydra" in code or ((b"load" in code or b"from" in code) and any(name in code for name in _LIBRARIES))
-
-
-def facts_of(
-    loaded: Sequence[LoadedFile], cache: Cache, advance: Advance = no_progress, budget: Budget = GENEROUS
-) -> list[FileFacts]:
-    """The facts of loaded files, from the cache if there are many of them."""
-    if cache.enabled and len(loaded) > _FEW:
-        return cached_facts(loaded, cache, advance, budget)
-    files = []
-    for item in loaded:
-        files.append(read(item, budget=budget))
-        advance(1)
-    return files
 
 
 def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
@@ -150,6 +70,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     roles = file_roles(root, files, assembled, around)
     demoted: list[Demoted] = []
     for program in assembled:
+        checkpoint()
         program.fact.port = "transfer" if settings.torch_port == "transfer" else "explicit"
         if program.fact.run and settings.against:
             compare_profiles(program, settings)
@@ -213,11 +134,3 @@ def chips_of(files: Sequence[FileFacts], programs: Sequence[Program], settings: 
     _, torch, cann, _ = settings.declared()
     pinned = next((program.fact.get_text("torch") for program in programs if program.entry), "")
     return inferred_chips(files, programs, torch or pinned, cann)
-
-
-def decoded(data: bytes) -> RawResults | None:
-    """Results from its bytes; None when they are damaged."""
-    try:
-        return msgspec.msgpack.decode(data, type=RawResults)
-    except msgspec.MsgspecError:
-        return None

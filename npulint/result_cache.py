@@ -47,13 +47,21 @@ def fingerprint(loaded: Sequence[LoadedFile], root: str, catalogue: str, setting
         settings.language(),
         repr(sorted(settings.target.items())),
         settings.torch_port,
-        str(settings.tree_around(root)),
+        _tree(root, settings),
     ]
     if listed_ops(loaded):
         parts.append(configured_op_list(settings).digest)
     for item in loaded:
         parts += [item.file.path, item.file.kind, item.data if item.problem is None else item.problem.reason]
     return key(*parts)
+
+
+def _tree(root: str, settings: Settings) -> str:
+    """The folder that decides the roles of files (see `npulint.assemble.file_role`): it is the same for a run over a
+    project and one over a file of it, such as in a hook."""
+    around = settings.tree_around(root)
+    top = root if around is None else around
+    return "" if top == "." else top.rstrip("/")
 
 
 def listed_ops(files: Iterable[LoadedFile | FileFacts]) -> bool:

@@ -19,10 +19,11 @@ from npulint.facts.model import FileFacts, Problem
 from npulint.postprocess.record import RawResults
 from npulint.postprocess.sharing import Pool
 from npulint.progress import Advance, no_progress
-from npulint.project_runner import Evaluator, decoded
+from npulint.project_results import Evaluator, decoded
 from npulint.settings import Settings
 
 _COLLECT_AFTER = 400  # files; a thousand leave 300 MB of garbage
+_SHARED_FROM = 1000  # files; to look for equal parts in the results of fewer takes longer than it saves
 _PARALLEL_FROM = 2000  # files; starting processes costs as much as reading several hundred
 _MAX_PROCESSES = 8
 _CHUNKS = 32  # per process: small enough for an even load and regular progress
@@ -57,21 +58,25 @@ def _in_turn(
 ) -> list[RawResults]:
     outcomes = []
     store = open_cache(settings.cache)
-    evaluator = Evaluator(catalogue, settings, store)
-    pool = Pool()
+    evaluator = Evaluator(catalogue, settings, store, _GARBAGE.add)
+    pool = Pool() if sum(map(_weight, projects.values())) >= _SHARED_FROM else None
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
             _GARBAGE.collect()
-            outcomes.append(pool.shared(evaluator.project(root, sources, advance=advance)))
-            _GARBAGE.files += _weight(sources)
+            results = evaluator.project(root, sources, advance=advance)
+            outcomes.append(results if pool is None else pool.shared(results))
     return outcomes
 
 
 class _Garbage:
     """What projects left in this process. It is collected before the next project, so never for the last one: the end
-    of the process frees that."""
+    of the process frees that. Results from the cache leave none."""
 
     files = 0
+
+    def add(self, files: int) -> None:
+        """Count the files of a project that was evaluated."""
+        self.files += files
 
     def collect(self) -> None:
         if self.files > _COLLECT_AFTER:

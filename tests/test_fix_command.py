@@ -20,7 +20,7 @@ from npulint.fix.model import FixRefused, FixResult, Plan, Refusal, Text
 from npulint.fix_command import apply_fixes, fix_texts
 from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
-from npulint.project_runner import facts_of
+from npulint.project_results import facts_of
 from npulint.read.files import LoadedFile
 from npulint.settings import Settings
 from npulint.source_lines import FileLines

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from lsprotocol.types import TextDocumentContentChangeWholeDocument
 
+from npulint.cancellation import checkpoint
 from npulint.errors import ConfigError
 from npulint.findings import Finding
 from npulint.server import engine
@@ -26,9 +27,12 @@ from tests.surface_support import finding
 class Slow:
     """A session that finds the text of the file itself, after a while, or fails."""
 
+    unprepared = False
     seconds = 0.0
     failure: Exception | None = None
     checks: int = 0
+    steps: int = 0
+    ended: int = 0
     gate: threading.Event | None = None
     waited: ClassVar[list[bool]] = []
     threads: ClassVar[set[str]] = set()
@@ -49,6 +53,10 @@ class Slow:
         Slow.checks += 1
         Slow.threads.add(threading.current_thread().name)
         time.sleep(self.seconds)
+        for _ in range(Slow.steps):
+            time.sleep(0.01)
+            checkpoint()
+        Slow.ended += 1
         if Slow.gate is not None:
             Slow.waited.append(Slow.gate.wait(20))
         if Slow.failure is not None:
@@ -62,6 +70,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Slow, "seconds", 0.0)
     monkeypatch.setattr(Slow, "failure", None)
     monkeypatch.setattr(Slow, "checks", 0)
+    monkeypatch.setattr(Slow, "steps", 0)
+    monkeypatch.setattr(Slow, "ended", 0)
     monkeypatch.setattr(Slow, "gate", None)
     monkeypatch.setattr(Slow, "waited", [])
     monkeypatch.setattr(Slow, "threads", set())
@@ -119,6 +129,74 @@ def test_what_is_typed_in_quick_succession_is_looked_at_once() -> None:
         assert result is not None and said(result.findings) == ["51"]
         await store.settled()
         assert Slow.checks - before <= 2
+
+    tell(story)
+
+
+def test_an_edit_ends_the_check_of_the_text_before_it() -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(store)
+        await store.settled()
+        Slow.ended = Slow.checks = 0
+        Slow.steps = 100_000  # would take a quarter of an hour
+        for number in range(2, 6):
+            typed(store, document, str(number))
+            while Slow.checks < number - 1:
+                await asyncio.sleep(0.01)
+        Slow.steps = 0
+        typed(store, document, "last")
+        result = await store.current(document.uri)
+        assert result is not None and said(result.findings) == ["last"]
+        assert Slow.ended == 1
+        assert [answer.failures for answer in answers] == [[]] * len(answers)
+
+    tell(story)
+
+
+def test_files_that_others_write_end_no_check() -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        document = opened(store)
+        await store.settled()
+        Slow.ended = Slow.checks = 0
+        Slow.steps = 20
+        typed(store, document, "2")
+        while not Slow.checks:
+            await asyncio.sleep(0.01)
+        store.touched(["/w/log.txt"])
+        await store.settled()
+        assert (Slow.checks, Slow.ended) == (2, 2)
+
+    tell(story)
+
+
+def test_a_bug_in_what_can_wait_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        opened(store)
+        await store.settled()
+        while not answers[-1].failures:
+            await asyncio.sleep(0.05)
+        assert "RuntimeError: a bug" in answers[-1].failures[0]
+
+    def rest(self: Slow) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Slow, "rest", rest)
+    tell(story)
+
+
+def test_what_was_told_before_a_cancelled_check_is_not_lost() -> None:
+    async def story(store: DocumentStore, answers: list[EngineAnswer]) -> None:
+        first, second = opened(store), opened(store, "1", "/w/b.py")
+        await store.settled()
+        Slow.steps, Slow.checks = 100_000, 0
+        typed(store, first, "of a")
+        while not Slow.checks:
+            await asyncio.sleep(0.01)
+        Slow.steps = 0
+        typed(store, second, "of b")
+        for document in (first, second):
+            result = await store.current(document.uri)
+            assert result is not None and said(result.findings) == [document.text]
 
     tell(story)
 

@@ -337,7 +337,7 @@ def test_plain_text_has_no_signs() -> None:
 
 
 def test_the_pause_follows_the_work() -> None:
-    assert (pause(0.0), pause(0.2), pause(0.6), pause(60)) == (QUICK, QUICK, 0.3, PATIENT)
+    assert (pause(0.0), pause(0.2), pause(0.6), pause(60)) == (QUICK, QUICK, PATIENT, PATIENT)
 
 
 FOUND = {

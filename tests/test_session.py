@@ -236,6 +236,28 @@ def test_only_what_code_says_is_judged_again(folder: Path, monkeypatch: pytest.M
     assert judged == [1, 1]
 
 
+def test_what_is_undone_is_not_judged_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged: list[int] = []
+
+    def judge(root: str, files: list[FileFacts], catalogue: Catalogue, some: Settings) -> RawResults:
+        judged.append(len(files))
+        return evaluate_project(root, files, catalogue, some)
+
+    monkeypatch.setattr(npulint.session, "evaluate_project", judge)
+    session = Session(settings(paths=(".",)))
+    texts = [BAD, BAD + "y = tf.nn.dropout(x, 0.5)\n", BAD + "def half(\n", BAD.replace("helper", "other")]
+    said = []
+    for text in texts:
+        session.change("train.py", text.encode())
+        said.append(session.check("train.py"))
+    assert len(judged) == 3  # of the half typed text the facts before
+    for text, before in zip(texts[::-1], said[::-1], strict=True):
+        session.change("train.py", text.encode())
+        if text != texts[2]:  # its last good facts are now later ones
+            assert session.check("train.py") == before
+    assert len(judged) == 3
+
+
 def test_places_in_a_half_typed_file_are_not_told(folder: Path) -> None:
     """They may have moved."""
     write(folder, {

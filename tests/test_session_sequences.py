@@ -45,6 +45,7 @@ PIECES = (
     "tensorflow==1.15\n",
 )
 NAME = st.sampled_from(NAMES)
+TARGETS: tuple[dict[str, str], ...] = ({}, {"torch": "2.1.0"}, {"soc": "Ascend910B1"})
 
 
 def broken(name: str, text: str) -> bool:
@@ -64,6 +65,8 @@ def write(folder: str, files: dict[str, str]) -> None:
 class Editing(RuleBasedStateMachine):
     """A folder, what an editor has open of it, and what could be read of each file when it was last looked at."""
 
+    settings = SETTINGS
+
     def __init__(self) -> None:
         super().__init__()
         self._home = os.getcwd()
@@ -81,7 +84,7 @@ class Editing(RuleBasedStateMachine):
     def begin(self) -> None:
         self.disk = dict(SAMPLE)
         write(".", self.disk)
-        self.session = Session(SETTINGS)
+        self.session = Session(self.settings)
 
     @rule(name=NAME, piece=st.sampled_from(PIECES))
     def add(self, name: str, piece: str) -> None:
@@ -119,6 +122,20 @@ class Editing(RuleBasedStateMachine):
         del self.disk[name]
         os.unlink(name)
         self.session.touched([name])
+
+    @precondition(lambda self: self.disk)
+    @rule(data=st.data(), name=NAME)
+    def rename(self, data: st.DataObject, name: str) -> None:
+        old = data.draw(st.sampled_from(sorted(self.disk)))
+        text = self.disk.pop(old)
+        os.unlink(old)
+        self.session.touched([old])
+        self._save(name, text)
+
+    @rule(declared=st.sampled_from(TARGETS), ignore=st.sampled_from(((), ("native-dropout",))))
+    def configure(self, declared: dict[str, str], ignore: tuple[str, ...]) -> None:
+        self.settings = msgspec.structs.replace(self.settings, target=declared, ignore=ignore)
+        self.session.reconfigure(self.settings)
 
     @rule(name=NAME)
     def check(self, name: str) -> None:
@@ -161,7 +178,7 @@ class Editing(RuleBasedStateMachine):
             os.chdir(folder)
             try:
                 found: dict[str, list[Finding]] = {}
-                for one in run(msgspec.structs.replace(SETTINGS, paths=(named or ".",))).findings:
+                for one in run(msgspec.structs.replace(self.settings, cache=False, paths=(named or ".",))).findings:
                     found.setdefault(one.path, []).append(one)
                 groups = group(discover(["."]).files)
             finally:
@@ -174,5 +191,44 @@ def without(one: Finding, paths: set[str]) -> Finding:
     return msgspec.structs.replace(one, related=tuple(place for place in one.related if place.path not in paths))
 
 
+class EditingWithCache(Editing):
+    """The same with a cache that sessions share: they are ended and begun again, rest, and find runs' results."""
+
+    settings = msgspec.structs.replace(SETTINGS, cache=True)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._cache = tempfile.TemporaryDirectory(prefix="npulint-")
+        self._before = os.environ.get("NPULINT_CACHE_DIR")
+        os.environ["NPULINT_CACHE_DIR"] = self._cache.name
+
+    def teardown(self) -> None:
+        del os.environ["NPULINT_CACHE_DIR"]
+        if self._before is not None:
+            os.environ["NPULINT_CACHE_DIR"] = self._before
+        self._cache.cleanup()
+        super().teardown()
+
+    @rule()
+    def rest(self) -> None:
+        self.session.rest()
+
+    @rule()
+    def reopen(self) -> None:
+        self.session = Session(self.settings)
+        self.good.clear()
+        for name, text in self.open.items():
+            self.session.change(name, text.encode())
+
+    @rule()
+    def run_with_the_cache(self) -> None:
+        found: dict[str, list[Finding]] = {}
+        for one in run(self.settings).findings:
+            found.setdefault(one.path, []).append(one)
+        assert found == self._fresh(self.disk)[0]
+
+
 TestEditing = Editing.TestCase
 TestEditing.settings = hypothesis_settings(max_examples=20, stateful_step_count=20, deadline=None)
+TestEditingWithCache = EditingWithCache.TestCase
+TestEditingWithCache.settings = hypothesis_settings(max_examples=15, stateful_step_count=20, deadline=None)

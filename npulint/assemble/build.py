@@ -22,11 +22,10 @@ from npulint.assemble.resources import complete
 from npulint.assemble.torch_release import torch_release
 from npulint.assemble.versions.environments import environments
 from npulint.facts.model import Fact, FileFacts
+from npulint.settings import DEFAULT_ADAPTER
 
 if TYPE_CHECKING:
     from npulint.data.supported import SupportedOps
-
-DEFAULT_ADAPTER = "1.15"  # the assumed release line
 
 
 class Assembled(msgspec.Struct, frozen=True, eq=False):

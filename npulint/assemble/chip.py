@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from npulint.assemble.programs import Program
 from npulint.data.chips import OLD_CHIPS, in_order
 from npulint.facts.model import Fact, FileFacts
+from npulint.findings import ChipEvidence, InferredChips
 from npulint.lazy_regex import lazy_compile
 from npulint.read.chip_names import TRAINED_ON, NamedChip, NamedToolkit
 from npulint.read.containers.facts import StartedContainer
@@ -19,24 +18,6 @@ _TORCH = (2, 1)  # torch_npu for the first generation is mostly used with older 
 _CANN = (8, 0)
 _BFLOAT16_OPTIONS = frozenset(("bf16", "bfloat16", "bf16_full_eval"))
 _BFLOAT16_CAUSE = "bfloat16-unsupported-chip"  # arguments of frameworks that choose it
-
-
-class ChipEvidence(msgspec.Struct, frozen=True):
-    """What shows the chip: `word` as written (``cann:8.0.rc1-910b``, ``bfloat16``), and its place. `path` is empty for
-    a version of the target environment."""
-
-    word: str
-    path: str = ""
-    line: int = 0
-
-
-class InferredChips(msgspec.Struct, frozen=True):
-    """`named` are the generations that launchers and images name, `unlikely` those that the project hardly runs on (see
-    `npulint.data.chips`); both are empty when nothing shows the chip. `evidence` is the place that shows it best."""
-
-    named: tuple[str, ...] = ()
-    unlikely: tuple[str, ...] = ()
-    evidence: ChipEvidence | None = None
 
 
 UNKNOWN_CHIPS = InferredChips()

@@ -27,6 +27,7 @@ from npulint.assemble.reach import HowReached, Reach, possible_calls, sure_calls
 from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.torch_state import megatron, state
+from npulint.cancellation import checkpoint
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -98,6 +99,7 @@ class Programs:
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         programs = []
         for module in entries:
+            checkpoint()
             programs.append(self._program(module.path, sorted(self.closure(module))))
             programs[-1].index.release()
         reached = {p for program in programs for p in program.paths}

@@ -85,6 +85,7 @@ def _single(path: str) -> CheckFile:
 
 def _walk(directory: str, enclosed: bool) -> Iterator[CheckFile]:
     """The check files below a directory in order. `enclosed`: links must not lead out of it."""
+    top = os.path.join(directory, "")
     rest = list(reversed(_listing(directory, 0)))
     seen = len(rest)
     while rest:
@@ -100,7 +101,7 @@ def _walk(directory: str, enclosed: bool) -> Iterator[CheckFile]:
                 raise _error(entry.path, "this symbolic link leads out of the folder of the checks")
             status = _status(entry)
             if stat.S_ISREG(status.st_mode):
-                relative = os.path.relpath(entry.path, directory).replace(os.sep, "/")
+                relative = entry.path[len(top) :].replace(os.sep, "/")
                 yield CheckFile(entry.path, relative, status.st_size, status.st_mtime_ns)
 
 

@@ -13,7 +13,7 @@ from npulint.data.environment import is_of_npu, variable
 from npulint.data.version_matrix import packages_with_needs, releases_of
 from npulint.discover.kinds import SourceFile
 from npulint.findings import SEVERITIES, Finding
-from npulint.project_runner import Evaluator
+from npulint.project_results import Evaluator
 from npulint.read.artifacts.machine.snapshot import Snapshot, encoded
 from npulint.read.artifacts.machine.toolkits import active, for_npu
 from npulint.settings import Settings

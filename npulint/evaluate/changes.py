@@ -56,13 +56,6 @@ def changes(
     return tuple(found)
 
 
-def applicability(found: tuple[FixEdit, ...]) -> str:
-    """The applicability of a finding: unsafe if any fix is."""
-    if not found:
-        return "manual"
-    return "unsafe" if any(change.applicability == "unsafe" for change in found) else "safe"
-
-
 def _answer(query: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:
     """Whether a condition holds; its queries about one of `kinds` are answered for this fact alone."""
     if query.negated is not None:

@@ -9,8 +9,9 @@ import msgspec
 from npulint.assemble.file_role import APART, NOT_JUDGED
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import COMPARE, GRAPH, LEFT, MACHINE, RUN, Applies, Catalogue, Check, Query
+from npulint.evaluate.applicability import applicability
 from npulint.evaluate.captures import fill, with_open_places
-from npulint.evaluate.changes import CompiledFix, applicability, changes
+from npulint.evaluate.changes import CompiledFix, changes
 from npulint.evaluate.chips import TargetChips, for_chips, holds, target_chips
 from npulint.evaluate.demoted import Demoted
 from npulint.evaluate.fact_index import FactIndex

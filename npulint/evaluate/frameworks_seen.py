@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from npulint.assemble.configured.files import training_file
 from npulint.data.training_arguments import configured_framework
+from npulint.evaluate.framework_uses import SHOWN, add
 from npulint.facts.model import FileFacts
 from npulint.findings import FrameworkUse
 from npulint.read.configuration import KIND
 from npulint.read.launcher_facts import LaunchFact
 
-_SHOWN = ("tensorflow", "keras", "tf_slim", "npu_bridge", "npu_device", "torch", "torch_npu", "lightning")
 _STARTING = {"pytorch_lightning": "lightning"}
-_ORDER = ("import", "configuration", "start")
 _STARTED = 8  # scripts that are listed
 
 
@@ -25,31 +24,10 @@ def frameworks_seen(files: Sequence[FileFacts]) -> list[FrameworkUse]:
     found: dict[tuple[str, str], FrameworkUse] = {}
     for file in files:
         for use in {one.framework: one for one in _in_file(file, paths)}.values():
-            _add(found, use)
+            add(found, use)
     starts = [one for one in found.values() if one.use == "start"]
     dropped = {one.framework for one in sorted(starts, key=lambda use: -use.files)[_STARTED:]}
     return [one for one in found.values() if one.use != "start" or one.framework not in dropped]
-
-
-def joined(uses: Iterable[FrameworkUse]) -> list[FrameworkUse]:
-    """What is seen in several projects as one."""
-    found: dict[tuple[str, str], FrameworkUse] = {}
-    for one in uses:
-        _add(found, one)
-    return sorted(found.values(), key=_rank)
-
-
-def _rank(use: FrameworkUse) -> tuple[int, int, str]:
-    place = _SHOWN.index(use.framework) if use.framework in _SHOWN else len(_SHOWN)
-    return _ORDER.index(use.use), place, use.framework
-
-
-def _add(found: dict[tuple[str, str], FrameworkUse], one: FrameworkUse) -> None:
-    key = (one.use, one.framework)
-    other = found.get(key)
-    first = one if other is None else min(one, other, key=lambda use: (use.path, use.line))
-    files = one.files + (0 if other is None else other.files)
-    found[key] = FrameworkUse(one.framework, files, first.path, first.line, one.use)
 
 
 def _in_file(file: FileFacts, scripts: set[str]) -> Iterator[FrameworkUse]:
@@ -58,7 +36,7 @@ def _in_file(file: FileFacts, scripts: set[str]) -> Iterator[FrameworkUse]:
         for record in reversed(file.code.imports):
             root = (record.module or record.name).partition(".")[0] if not record.level else ""
             name = _STARTING.get(root, root)
-            if name in _SHOWN:
+            if name in SHOWN:
                 yield FrameworkUse(name, 1, file.path, record.line)
     elif file.kind == KIND:
         configuration = training_file(file)

@@ -12,7 +12,7 @@ from re import Match
 import msgspec
 
 from npulint.catalogue.forms import PLURALS, plural
-from npulint.evaluate.changes import applicability
+from npulint.evaluate.applicability import applicability
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related
 from npulint.lazy_regex import lazy_compile

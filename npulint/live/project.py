@@ -17,7 +17,7 @@ from npulint.discover.paths import local, shown
 from npulint.discover.projects import ProjectRoots
 from npulint.facts.graph import Body, Graph, Node, NodeFrame
 from npulint.facts.model import FileFacts
-from npulint.project_runner import facts_of
+from npulint.project_results import facts_of
 from npulint.read.files import load
 from npulint.settings import Settings
 

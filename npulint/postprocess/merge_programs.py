@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from npulint.evaluate.changes import applicability
+from npulint.evaluate.applicability import applicability
 from npulint.evaluate.places import covered, covering, place_of
 from npulint.findings import Finding, Fix, FixEdit, Related
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from npulint.evaluate.changes import applicability
+from npulint.evaluate.applicability import applicability
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import (
     CONFIDENCES,

@@ -9,11 +9,18 @@ from itertools import chain
 
 import msgspec
 
-from npulint.assemble.chip import InferredChips
 from npulint.catalogue.check import COMPARE, Catalogue
-from npulint.evaluate.frameworks_seen import joined
+from npulint.evaluate.framework_uses import joined
 from npulint.facts.model import FileFacts, Problem
-from npulint.findings import Baseline, Finding, FrameworkUse, GraphSummary, ProgramSummary, SuppressedFinding
+from npulint.findings import (
+    Baseline,
+    Finding,
+    FrameworkUse,
+    GraphSummary,
+    InferredChips,
+    ProgramSummary,
+    SuppressedFinding,
+)
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.per_file import PerFileIgnores
 from npulint.postprocess.scope import ReportScope

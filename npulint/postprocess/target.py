@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.assemble.build import DEFAULT_ADAPTER
 from npulint.findings import GraphSummary
 from npulint.postprocess.record import RawResults
-from npulint.settings import Settings
+from npulint.settings import DEFAULT_ADAPTER, Settings
 from npulint.texts import say
 
 _SECOND = "2.x"  # the adapter of TensorFlow 2

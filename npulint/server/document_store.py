@@ -11,15 +11,17 @@ from functools import partial
 
 import msgspec
 
+from npulint.cancellation import Cancellation, CancelledError, cancelled_by
 from npulint.findings import Finding
 from npulint.server.configuration import ClientSettings
 from npulint.server.documents import EditorDocument, Snapshot, unsaved
 from npulint.server.engine import Engine, EngineAnswer
 from npulint.server.notebooks import Notebook
-from npulint.server.publishing import pause
+from npulint.server.publishing import QUICK, pause
 from npulint.server.worker import Worker
 
-_IDLE = 1.0  # idle seconds before garbage collection
+_IDLE = 1.0  # idle seconds before what can wait is done
+_SOON = 0.1  # the same after projects were opened with results from the cache
 
 
 class StoredResult(msgspec.Struct, frozen=True):
@@ -56,8 +58,10 @@ class DocumentStore:
         self._around = False
         self._apart: dict[str, list[Finding]] = {}
         self._running: asyncio.Task[None] | None = None
+        self._cancellation = Cancellation()
         self._timer: asyncio.TimerHandle | None = None
         self._idle: asyncio.TimerHandle | None = None
+        self._resting: asyncio.Task[None] | None = None
         self._seconds = 0.0
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -123,7 +127,7 @@ class DocumentStore:
         """Handle files changed outside of the editor."""
         self._touched += paths
         self._around = self.client.scope == "workspace"
-        self.soon(pause(self._seconds))
+        self.soon(pause(self._seconds), supersedes=False)  # a training that writes logs must not stop all runs
 
     def stale(self, uri: str) -> bool:
         """Whether the latest result is for an older version of the text."""
@@ -153,10 +157,12 @@ class DocumentStore:
         self._waiters.append(waiter)
         await waiter
 
-    def soon(self, seconds: float) -> None:
-        """Schedule a run after `seconds`; a later call replaces this one. If a run is in progress, start right after
-        it."""
+    def soon(self, seconds: float, supersedes: bool = True) -> None:
+        """Schedule a run after `seconds`; a later call replaces this one. If a run is in progress, another one follows;
+        one about an older text (`supersedes`) ends at its next checkpoint."""
         self._requested = True
+        if supersedes or self._running is None:  # what can wait waits longer
+            self._cancellation.request()
         for timer in (self._timer, self._idle):
             if timer is not None:
                 timer.cancel()
@@ -184,11 +190,21 @@ class DocumentStore:
         finally:
             self._running = None
             self._wake()
-        self._idle = asyncio.get_running_loop().call_later(_IDLE, self._rest)
+        seconds = _SOON if self._engine.unprepared else _IDLE
+        self._idle = asyncio.get_running_loop().call_later(seconds, self._rest)
 
     def _rest(self) -> None:
-        """Collect garbage after a pause in typing."""
-        self._worker.submit(self._engine.rest)
+        """Do what can wait, after a pause in typing."""
+        self._resting = asyncio.ensure_future(self._rested())
+
+    async def _rested(self) -> None:
+        def job() -> EngineAnswer:
+            self._engine.rest()
+            return EngineAnswer()
+
+        answer = await self._answer(job)
+        if answer is not None and answer.failures:
+            self._on_answer(msgspec.structs.replace(self.answer, failures=answer.failures))
 
     def _wake(self) -> None:
         waiting, self._waiters = self._waiters, []
@@ -205,16 +221,18 @@ class DocumentStore:
         configured, self._configured = self._configured, True
         setup = None if configured else (list(self.folders), self.client, self.locale)
 
-        def job() -> EngineAnswer:
+        def prepare() -> None:
             if setup is not None:
                 self._engine.configure(*setup)
             for path, text in changes.items():
                 self._engine.change(path, None if text is None else unsaved(path, text))
             if touched:
                 self._engine.touched(touched)
-            return self._engine.check([one.path for one in seen])
 
-        answer = await self._answer(job)
+        answer = await self._answer(lambda: self._engine.check([one.path for one in seen]), prepare)
+        if answer is None:
+            await asyncio.sleep(QUICK)  # there may be more edits
+            return
         self._seconds = time.monotonic() - begun
         self._take(answer, seen)
         self._wake()
@@ -235,6 +253,8 @@ class DocumentStore:
                 return
             self._progress(number, len(paths))
             one = await self._answer(partial(self._engine.check, [path]))
+            if one is None:
+                return
             found.update(one.findings)
             failures += one.failures
             problems = one.problems
@@ -246,9 +266,23 @@ class DocumentStore:
         self._on_answer(self.answer)
         self._progress(len(paths), len(paths))
 
-    async def _answer(self, job: Callable[[], EngineAnswer]) -> EngineAnswer:
+    async def _answer(
+        self, job: Callable[[], EngineAnswer], prepare: Callable[[], None] = lambda: None
+    ) -> EngineAnswer | None:
+        """The answer of a job in the worker thread; None when a later edit has cancelled it. `prepare` runs before, and
+        is never cancelled."""
+        cancellation = self._cancellation = Cancellation()
+
+        def work() -> EngineAnswer | None:
+            prepare()
+            try:
+                with cancelled_by(cancellation):
+                    return job()
+            except CancelledError:
+                return None
+
         try:
-            return await self._worker.submit(job)
+            return await self._worker.submit(work)
         except Exception:  # a bug must not end the server
             return EngineAnswer(failures=[traceback.format_exc()])
 

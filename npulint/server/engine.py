@@ -98,8 +98,13 @@ class Engine:
             if mine:
                 home.session.touched(mine)
 
+    @property
+    def unprepared(self) -> bool:
+        """Whether to call `rest` soon."""
+        return any(home.session.unprepared for home in self._homes.values())
+
     def rest(self) -> None:
-        """Collect garbage; call it when idle."""
+        """Do what can wait (see `Session.rest`); call it when idle."""
         for home in self._homes.values():
             home.session.rest()
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from npulint.findings import Finding
 
 QUICK = 0.03  # seconds to wait for more edits
-PATIENT = 0.5  # the same when runs are slow
+PATIENT = 0.1  # the same when runs are slow: an edit during a run makes it begin again
 _LONG = 0.3  # seconds from which a run counts as slow
 
 
 def pause(seconds: float) -> float:
     """The debounce delay in seconds after an edit, when the last run took `seconds`."""
-    return QUICK if seconds < _LONG else min(PATIENT, seconds / 2)
+    return QUICK if seconds < _LONG else PATIENT
 
 
 def shown_elsewhere(

@@ -9,13 +9,14 @@ from typing import TypeAlias
 
 import msgspec
 
-from npulint.cache import open_cache
+from npulint.cache import Cache
 from npulint.discover.kinds import SourceFile
 from npulint.facts.model import FileFacts
-from npulint.project_runner import facts_of
-from npulint.read.files import load
+from npulint.project_results import facts_of
+from npulint.read.files import LoadedFile, load
 
 _MAX_FILES = 6000  # files whose facts are kept
+_EARLIER = 8  # earlier texts in editors whose facts are kept: those that undoing brings back
 _UNSURE = (-1,)
 _GONE = ()
 
@@ -43,9 +44,10 @@ class FactsSnapshot(msgspec.Struct, frozen=True):
 class FactStore:
     """Caches the facts of files by content; keeps those of the most recent files."""
 
-    def __init__(self, cache: bool) -> None:
-        self._cache = open_cache(cache)
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        self._earlier: OrderedDict[tuple[tuple[str, str], Version], FileFacts] = OrderedDict()
 
     def forget(self, location: str) -> None:
         """Read this file, or all files below this folder, again next time. Last good facts are kept."""
@@ -54,24 +56,22 @@ class FactStore:
             if key[0] == location or key[0].startswith(inside):
                 self._held[key] = msgspec.structs.replace(held, mark=_UNSURE)
 
+    def marks(self, files: Sequence[SourceFile], buffers: Mapping[str, bytes]) -> list[Version]:
+        """The versions of files as they are now; `buffers` are editor texts by absolute path."""
+        places = (os.path.abspath(file.location) for file in files)
+        return [buffers[place] if place in buffers else _on_disk(place) for place in places]
+
     def of(self, files: Sequence[SourceFile], buffers: Mapping[str, bytes]) -> FactsSnapshot:
-        """The facts of files as they are now; `buffers` are editor texts by absolute path."""
-        keys = [(os.path.abspath(file.location), file.kind) for file in files]
-        marks = [buffers[place] if place in buffers else _on_disk(place) for place, _ in keys]
+        """The facts of files as they are now; `buffers` are as for `marks`."""
+        keys = [_key(file) for file in files]
+        marks = self.marks(files, buffers)
         missing = [
-            (key, mark, file)
+            (file, mark)
             for key, mark, file in zip(keys, marks, files, strict=True)
             if key not in self._held or self._held[key].mark != mark
         ]
-        loaded = [load(file, buffers.get(place)) for (place, _), _, file in missing]
-        facts = facts_of(loaded, self._cache)
-        for (key, mark, _), item, fresh in zip(missing, loaded, facts, strict=True):
-            before = self._held.get(key)
-            if before is not None and before.facts == fresh:
-                fresh = before.facts
-            broken = item.problem is None and any(problem.fatal for problem in fresh.problems)
-            good = fresh if not broken else before.good if before else None
-            self._held[key] = _Held(mark, fresh, good, broken)
+        loaded = [load(file, buffers.get(_key(file)[0])) for file, _ in missing]
+        self.take(loaded, [mark for _, mark in missing])
         held = [self._held[key] for key in keys]
         for key in keys:
             self._held.move_to_end(key)
@@ -79,6 +79,30 @@ class FactStore:
             self._held.popitem(last=False)
         broken_files = {(one.facts.path, one.facts.kind): one.facts for one in held if one.broken and one.good}
         return FactsSnapshot([one.good or one.facts for one in held], broken_files, marks)
+
+    def take(self, loaded: Sequence[LoadedFile], marks: Sequence[Version]) -> None:
+        """Read the facts of files that were loaded in these versions."""
+        known = [self._earlier.get((_key(item.file), mark)) for item, mark in zip(loaded, marks, strict=True)]
+        unknown = [item for item, facts in zip(loaded, known, strict=True) if facts is None]
+        read = iter(facts_of(unknown, self._cache))
+        for item, mark, facts in zip(loaded, marks, known, strict=True):
+            key = _key(item.file)
+            fresh = next(read) if facts is None else facts
+            before = self._held.get(key)
+            if before is not None and before.facts == fresh:
+                fresh = before.facts
+            broken = item.problem is None and any(problem.fatal for problem in fresh.problems)
+            good = fresh if not broken else before.good if before else None
+            self._held[key] = _Held(mark, fresh, good, broken)
+            if isinstance(mark, bytes):
+                self._earlier[key, mark] = fresh
+                self._earlier.move_to_end((key, mark))
+        while len(self._earlier) > _EARLIER:
+            self._earlier.popitem(last=False)
+
+
+def _key(file: SourceFile) -> tuple[str, str]:
+    return os.path.abspath(file.location), file.kind
 
 
 def _on_disk(place: str) -> Version:

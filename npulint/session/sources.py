@@ -15,6 +15,7 @@ from npulint.discover.kinds import SourceFile, kinds_by_content, kinds_of
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import ProjectRoots, base_of, group
 from npulint.facts.model import Problem
+from npulint.read.source import read_bytes
 
 
 class SessionProject(msgspec.Struct, frozen=True):
@@ -66,6 +67,13 @@ class WorkspaceSources:
         kinds = kinds_of(location)
         ways = ((kinds, False), (kinds or kinds_by_content(data[:200]), True))
         return [of_text(location, some, data, self._options.max_bytes, named) for some, named in ways]
+
+    def is_saved(self, file: SourceFile) -> bool:
+        """Whether the text of a file in an editor, if it is open there, is that of the file on disk."""
+        place = os.path.abspath(file.location)
+        if place not in self.buffers:
+            return True
+        return read_bytes(file.location, file.path, self._options.max_bytes) == self.buffers[place]
 
     def project(self, path: str) -> SessionProject:
         """The project of the file at `path`: from the workspace, else as a run that names the file finds it."""

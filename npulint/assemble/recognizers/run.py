@@ -12,6 +12,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.cursors import CallSite, call_at, scope_at
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import OF_CALLS, OF_MODULES, CallRecognizer, ModuleRecognizer
+from npulint.cancellation import checkpoint
 from npulint.facts.code import Ref
 from npulint.facts.model import Fact
 
@@ -39,6 +40,7 @@ def recognise(context: Context) -> dict[str, list[Fact]]:
     known: dict[str, tuple[Maker, ...]] = {}
     facts: dict[str, list[Fact]] = {}
     for path, module in context.project.modules.items():
+        checkpoint()
         found = facts.setdefault(path, [])
         for index, name in enumerate(context.names.of_calls(module)):
             makers = known.get(name)
