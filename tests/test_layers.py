@@ -42,7 +42,8 @@ LAYERS = (
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
     ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command", "port"),
     ("doctor",),
-    ("cli", "live", "server", "fakes", "api"),
+    ("cli", "live", "server", "fakes", "api", "linter_findings"),
+    ("pylint_plugin", "flake8_plugin"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -33,6 +33,7 @@ GUIDES = (
     "output-formats",
     "ci",
     "editors",
+    "linters",
     "agents",
     "graphs",
     "live",
