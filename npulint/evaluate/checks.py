@@ -61,7 +61,10 @@ def evaluate(
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
         if not facts:
             continue
-        ours, others = _by_role(facts, roles, program.fact.framework == "torch" and check.severity != "error")
+        unused_apart = program.fact.framework == "torch" and check.severity != "error" and not check.opt_in
+        ours, others = _by_role(facts, roles, unused_apart)
+        if check.opt_in:
+            ours += [fact for role in check.severe_in for fact in others.pop(role, [])]
         related = [] if compiled.related is None else compiled.related.find(candidates)
         role = roles.get(program.entry)
         finder = _Finder(compiled.fixes, related, candidates, program, lang, role)

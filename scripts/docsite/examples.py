@@ -20,7 +20,7 @@ def findings_of(
     files: dict[str, str], target: dict[str, str], catalogue: Catalogue, code: str, lang: str
 ) -> list[Finding]:
     """What the check with this code reports in the files."""
-    return [one for one in judge(files, target, catalogue, lang) if one.code == code]
+    return [one for one in judge(files, target, catalogue.with_opt_in(), lang) if one.code == code]
 
 
 def shown(files: Mapping[str, str], target: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:
