@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Scope
+from npulint.assemble.npu_server import class_names
 from npulint.assemble.own_helpers import own_helpers
 from npulint.assemble.recognizers.torch import device_names
 from npulint.data.accelerator_names import accelerator_names
@@ -18,7 +19,7 @@ _FIRST = (2, 6)  # the release with torch.accelerator, and with torch.get_device
 _DEVICE = "torch.accelerator.current_accelerator()"
 _WORD = r"(?:cuda|nvidia|rocm|amd|hip|cupy|nccl|tensorrt|cutlass)"
 _FOR_GPU = lazy_compile(rf"(?i)(?:^|[_\-./]){_WORD}(?:$|[_\-./0-9])")
-_GPU_CLASS = lazy_compile(r"^_*(?:Cuda|CUDA|Rocm|ROCm|Nvidia|NVIDIA|Hip|HIP|Nccl|NCCL|PyNccl)(?=[A-Z_]|$)")
+_GPU_CLASS = lazy_compile(r"(?i)_*(?:cuda|rocm|nvidia|nccl|hip)(\w+)$")
 _OTHER_DEVICES = ("npu", "cpu", "xpu", "hpu", "mlu", "mps", "musa", "tpu", "ascend")
 
 By = Literal["helper", "accelerator", "none"]
@@ -60,10 +61,17 @@ def device_instead(context: Context) -> Instead:
 
 
 def is_device_specific(scope: Scope) -> bool:
-    """Whether code is for one kind of device on purpose, as the name of its file, folder or class says, or chooses the
-    device for the rest of the project."""
+    """Whether code is for one kind of device on purpose: the name of its file or folder says so, its class is one of
+    several (``CudaPlatform``, ``CpuPlatform``), or the file chooses the device for the rest of the project."""
     classes = (one for one in scope.ancestors if one.kind == "class")
-    return _is_file_of_one(scope) or any(_GPU_CLASS.match(one.last_name) for one in classes)
+    return _is_file_of_one(scope) or any(_is_one_of_several(one) for one in classes)
+
+
+def _is_one_of_several(owner: Scope) -> bool:
+    found = _GPU_CLASS.match(owner.last_name)
+    return found is not None and any(
+        f"{word}{found[1].lower()}" in class_names(owner.context) for word in _OTHER_DEVICES
+    )
 
 
 @once_per_file
