@@ -49,7 +49,8 @@ _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
 _OPTIONAL = (
-    "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins", "fix",
+    "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
+    "fix",
 )  # fmt: skip
 
 

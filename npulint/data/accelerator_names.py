@@ -10,8 +10,8 @@ import msgspec
 
 
 class AcceleratorName(msgspec.Struct, frozen=True):
-    """A row of ``accelerator_names.csv``: a `member` of torch.cuda (``amp.autocast``) and what is written `instead`, from
-    the PyTorch release `since` on. `same`: it takes the same positional arguments and returns the same."""
+    """A row of ``accelerator_names.csv``: a `member` of torch.cuda (``amp.autocast``) and what is written `instead`
+    from the PyTorch release `since` on. `same`: it takes the same positional arguments and returns the same."""
 
     member: str
     instead: str

@@ -34,6 +34,7 @@ GUIDES = (
     "ci",
     "editors",
     "linters",
+    "agnostic",
     "agents",
     "graphs",
     "live",

@@ -12,6 +12,7 @@ from npulint.assemble.npu_server import class_names
 from npulint.assemble.own_helpers import own_helpers
 from npulint.assemble.recognizers.torch import device_names
 from npulint.data.accelerator_names import accelerator_names
+from npulint.data.torch_names import npu_members
 from npulint.lazy_regex import lazy_compile
 
 _CUDA = "torch.cuda."
@@ -46,7 +47,8 @@ def instead_of(name: str, context: Context, call: CallSite | None) -> Instead:
     if row is not None and (release is None or release >= row.since):
         plain = call is not None and not call.keywords and not call.starred
         return Instead(row.instead, "accelerator", "", row.same and plain and release is not None)
-    if (release is not None and release < _FIRST) or device_names.counterpart(name) != f"torch.npu.{member}":
+    too_old = release is not None and release < _FIRST
+    if too_old or device_names.part(name) not in npu_members() or device_names.covered(name) != "yes":
         return Instead()
     return Instead(f"torch.get_device_module().{member}", "accelerator")
 
