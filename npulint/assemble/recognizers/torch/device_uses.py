@@ -76,8 +76,8 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def instead(self) -> str:
-        """What does the same on any accelerator: a member of the project's own helper, otherwise of torch.accelerator if
-        the project's release of PyTorch has it; `none` if nothing does."""
+        """What does the same on any accelerator: a member of the project's own helper, or of torch.accelerator if the
+        project's release of PyTorch has it; `none` if nothing does."""
         return self._instead.text
 
     @attribute
