@@ -39,16 +39,16 @@ class Instead(NamedTuple):
 def instead_of(name: str, context: Context, call: CallSite | None) -> Instead:
     """What is written instead of a member of torch.cuda."""
     member = name.removeprefix(_CUDA)
-    for helper in own_helpers(context):
-        if own := helper.member(member):
-            return Instead(own, "helper", helper.statement, call is not None)
     row = accelerator_names().get(member)
+    on_npu = device_names.part(name) in npu_members() and device_names.covered(name) == "yes"
+    for helper in own_helpers(context) if on_npu else ():
+        if own := helper.member(member):  # which may return something else, such as an object for a pair
+            return Instead(own, "helper", helper.statement, call is not None and row is not None and row.same)
     release = context.torch_release
     if row is not None and (release is None or release >= row.since):
         plain = call is not None and not call.keywords and not call.starred
         return Instead(row.instead, "accelerator", "", row.same and plain and release is not None)
-    too_old = release is not None and release < _FIRST
-    if too_old or device_names.part(name) not in npu_members() or device_names.covered(name) != "yes":
+    if not on_npu or (release is not None and release < _FIRST):
         return Instead()
     return Instead(f"torch.get_device_module().{member}", "accelerator")
 
