@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Container
 
 import msgspec
 
@@ -47,52 +47,51 @@ class OwnHelper(msgspec.Struct, frozen=True):
 @once
 def own_helpers(context: Context) -> list[OwnHelper]:
     """The helpers of a project, the one that most modules import first."""
-    found: Counter[tuple[str, str]] = Counter()
-    paths: dict[tuple[str, str], set[str]] = defaultdict(set)
+    users: Counter[tuple[str, str]] = Counter()
+    homes: dict[str, set[str]] = defaultdict(set)
     for module in context.project.modules.values():
         for record in module.code.imports:
             if record.level or not _NAME.match(record.name):
                 continue
             home = context.project.find(record.module, module)
             if home is not None and home is not module:
-                found[record.name, record.module] += not is_test_file(module.path)
-                paths[record.name, record.module].add(home.path)
-    chosen: dict[str, tuple[str, str]] = {}
-    for key, number in found.most_common():
+                users[record.name, record.module] += not is_test_file(module.path)
+                homes[record.name].add(home.path)
+    chosen: dict[str, str] = {}
+    for (name, module_name), number in users.most_common():
         if number >= _ENOUGH:
-            chosen.setdefault(key[0], key)
-    used = dict(_members(context, frozenset(chosen)))
+            chosen.setdefault(name, module_name)
+    called, members = _uses(context, chosen) if chosen else (set(), {})
     return [
         OwnHelper(
-            f"{name}()" if used.get(name, {}).pop("()", "") else name,
-            f"from {home} import {name}",
-            used.get(name, {}),
-            frozenset().union(*(some for (other, _), some in paths.items() if other == name)),
+            f"{name}()" if name in called else name,
+            f"from {module_name} import {name}",
+            members.get(name, {}),
+            frozenset(homes[name]),
         )
-        for name, home in chosen.values()
+        for name, module_name in chosen.items()
     ]
 
 
-def _members(context: Context, names: frozenset[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """What the project takes of each of these names, as written (``device_name()``); ``()`` if it calls the name."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for scope in module_scopes(context) if names else ():
+def _uses(context: Context, names: Container[str]) -> tuple[set[str], dict[str, dict[str, str]]]:
+    """Which of these names the project calls, and what it takes of each, as it is written (``device_name()``)."""
+    called: set[str] = set()
+    members: dict[str, dict[str, str]] = defaultdict(dict)
+    for scope in module_scopes(context):
         for call in scope.all_calls:
             if call.last in names:
-                found[call.last]["()"] = "()"
-            holder, _, member = call.written.rpartition(".")
-            owner = _called_on(call) if call.receiver is not None else ""
-            name = owner or holder.rpartition(".")[2]
-            if name in names and call.last:
-                found[name].setdefault(call.last, f"{call.last}()")
+                called.add(call.last)
+            owner = _owner(call)
+            if owner in names:
+                members[owner].setdefault(call.last, f"{call.last}()")
         for use in scope.module.code.name_uses:
             holder, _, member = use.name.rpartition(".")
             if holder in names:
-                found[holder][member] = member
-    return iter(found.items())
+                members[holder][member] = member
+    return called, members
 
 
-def _called_on(call: CallSite) -> str:
-    """The last segment of the call whose result a method is called on."""
+def _owner(call: CallSite) -> str:
+    """The last segment of what a method is called on: ``get_accelerator`` of ``get_accelerator().synchronize()``."""
     made = call.receiver.call if call.receiver is not None else None
-    return made.last if made is not None else ""
+    return made.last if made is not None else call.written.rpartition(".")[0].rpartition(".")[2]
