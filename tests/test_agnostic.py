@@ -77,6 +77,7 @@ def test_a_code_or_a_name_selects_one_of_them() -> None:
     [
         ("torch==2.9.1", "`torch.accelerator.max_memory_allocated`"),
         ("torch==2.8.0", "`torch.get_device_module().max_memory_allocated`"),
+        ("torch==2.1.0", "`getattr(torch, device.type).max_memory_allocated`"),
         ("torch>=2.0", "`torch.accelerator.max_memory_allocated`"),
     ],
 )

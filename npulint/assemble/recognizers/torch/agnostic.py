@@ -48,9 +48,11 @@ def instead_of(name: str, context: Context, call: CallSite | None) -> Instead:
     if row is not None and (release is None or release >= row.since):
         plain = call is not None and not call.keywords and not call.starred
         return Instead(row.instead, "accelerator", "", row.same and plain and release is not None)
-    if not on_npu or (release is not None and release < _FIRST):
+    if not on_npu:
         return Instead()
-    return Instead(f"torch.get_device_module().{member}", "accelerator")
+    too_old = release is not None and release < _FIRST
+    module = "getattr(torch, device.type)" if too_old else "torch.get_device_module()"
+    return Instead(f"{module}.{member}", "accelerator")
 
 
 def device_instead(context: Context) -> Instead:
@@ -58,8 +60,7 @@ def device_instead(context: Context) -> Instead:
     for helper in own_helpers(context):
         if helper.device:
             return Instead(helper.device, "helper", helper.statement)
-    release = context.torch_release
-    return Instead() if release is not None and release < _FIRST else Instead(_DEVICE, "accelerator")
+    return Instead(_DEVICE, "accelerator")
 
 
 def is_device_specific(scope: Scope) -> bool:
