@@ -80,8 +80,8 @@ def test_the_examples_hold(check: Check) -> None:
     from npulint.fix_command import fixed_example
     from npulint.pipeline import judge
 
-    mend = partial(fixed_example, catalogue=CATALOGUE)
-    outcomes = run_examples([check], CATALOGUE.checks, partial(judge, catalogue=CATALOGUE), mend)
+    mend = partial(fixed_example, catalogue=CATALOGUE.with_opt_in())
+    outcomes = run_examples([check], CATALOGUE.checks, partial(judge, catalogue=CATALOGUE.with_opt_in()), mend)
     assert [str(outcome) for outcome in outcomes if not outcome.ok] == []
 
 

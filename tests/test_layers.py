@@ -54,7 +54,8 @@ LAYERS = (
         "port",
     ),
     ("doctor",),
-    ("cli", "live", "server", "fakes", "api"),
+    ("cli", "live", "server", "fakes", "api", "linter_findings"),
+    ("pylint_plugin", "flake8_plugin"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -9,7 +9,7 @@ import pytest
 
 from npulint.catalogue.load import load_catalogue
 from npulint.data.precision import Precision, precision
-from npulint.postprocess.select import hidden_previews
+from npulint.postprocess.select import hidden_checks
 from npulint.settings import Settings
 from scripts import measure_checks
 from scripts.labels import Label, read_labels, verdicts
@@ -132,8 +132,9 @@ def test_a_project_is_measured(tmp_path: Path) -> None:
 
 
 def test_previews_can_be_switched_off_but_for_those_that_are_named() -> None:
-    hidden = hidden_previews(CHECKS, Settings(preview=False))
-    assert hidden == {check.code for check in CHECKS if check.status == "preview"}
+    hidden = hidden_checks(CHECKS, Settings(preview=False))
+    opt_in = {check.code for check in CHECKS if check.opt_in}
+    assert hidden == opt_in | {check.code for check in CHECKS if check.status == "preview"}
     one = min(hidden)
-    assert hidden_previews(CHECKS, Settings(preview=False, extend_select=(one.lower(),))) == hidden - {one}
-    assert hidden_previews(CHECKS, Settings()) == set()
+    assert hidden_checks(CHECKS, Settings(preview=False, extend_select=(one.lower(),))) == hidden - {one}
+    assert hidden_checks(CHECKS, Settings()) == opt_in

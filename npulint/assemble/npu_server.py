@@ -141,7 +141,7 @@ class NpuServer:
         if found is None or self.transferred is not False:
             return False
         rest = found[1].lower()
-        return any(f"{word}{rest}" in _class_names(self._context) for word in ("npu", "ascend"))
+        return any(f"{word}{rest}" in class_names(self._context) for word in ("npu", "ascend"))
 
     def _only_dead_code_uses(self, function: Scope) -> bool:
         """Whether a private function of a module is used, and only by code that does not run."""
@@ -201,7 +201,7 @@ class NpuServer:
 
 
 @once
-def _class_names(context: Context) -> frozenset[str]:
+def class_names(context: Context) -> frozenset[str]:
     """The names of the project's classes, in lower case."""
     modules = context.project.modules.values()
     return frozenset(

@@ -36,7 +36,7 @@ TOPICS = frozenset(
     dynamic_shape topk mix_compile variable_in_input_fn control_flow_v2 unsupported_op affinity_op py_func
     iterations_per_loop host_sync distribution debug_leftover deprecated_api device_cuda fused_optimizer
     apex_amp dataloader_perf determinism env_vars dependency graph_op run_artifact recipe_difference parse
-    framework_support other""".split()
+    framework_support agnostic other""".split()
 )
 
 
@@ -133,7 +133,9 @@ class Check(msgspec.Struct, frozen=True):
     as this source check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has
     its severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
     `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables``
-    if it repeats what a table of the adapter says."""
+    if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic, code or
+    name; it is also for code that nothing in the project uses, and takes files of the roles `severe_in` for any
+    other."""
 
     code: str
     name: str
@@ -155,6 +157,7 @@ class Check(msgspec.Struct, frozen=True):
     except_in: tuple[str, ...] = ()
     once: str = ""
     basis: str = ""
+    opt_in: bool = False
     joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()
     references: tuple[Reference, ...] = ()
@@ -238,3 +241,14 @@ class Catalogue(msgspec.Struct, frozen=True):
     items: tuple[ItemDefinition, ...] = ()
     foreign: tuple[str, ...] = ()
     pretuning: tuple[ItemDefinition, ...] = ()
+
+    def with_opt_in(self) -> Catalogue:
+        """The catalogue whose opt-in checks run as all others do, to test their examples; the same each time, because
+        compiling its checks takes time."""
+        if not _WITH_OPT_IN or _WITH_OPT_IN[0][0] is not self:
+            on = (msgspec.structs.replace(check, opt_in=False) if check.opt_in else check for check in self.checks)
+            _WITH_OPT_IN[:] = [(self, msgspec.structs.replace(self, checks=tuple(on)))]
+        return _WITH_OPT_IN[0][1]
+
+
+_WITH_OPT_IN: list[tuple[Catalogue, Catalogue]] = []  # the latest catalogue, and that with its opt-in checks

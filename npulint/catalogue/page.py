@@ -77,6 +77,7 @@ class CheckPage:
             (label("topic"), f"`{check.topic}`"),
             (label("applies"), self.applies()),
             *([(label(joined), label("comma").join(check.joins))] if check.joins else []),
+            *([(label("runs"), label("opt-in"))] if check.opt_in else []),
             (label("since"), f"{check.since} ({word(check.status, self.lang)})"),
             *([(label("confirmed"), self.confirmed())] if self.confirmed() else []),
             (label("fix"), label("comma").join(word(one, self.lang) for one in applicabilities(check))),

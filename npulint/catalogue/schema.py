@@ -49,7 +49,8 @@ _REQUIRED = (
     "code", "since", "status", "topic", "category", "severity", "confidence", "find", "text", "references", "examples",
 )  # fmt: skip
 _OPTIONAL = (
-    "applies", "severe_on", "severe_in", "except_in", "basis", "needs", "unless", "related", "once", "joins", "fix",
+    "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
+    "fix",
 )  # fmt: skip
 
 
@@ -100,6 +101,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         since=_matching(fields, keys, "since", _SINCE, "a version such as 0.1"),
         status=_word(fields, keys, "status", STATUSES),
         basis=_word(fields, keys, "basis", BASES),
+        opt_in=fields.flag(keys["opt_in"], "opt_in") if "opt_in" in keys else False,
         topic=_word(fields, keys, "topic", TOPICS),
         category=_word(fields, keys, "category", CATEGORIES),
         severity=_word(fields, keys, "severity", SEVERITIES),

@@ -20,6 +20,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     settings = load([], known_options(options), host.environ)
     catalogue = load_all(msgspec.structs.replace(settings, checks=(*settings.checks, *words)))
     tested = load_files(words) if words else catalogue
+    catalogue = catalogue.with_opt_in()
 
     def judge(files: dict[str, str], target: dict[str, str]) -> list[Finding]:
         return host.review(files, target, catalogue).findings

@@ -12,7 +12,7 @@ from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.options import LIST_FORMAT
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
-from npulint.postprocess.select import Selection, hidden_previews, not_found
+from npulint.postprocess.select import Selection, hidden_checks, not_found
 from npulint.texts import say
 
 
@@ -25,7 +25,7 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     problems = not_found("--select", settings.select, rules, lang)
     if problems:
         raise ConfigError(problems)
-    hidden = hidden_previews((rule for rule in rules if isinstance(rule, Check)), settings)
+    hidden = hidden_checks((rule for rule in rules if isinstance(rule, Check)), settings)
     selection = Selection(settings, hidden)
     chosen = [rule for rule in rules if selection.includes(rule)]
     host.write(_json(chosen, lang) if shape == "json" else _table(chosen, lang))

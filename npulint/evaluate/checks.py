@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -62,7 +62,8 @@ def evaluate(
             facts = [fact for fact in facts if fact.path == program.entry or not program.is_of_other_script(fact)]
         if not facts:
             continue
-        ours, others = _by_role(facts, roles, program.fact.framework == "torch" and check.severity != "error")
+        unused_apart = program.fact.framework == "torch" and check.severity != "error" and not check.opt_in
+        ours, others = _by_role(facts, roles, unused_apart, check.severe_in if check.opt_in else ())
         related = [] if compiled.related is None else compiled.related.find(candidates)
         role = roles.get(program.entry)
         finder = _Finder(compiled.fixes, related, candidates, program, lang, role)
@@ -87,10 +88,10 @@ def _family(program: Program) -> str:
 
 
 def _by_role(
-    facts: list[Fact], roles: Mapping[str, Role], unused_apart: bool
+    facts: list[Fact], roles: Mapping[str, Role], unused_apart: bool, like_any: Sequence[str]
 ) -> tuple[list[Fact], dict[Role, list[Fact]]]:
     """The facts in code that may take part in the training, and the others by the roles of their files, and
-    (`unused_apart`) those in functions and classes that nothing uses."""
+    (`unused_apart`) those in functions and classes that nothing uses. Files of the roles `like_any` are not apart."""
     ours: list[Fact] = []
     others: dict[Role, list[Fact]] = {}
     for fact in facts:
@@ -98,7 +99,7 @@ def _by_role(
         if role is None and unused_apart and fact.get("unused") == "yes":
             role = "unused"
         if role not in NOT_JUDGED:
-            (ours if role is None else others.setdefault(role, [])).append(fact)
+            (ours if role is None or role in like_any else others.setdefault(role, [])).append(fact)
     return ours, others
 
 

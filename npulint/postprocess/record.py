@@ -24,7 +24,7 @@ from npulint.findings import (
 from npulint.postprocess.engine import ENGINE_RULES
 from npulint.postprocess.per_file import PerFileIgnores
 from npulint.postprocess.scope import ReportScope
-from npulint.postprocess.select import Identity, Selection, hidden_previews
+from npulint.postprocess.select import Identity, Selection, hidden_checks
 from npulint.run_summary import RunSummary
 from npulint.settings import Settings
 from npulint.source_lines import LineProvider
@@ -89,7 +89,7 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
     def selection(self) -> Selection:
         """The selected checks among those that this kind of run evaluates."""
         other = {check.code for check in self.catalogue.checks if (check.family == COMPARE) != self.comparing}
-        return Selection(self.settings, other | hidden_previews(self.catalogue.checks, self.settings))
+        return Selection(self.settings, other | hidden_checks(self.catalogue.checks, self.settings))
 
     @cached_property
     def codes(self) -> frozenset[str]:

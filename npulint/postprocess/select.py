@@ -55,13 +55,18 @@ def selected(rule: Identity, select: Sequence[str], extend_select: Sequence[str]
     return not dropped or chosen > dropped
 
 
-def hidden_previews(checks: Iterable[Check], settings: Settings) -> set[str]:
-    """The codes of the preview checks that are not to run: none unless previews are switched off, and none that the
-    settings select by code or name."""
-    if settings.preview:
-        return set()
+def hidden_checks(checks: Iterable[Check], settings: Settings) -> set[str]:
+    """The codes of the checks that are not to run: opt-in checks that the settings do not select by topic, code or
+    name, and, if previews are switched off, preview checks that they do not select by code or name."""
     named = {word.casefold() for word in (*settings.select, *settings.extend_select)}
-    return {one.code for one in checks if one.status == "preview" and not named & {one.code.casefold(), one.name}}
+    topics = {_snake(word) for word in named}
+
+    def is_hidden(one: Check) -> bool:
+        if named & {one.code.casefold(), one.name}:
+            return False
+        return (one.opt_in and one.topic not in topics) or (one.status == "preview" and not settings.preview)
+
+    return {one.code for one in checks if is_hidden(one)}
 
 
 class Selection:

@@ -23,7 +23,7 @@ def findings_of(
     """What the check with this code reports in the files."""
     key = (code, lang, tuple(files.items()), tuple(target.items()))
     if key not in _FOUND:
-        _FOUND[key] = [one for one in judge(files, target, catalogue, lang) if one.code == code]
+        _FOUND[key] = [one for one in judge(files, target, catalogue.with_opt_in(), lang) if one.code == code]
     return _FOUND[key]
 
 

@@ -33,6 +33,8 @@ GUIDES = (
     "output-formats",
     "ci",
     "editors",
+    "linters",
+    "agnostic",
     "agents",
     "graphs",
     "live",

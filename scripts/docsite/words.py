@@ -208,6 +208,7 @@ TOPICS: dict[str, tuple[str, str]] = {
     "drop_remainder": ("Last batches", "尾批次"),
     "dropout": ("Dropout", "Dropout"),
     "dynamic_shape": ("Dynamic shapes", "动态 shape"),
+    "agnostic": ("Device-agnostic code", "设备无关代码"),
     "env_vars": ("Environment variables", "环境变量"),
     "estimator_migration": ("Estimator migration", "Estimator 迁移"),
     "framework_support": ("NPU support of frameworks", "训练框架的 NPU 支持"),

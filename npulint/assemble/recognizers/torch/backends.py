@@ -15,6 +15,7 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, module_scopes
 from npulint.assemble.guards import has_npu_branch
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.torch.agnostic import is_device_specific
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute
@@ -75,6 +76,11 @@ class Backend(PlaceFact):
     def npu_branch(self) -> bool:
         """Whether its condition has an alternative branch for the NPU."""
         return any(has_npu_branch(one) for one in self.scope.ancestors if one.kind in BRANCHES)
+
+    @attribute
+    def device_specific(self) -> bool:
+        """Whether it is for one kind of device on purpose, as for `cuda`."""
+        return is_device_specific(self.scope)
 
     @attribute
     def of_runner(self) -> bool:

@@ -254,8 +254,9 @@ def device_tests(module: Scope) -> Iterator[CudaUse]:
 
 
 def _of_attribute(place: ExpressionPlace) -> Iterator[CudaUse]:
-    last = place.expression.dotted.rpartition(".")[2]
-    if last == "is_cuda":
+    written = place.expression.dotted
+    last = written.rpartition(".")[2]
+    if last == "is_cuda" and not any(one.target == written for one in place.scope.assignments_to("is_cuda")):
         yield IsCuda(place.scope, place.span, "is_cuda", _read=place.expression)
     elif last in _FIELDS and not (last == _FILLED and _may_be_filled(place.scope)):
         name = place.expression.name

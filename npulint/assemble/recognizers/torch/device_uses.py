@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 from npulint.assemble.code_facts import PlaceFact
@@ -10,7 +11,7 @@ from npulint.assemble.context import once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.guards import surely_runs
 from npulint.assemble.npu_server import npu_server
-from npulint.assemble.recognizers.torch import device_names
+from npulint.assemble.recognizers.torch import agnostic, device_names
 from npulint.assemble.recognizers.torch.device_effects import is_spared
 from npulint.assemble.recognizers.torch.device_moves import Move, chooses_itself, keeps_table, knows_npu
 from npulint.facts.attributes import attribute
@@ -66,6 +67,39 @@ class CudaUse(PlaceFact, eq=False, dict=True):
         if self._assertion is not None and not surely_runs(self.scope):
             return False
         return not is_spared(self.scope, self.span.line, self.question)
+
+    @attribute
+    def device_specific(self) -> bool:
+        """Whether it is for CUDA on purpose, as the name of its file, folder or class says, or stands where the project
+        chooses the device for the rest of its code."""
+        return agnostic.is_device_specific(self.scope)
+
+    @attribute
+    def instead(self) -> str:
+        """What does the same on any accelerator: a member of the project's own helper, or of torch.accelerator if the
+        project's release of PyTorch has it; `none` if nothing does."""
+        return self._instead.text
+
+    @attribute
+    def instead_by(self) -> agnostic.By:
+        """Whose it is: the project's own helper's, or PyTorch's."""
+        return self._instead.by
+
+    @attribute
+    def instead_import(self) -> str:
+        """The statement that imports the helper."""
+        return self._instead.statement
+
+    @attribute
+    def interchangeable(self) -> bool:
+        """Whether what does the same takes its place as it is."""
+        return self._instead.same
+
+    @cached_property
+    def _instead(self) -> agnostic.Instead:
+        if self.name.startswith("torch.cuda."):
+            return agnostic.instead_of(self.name, self.scope.context, self.call)
+        return agnostic.device_instead(self.scope.context)
 
     @attribute
     def fatal(self) -> bool:

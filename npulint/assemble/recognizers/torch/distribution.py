@@ -9,6 +9,7 @@ from npulint.assemble.code_facts import CallFact, PlaceFact
 from npulint.assemble.code_places import options_named, written_values
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
+from npulint.assemble.own_communication import own_communication
 from npulint.assemble.ranks import on_one_rank
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
 from npulint.assemble.recognizers.torch.accumulation import every_few
@@ -101,6 +102,13 @@ class Distribution(CallFact):
     """The kind of interface."""
     stack: Literal["torch"] = "torch"
     """The distribution stack."""
+
+    @attribute
+    def own_wrapper(self) -> str:
+        """The module of the project that wraps torch.distributed for its code and has this function; empty if there is
+        none, and in the wrapper."""
+        found = own_communication(self.call.context) if self.name.startswith("torch.distributed.") else None
+        return found.name if found is not None and found.covers(self.call.path, self.name.rpartition(".")[2]) else ""
 
     @attribute
     def counted(self) -> bool:
