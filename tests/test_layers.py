@@ -42,7 +42,7 @@ LAYERS = (
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
     ("pipeline", "session", "option_parsing", "options", "config", "configured_paths", "fix_command", "port"),
     ("doctor",),
-    ("cli", "live", "server", "fakes", "api"),
+    ("cli", "survey", "live", "server", "fakes", "api"),
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

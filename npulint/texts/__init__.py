@@ -36,6 +36,7 @@ FAMILIES: tuple[str, ...] = (
     "settings",
     "short",
     "step",
+    "survey",
     "try",
     "versions",
     "word",

@@ -1,0 +1,99 @@
+"""The part of a project from the result of its run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from npulint.discover.paths import shown
+from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.report.html.page import Page
+from npulint.report.html.verdict import verdict
+from npulint.report.readiness import lists
+from npulint.report.view import ReportView
+from npulint.survey.commits import commit_of
+from npulint.survey.content import Content
+from npulint.survey.model import FAILED, FindingRow, Job, Part, ProjectRow, ReadinessRow
+
+_DETAIL = 300  # characters
+
+
+def failed(job: Job, failure: str, detail: str = "") -> Part:
+    """The part of a project without a result."""
+    text = shown(" ".join(detail.split()))[:_DETAIL]
+    return Part(project=ProjectRow(project=job.name, source=job.source, status=FAILED, failure=failure, detail=text))
+
+
+def part_of(result: RunResult, job: Job, lang: str, content: Content, report: str) -> Part:
+    """The part of a project that was checked, in the working directory."""
+    severities = Counter(one.severity for one in result.findings)
+    items = Counter(item.status for program in lists(result) for item in program.checklist)
+    blocking = Counter(one.code for one in result.findings if one.severity == "error")
+    project = ProjectRow(
+        project=job.name,
+        source=job.source,
+        commit=commit_of("."),
+        frameworks=_frameworks(result),
+        files=result.summary.read,
+        lines=content.lines,
+        programs=len(result.programs),
+        verdict=verdict(Page(result, ReportView(lang=lang))).word,
+        ready_share=round(items["passed"] / items.total(), 4) if items else None,
+        passed=items["passed"],
+        failed=items["failed"],
+        undetermined=items["unknown"],
+        errors=severities["error"],
+        warnings=severities["warning"],
+        notes=severities["note"],
+        blockers=tuple(sorted(blocking, key=lambda code: (-blocking[code], code))),
+        report=report,
+    )
+    return Part(
+        digest=content.digest,
+        project=project,
+        findings=tuple(_finding(one, job.name) for one in result.findings),
+        readiness=tuple(_item(item, one, job.name) for one in lists(result) for item in one.checklist),
+    )
+
+
+def _frameworks(result: RunResult) -> tuple[str, ...]:
+    """The frameworks of the programs, else those that files use."""
+    found = {one.framework for one in result.programs} - {"", "none", "unknown"}
+    return tuple(sorted(found or {one.framework for one in result.seen if one.use == "import"}))
+
+
+def _finding(one: Finding, project: str) -> FindingRow:
+    return FindingRow(
+        project=project,
+        code=one.code,
+        name=one.name,
+        severity=one.severity,
+        confidence=one.confidence,
+        category=one.category,
+        topic=one.topic,
+        path=one.path,
+        line=one.span.line,
+        column=one.span.column,
+        places=one.places,
+        program=one.program,
+        fix=one.fix.applicability,
+        message=one.message,
+        fingerprint=one.fingerprint,
+    )
+
+
+def _item(item: ChecklistItem, program: ProgramSummary, project: str) -> ReadinessRow:
+    row = ReadinessRow(
+        project=project,
+        program=program.entry,
+        framework=program.framework,
+        state=program.state,
+        item=item.item,
+        title=item.title,
+        status=item.status,
+    )
+    place = item.evidence
+    if place is None:
+        return row
+    return msgspec.structs.replace(row, path=place.path, line=place.span.line, code=place.code)
