@@ -10,7 +10,7 @@ PROTOCOLS = ("https", "ssh", "git", "http", "file")
 """The protocols that git may use for a survey; ``ext`` would run a command."""
 
 _URL = lazy_compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
-_SCP = lazy_compile(r"[A-Za-z0-9_][\w.-]*@([\w.-]+):(?!:)(.+)", re.DOTALL)  # git@host:path
+_SCP = lazy_compile(r"[A-Za-z0-9_][\w.-]*@([^/:@]+):(?!:)(.+)", re.DOTALL)  # git@host:path
 _HELPER = lazy_compile(r"[A-Za-z0-9+.-]+::.*", re.DOTALL)
 _HOSTILE = lazy_compile(r"[\x00-\x1f\x7f]")
 

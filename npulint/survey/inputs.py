@@ -95,10 +95,11 @@ def _in_folder(folder: str, out: str) -> Iterator[Listed]:
     repositories = set(_repositories(top, os.path.abspath(out)))
     outside = [path for path in _sub_folders(top, os.path.abspath(out)) if not _around(path, repositories)]
     found = repositories | _roots(top, outside)
-    for path in sorted(found or {top}):
+    for path in sorted(found):
         nested = tuple(sorted(other for other in found if other.startswith(path + os.sep)))
-        name = os.path.relpath(path, top) if found else os.path.basename(top)
-        yield Listed(path, name.replace(os.sep, "/"), nested)
+        yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
+    if not found and discover([top]).files:
+        yield Listed(top, os.path.basename(top))
 
 
 def _around(path: str, repositories: Iterable[str]) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 
 from npulint.discover.paths import shown
+from npulint.effort import estimate
 from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
 from npulint.report.html.page import Page
 from npulint.report.html.verdict import verdict
@@ -17,6 +18,8 @@ from npulint.survey.content import Content
 from npulint.survey.model import FAILED, FindingRow, Job, Part, ProjectRow, ReadinessRow
 
 _DETAIL = 300  # characters
+_UNJUDGED = ("unrecognised", "unused", "nothing")
+"""Verdicts of projects in which nothing is to be ported as far as is known."""
 
 
 def failed(job: Job, failure: str, detail: str = "") -> Part:
@@ -30,6 +33,8 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, report: st
     severities = Counter(one.severity for one in result.findings)
     items = Counter(item.status for program in lists(result) for item in program.checklist)
     blocking = Counter(one.code for one in result.findings if one.severity == "error")
+    word = verdict(Page(result, ReportView(lang=lang))).word
+    hours = estimate(result).hours if word not in _UNJUDGED else None
     project = ProjectRow(
         project=job.name,
         source=job.source,
@@ -38,7 +43,7 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, report: st
         files=result.summary.read,
         lines=content.lines,
         programs=len(result.programs),
-        verdict=verdict(Page(result, ReportView(lang=lang))).word,
+        verdict=word,
         ready_share=round(items["passed"] / items.total(), 4) if items else None,
         passed=items["passed"],
         failed=items["failed"],
@@ -47,6 +52,9 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, report: st
         warnings=severities["warning"],
         notes=severities["note"],
         blockers=tuple(sorted(blocking, key=lambda code: (-blocking[code], code))),
+        effort_low=round(hours.low, 2) if hours else None,
+        effort_mid=round(hours.likely, 2) if hours else None,
+        effort_high=round(hours.high, 2) if hours else None,
         report=report,
     )
     return Part(

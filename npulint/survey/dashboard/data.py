@@ -21,8 +21,8 @@ def data(summed: Summed, lang: str) -> str:
     frameworks = sorted({name for one in summed.projects for name in one.frameworks})
     verdicts = [*VERDICTS, FAILED]
     document = {
-        "checks": [[code, summed.checks[code]] for code in checks],
-        "frameworks": [[name, framework(name, lang)] for name in frameworks],
+        "checks": [[escape_control_chars(one) for one in (code, summed.checks[code])] for code in checks],
+        "frameworks": [[escape_control_chars(name), framework(name, lang)] for name in frameworks],
         "verdicts": [[word, verdict(word, lang)] for word in verdicts],
         "projects": [
             {

@@ -17,7 +17,7 @@ TONES = {"ready": "passed", "check": "note", "open": "warning", "blocked": "erro
 """Classes of the colours of verdicts; the others are grey."""
 _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 _TOP = 10  # blockers that are shown at once
-_ORDERS = ("readiness", "effort", "blockers", "errors", "lines", "name")
+_ORDERS = ("readiness", "effort", "blockers", "errors", "warnings", "lines", "name")
 
 
 def page(summed: Summed, lang: str) -> str:

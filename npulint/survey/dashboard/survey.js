@@ -77,7 +77,7 @@
       if (head.dataset.column === order.by) head.setAttribute('aria-sort', order.up ? 'ascending' : 'descending');
       else head.removeAttribute('aria-sort');
     }
-    form.order.value = order.by in labels && !form.order.querySelector(`[value="${order.by}"]`) ? '' : order.by;
+    form.order.value = order.by;
   }
 
   function element(name, attributes = {}, ...children) {
