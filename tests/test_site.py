@@ -23,7 +23,7 @@ from npulint.settings import DOCS_URL
 from scripts.docsite import words
 from scripts.docsite.checks import all_rules, silenced
 from scripts.docsite.generate import pages, redirects, renamed_checks, retired, retired_codes
-from scripts.docsite.guides import AUTHORS, filled, readme_section, source
+from scripts.docsite.guides import AUTHORS, DOCS, filled, readme_section, source
 from scripts.docsite.markup import inline, link, url
 
 pytestmark = pytest.mark.slow
@@ -70,13 +70,17 @@ def broken_links(site: dict[str, str], path: str) -> list[str]:
     """The relative links of a page that lead to no page: Markdown names files, HTML names folders."""
     text, folders = prose(site[path]), {folder(one) for one in site}
     written = [target.partition("#")[0] for target in _MARKDOWN_LINK.findall(text) if "://" not in target]
-    files = [
-        one for one in written if one and posixpath.normpath(posixpath.join(posixpath.dirname(path), one)) not in site
-    ]
+    files = [one for one in written if one and not _leads_somewhere(posixpath.dirname(path), one, site)]
     places = {
         one: posixpath.normpath(posixpath.join(folder(path), one)).removeprefix(".") for one in _HTML_LINK.findall(text)
     }
     return files + [one for one, place in places.items() if place not in folders]
+
+
+def _leads_somewhere(here: str, target: str, site: dict[str, str]) -> bool:
+    """Whether a link leads to a page, or to a picture, which is copied."""
+    path = posixpath.normpath(posixpath.join(here, target))
+    return path in site or (path.startswith("images/") and (DOCS / path).is_file())
 
 
 @pytest.mark.parametrize("lang", words.LANGUAGES)

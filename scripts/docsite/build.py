@@ -35,6 +35,7 @@ def build(out: Path, catalogue: Catalogue, address: str, retired: dict[str, str]
             work = Path(folder) / lang
             _write(work / "docs", pages(catalogue, lang, retired))
             shutil.copytree(HOME / "assets", work / "docs" / "assets")
+            shutil.copytree(DOCS / "images", work / "docs" / "images")
             settings = _settings(work, navigation(catalogue, lang), lang, address)
             (work / "mkdocs.yml").write_text(json.dumps(settings, ensure_ascii=False), encoding="utf-8")
             running.append((lang, _mkdocs(work)))

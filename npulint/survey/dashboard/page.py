@@ -116,7 +116,7 @@ def _projects(summed: Summed, totals: Totals, lang: str) -> str:
     body = f"""{_filters(summed, totals, lang)}
 <noscript><p class="cut">{say(lang, "survey.noscript")}</p></noscript>
 <div class="wide"><table id="rows" class="rows" hidden><caption class="unseen">{say(lang, "survey.projects")}</caption>
-<thead><tr>{"".join(_head(name, totals, lang) for name in _columns(totals))}</tr></thead><tbody></tbody></table></div>
+<thead><tr>{"".join(_head(name, lang) for name in _columns(totals))}</tr></thead><tbody></tbody></table></div>
 <p class="no-match" hidden>{say(lang, "survey.no-match")}</p>
 <nav class="pager" aria-label="{say(lang, "survey.pages")}" hidden>
 <button type="button" name="previous">{say(lang, "survey.previous")}</button>
@@ -130,11 +130,10 @@ def _columns(totals: Totals) -> tuple[str, ...]:
     return ("name", "readiness", *effort, "blockers", "errors", "warnings", "lines")
 
 
-def _head(name: str, totals: Totals, lang: str) -> str:
-    return (
-        f'<th scope="col" data-column="{name}"><button type="button" class="link" data-sort="{name}">'
-        f"{say(lang, f'survey.column.{name}')}</button></th>"
-    )
+def _head(name: str, lang: str) -> str:
+    label = say(lang, f"survey.column.{name}")
+    button = f'<button type="button" class="link" data-sort="{name}">{label}</button>'
+    return f'<th scope="col" data-column="{name}">{button}</th>'
 
 
 def _filters(summed: Summed, totals: Totals, lang: str) -> str:
