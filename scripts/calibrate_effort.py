@@ -5,9 +5,9 @@
 CORPUS has `cases_dev.csv`, CASES a folder for each case (`case_id`): originals (`…-orig`) and their ports (`…-migr`).
 The truth is the size of the expert's diff: changed lines, without blank ones and comments, of the files that both sides
 have. Most lines of such diffs are not about the port (arguments, logging, paths of data), so that by default only
-changed lines that name a part of it count (`OF_PORT`), in the files that have some. The prediction for a project is made
-with weights that were fitted without it and others of its repository. Printed are the weights for `data-src/effort.csv` and rank correlations
-(Spearman), also with all files and with whole diffs.
+changed lines that name a part of it count (`OF_PORT`), in the files that have some. The prediction for a project is
+made with weights that were fitted without it and others of its repository. Printed are the weights for
+`data-src/effort.csv` and rank correlations (Spearman), also with all files and with whole diffs.
 """
 
 from __future__ import annotations

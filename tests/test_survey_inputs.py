@@ -9,9 +9,7 @@ import pytest
 
 from npulint.errors import NpulintError
 from npulint.survey.addresses import is_address, is_taken, without_credentials
-from npulint.survey.commits import commit_of
 from npulint.survey.inputs import jobs, listed
-from tests.git_support import commit, git
 from tests.survey_support import TRAIN, fleet
 
 
@@ -144,25 +142,3 @@ def test_folders_are_no_addresses(path: str) -> None:
 def test_credentials_are_not_shown() -> None:
     assert without_credentials("https://user:to@ken@host/a@b") == "https://host/a@b"
     assert without_credentials("git@host:a/b") == "git@host:a/b"
-
-
-def test_the_commit_is_read_without_git(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("x = 1\n")
-    (tmp_path / "sub").mkdir()
-    first = commit(tmp_path)
-    assert commit_of(str(tmp_path)) == commit_of(str(tmp_path / "sub")) == first
-    git(tmp_path, "pack-refs", "--all")
-    assert commit_of(str(tmp_path)) == first
-    git(tmp_path, "worktree", "add", "-q", "--detach", str(tmp_path / "tree"))
-    assert commit_of(str(tmp_path / "tree")) == first
-    git(tmp_path, "checkout", "-q", "--detach")
-    assert commit_of(str(tmp_path)) == first
-
-
-@pytest.mark.parametrize(
-    "head", ["", "ref: ../../../etc/passwd", "ref: refs/../../x", "nonsense", "ref: refs/heads/no"]
-)
-def test_a_broken_repository_has_no_commit(tmp_path: Path, head: str) -> None:
-    _write(tmp_path, ".git/HEAD")
-    (tmp_path / ".git" / "HEAD").write_text(head)
-    assert commit_of(str(tmp_path)) == ""

@@ -91,21 +91,15 @@ PORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
-_OF_SURVEY = (
-    *("select", "extend_select", "ignore", "min_severity", "min_confidence", "preview", "checks", "target"),
-    *(
-        "supported_ops",
-        "lang",
-        "exclude",
-        "extend_exclude",
-        "respect_gitignore",
-        "budget",
-        "cache",
-        "config",
-        "isolated",
-    ),
+EFFORT_FORMATS = ("text", "json", "markdown", "html", "xlsx")
+EFFORT_OUTPUT = Option("output", "pairs", "output", choices=EFFORT_FORMATS, metavar="FORMAT=FILE", config=False)
+EFFORT = (
+    Option("format", "choice", "output", choices=EFFORT_FORMATS, config=False, text="format.effort"),
+    EFFORT_OUTPUT,
+    *(option for option in OPTIONS if option.name in _OF_PORT),
 )
-SURVEY = (
+
+_OF_SURVEY = (
     Option("out", "text", "output", metavar="DIR", config=False),
     Option("reports", "flag", "output", default_on=True, config=False),
     Option("scheduler", "text", "run", metavar="ADDRESS", config=False),
@@ -133,6 +127,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
     Command("port", "port", "PROJECT", PORT, least=1, most=1),
+    Command("effort", "effort", "PATHS", EFFORT),
     Command("survey", "survey", "FOLDER|LIST", SURVEY, least=1, most=1),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),

@@ -1,4 +1,4 @@
-"""Estimates how much work a port to the NPU is: what ``npulint port`` does, what needs review, what needs a decision."""
+"""Estimates the work of a port to the NPU: what ``npulint port`` does, what needs review, what needs a decision."""
 
 from __future__ import annotations
 

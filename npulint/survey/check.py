@@ -12,11 +12,12 @@ import msgspec
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
 from npulint.config import load
+from npulint.discover.repository import Repository, repository_around
 from npulint.errors import NpulintError
 from npulint.findings import RunResult
 from npulint.pipeline import run
 from npulint.report.rule_pages import pages_of
-from npulint.report.view import ReportView, RulePage, render_parts
+from npulint.report.view import ProjectStamp, ReportView, RulePage, render_parts
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.survey.content import content_of
@@ -36,8 +37,9 @@ def check(plan: Plan, job: Job) -> bool:
         if _is_valid(plan, job, content.digest):
             return True
         result = run(settings)
-        report = _reported(result, settings, plan, job) if plan.reports else ""
-        part = part_of(result, job, plan.lang, content, report)
+        repository = repository_around(".")
+        report = _reported(result, settings, plan, job, repository) if plan.reports else ""
+        part = part_of(result, job, plan.lang, content, repository.commit if repository else "", report)
     except OSError as error:  # the folder is gone
         part = failed(job, "missing", error.strerror or type(error).__name__)
     except (NpulintError, CatalogueError) as error:
@@ -81,13 +83,15 @@ def _pages(folders: tuple[str, ...], lang: str) -> Callable[[str], RulePage | No
     return pages_of(Settings(checks=folders, lang=lang))
 
 
-def _reported(result: RunResult, settings: Settings, plan: Plan, job: Job) -> str:
+def _reported(result: RunResult, settings: Settings, plan: Plan, job: Job, repository: Repository | None) -> str:
     """Write the HTML report of a project; returns its path relative to the survey."""
     view = ReportView(
         lang=plan.lang,
         shown_from="note",
         lines=FileLines(boundary=settings.boundary()),
         page=_pages(settings.checks, plan.lang),
+        project=ProjectStamp(job.name, repository.commit if repository else "", ""),
+        source_url=repository.file_url(".") if repository else "",
     )
     text = "".join(render_parts("html", result, view))
     write_file(report_path(plan.out, job.identity), text.encode("utf-8", "backslashreplace"))

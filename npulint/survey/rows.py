@@ -13,7 +13,6 @@ from npulint.report.html.page import Page
 from npulint.report.html.verdict import verdict
 from npulint.report.readiness import lists
 from npulint.report.view import ReportView
-from npulint.survey.commits import commit_of
 from npulint.survey.content import Content
 from npulint.survey.model import FAILED, FindingRow, Job, Part, ProjectRow, ReadinessRow
 
@@ -28,7 +27,7 @@ def failed(job: Job, failure: str, detail: str = "") -> Part:
     return Part(project=ProjectRow(project=job.name, source=job.source, status=FAILED, failure=failure, detail=text))
 
 
-def part_of(result: RunResult, job: Job, lang: str, content: Content, report: str) -> Part:
+def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: str, report: str) -> Part:
     """The part of a project that was checked, in the working directory."""
     severities = Counter(one.severity for one in result.findings)
     items = Counter(item.status for program in lists(result) for item in program.checklist)
@@ -38,7 +37,7 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, report: st
     project = ProjectRow(
         project=job.name,
         source=job.source,
-        commit=commit_of("."),
+        commit=commit,
         frameworks=_frameworks(result),
         files=result.summary.read,
         lines=content.lines,
