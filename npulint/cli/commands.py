@@ -100,6 +100,11 @@ EFFORT = (
 )
 
 _OF_SURVEY = (
+    *("select", "extend_select", "ignore", "min_severity", "min_confidence", "preview", "checks", "target"),
+    *("supported_ops", "lang", "exclude", "extend_exclude", "respect_gitignore", "budget", "cache"),
+    *("config", "isolated"),
+)
+SURVEY = (
     Option("out", "text", "output", metavar="DIR", config=False),
     Option("reports", "flag", "output", default_on=True, config=False),
     Option("scheduler", "text", "run", metavar="ADDRESS", config=False),
