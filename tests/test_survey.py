@@ -60,6 +60,18 @@ def test_another_run_checks_what_changed(three: Project) -> None:
     assert "unchanged" not in survey(three, "--restart", "--target", "soc=Ascend910A").err
 
 
+def test_options_of_checks_apply_to_all_projects(three: Project) -> None:
+    own = three.folder / "own.toml"
+    own.write_text('min-severity = "error"\n')
+    assert survey(three, "--config", "own.toml", *QUIET).code == 0
+    assert {row["severity"] for row in rows(three.folder / "out", "findings")} == {"error"}
+    (three.folder / "fleet" / "project00" / "npulint.toml").write_text("min-severity = 'loud'\n")
+    assert survey(three, "--isolated", "--select", "NPU2101", "--lang", "zh", *QUIET).code == 0
+    found = rows(three.folder / "out", "findings")
+    assert {row["code"] for row in found} <= {"NPU2101"}
+    assert 'lang="zh-CN"' in (three.folder / "out" / "index.html").read_text(encoding="utf-8")
+
+
 def test_broken_projects_end_nothing(three: Project) -> None:
     folder = three.folder / "fleet"
     for name in ("bytes", "config", "locked"):
@@ -116,6 +128,8 @@ def test_other_folders_are_not_written_to(three: Project) -> None:
         (("fleet/project00/nothing", "--out", "out"), "contains no project"),
         (("fleet", "--out", "out", "--jobs", "x"), "--jobs"),
         (("fleet", "--out", "out", "--checks", "gone"), "gone"),
+        (("fleet", "--out", "out", "--min-severity", "loud"), "loud"),
+        (("fleet", "--out", "out", "--config", "gone.toml"), "gone.toml"),
         (("fleet", "--out", "out", "--scheduler", "tcp://127.0.0.1:1"), "the scheduler cannot be reached"),
     ],
 )

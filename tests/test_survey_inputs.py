@@ -53,6 +53,9 @@ def test_a_single_project_is_a_survey_of_one(tmp_path: Path) -> None:
 def test_the_results_are_no_project(tmp_path: Path) -> None:
     _write(fleet(tmp_path, 1), "results/clones/x/.git/HEAD", "results/clones/x/train.py")
     assert _names(tmp_path, str(tmp_path / "results")) == ["project00"]
+    _write(tmp_path, "team/train.py", "team/results/reports/x.py", "team/results/README.md")
+    (team,) = (one for one in listed(str(tmp_path), str(tmp_path / "team" / "results"), "en") if one.name == "team")
+    assert team.exclude == (str(tmp_path / "team" / "results"),)
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

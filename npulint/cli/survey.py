@@ -68,7 +68,8 @@ def _plan(path: str, options: Words, host: Host, lang: str) -> Plan:
         for name, values in options.items()
         if name in shared and name not in ("jobs", "lang")
     }
-    settings = load([], {**words, "lang": options.get("lang", ["auto"]), "isolated": True}, host.environ)
+    alone: Words = {} if "config" in words else {"isolated": True}  # each project has its own configuration
+    settings = load([], {**words, **alone, "lang": options.get("lang", ["auto"])}, host.environ)
     _check_catalogue(settings.checks)
     return Plan(
         out=os.path.abspath(out[-1]),

@@ -31,6 +31,8 @@ _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "SSH_ASKPASS": "false",
 }
+_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_SSL_", "GIT_PROXY_")
+"""Variables of git that stay: certificates, proxies, and which configuration is read."""
 _DETAIL = 200  # characters of what git says
 
 
@@ -80,10 +82,11 @@ def _clone(address: str, unfinished: str, folder: str, seconds: int) -> tuple[st
     """Clone an address; returns why that failed, and what git says."""
     words = ["git", *(word for setting in _SETTINGS for word in ("-c", setting)), "clone", "--quiet", "--depth=1"]
     words += ["--single-branch", "--no-tags", "--no-recurse-submodules", "--template=", "--", address, unfinished]
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    kept = {name: os.environ[name] for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM") if name in os.environ}
+    environ = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)
+    }
     try:
-        with _started(words, {**environ, **kept, **_QUIET}) as process:
+        with _started(words, {**environ, **_QUIET}) as process:
             _, said = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         shutil.rmtree(unfinished, ignore_errors=True)

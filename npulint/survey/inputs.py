@@ -91,12 +91,12 @@ def _stem(name: str) -> str:
 def _in_folder(folder: str, out: str) -> Iterator[Listed]:
     """Every git repository below a folder, and what `npulint check` takes for a project outside of them; where nothing
     marks one, each sub-folder with code. In a folder that is a repository itself, such as a model zoo, the same."""
-    top = os.path.abspath(folder)
-    repositories = set(_repositories(top, os.path.abspath(out)))
-    outside = [path for path in _sub_folders(top, os.path.abspath(out)) if not _around(path, repositories)]
-    found = repositories | _roots(top, outside)
+    top, results = os.path.abspath(folder), os.path.abspath(out)
+    repositories = set(_repositories(top, results))
+    outside = [path for path in _sub_folders(top, results) if not _around(path, repositories)]
+    found = repositories | {path for path in _roots(top, outside) if not f"{path}{os.sep}".startswith(results + os.sep)}
     for path in sorted(found):
-        nested = tuple(sorted(other for other in found if other.startswith(path + os.sep)))
+        nested = tuple(sorted(other for other in (*found, results) if other.startswith(path + os.sep)))
         yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
     if not found and discover([top]).files:
         yield Listed(top, os.path.basename(top))

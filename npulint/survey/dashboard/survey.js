@@ -105,6 +105,8 @@
     return svg;
   }
 
+  // A path may be broken behind each slash.
+  const path = (text) => text.split(/(?<=\/)/).flatMap((part, index) => (index ? [element('wbr'), part] : [part]));
   const hours = (value) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
   const range = (one) => (one.mid === undefined ? '' : fill(texts.range, { low: hours(one.lo), high: hours(one.hi) }));
   const counted = (value) => (value === undefined ? '' : number.format(value));
@@ -112,7 +114,7 @@
 
   const cells = {
     name(one) {
-      const title = one.r ? element('a', { href: one.r }, one.n) : element('span', {}, one.n);
+      const title = one.r ? element('a', { href: one.r }, ...path(one.n)) : element('span', {}, ...path(one.n));
       const about = element('button', { type: 'button', class: 'link', 'aria-expanded': 'false', 'aria-label': `${texts.details} ${one.n}` }, texts.details);
       about.addEventListener('click', () => unfold(one, about));
       const used = one.f.map((index) => frameworks[index][1]).join(' · ');
@@ -159,7 +161,7 @@
     const list = element('dl');
     const add = (name, ...values) => list.append(element('dt', {}, name), element('dd', {}, ...values));
     if (failed(one)) add(verdicts[one.v][1], one.why);
-    add(texts.source, element('span', { class: 'path' }, one.src));
+    add(texts.source, element('span', { class: 'path' }, ...path(one.src)));
     if (one.c) add(texts.commit, element('code', {}, one.c));
     if (!failed(one)) add(texts.files, number.format(one.files));
     const names = one.b.map((index) => element('li', {}, element('code', {}, checks[index][1]), ` ${checks[index][0]}`));
