@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from npulint.discover.files import DiscoverOptions, discover
 from npulint.errors import NpulintError
 from npulint.survey.addresses import is_address, is_taken, without_credentials
+from npulint.survey.exclusion import exclusion
 from npulint.survey.inputs import jobs, listed
 from tests.survey_support import TRAIN, fleet
 
@@ -33,6 +35,20 @@ def test_a_repository_is_one_project_whatever_it_contains(tmp_path: Path) -> Non
     _write(tmp_path, "group/one/.git/HEAD", "group/one/a/train.py", "group/one/a/README.md", "group/one/b/.git/HEAD")
     _write(tmp_path, "group/two/.git", "plain/train.py")
     assert _names(tmp_path) == ["group/one", "group/two", "plain"]
+    _write(tmp_path, "group/tools/train.py")
+    group, *_ = listed(str(tmp_path), "out", "en")
+    assert (group.name, len(group.exclude)) == ("group", 2)
+
+
+@pytest.mark.parametrize("name", ["a b", "[x]", "#1", "!y", "*", "a\\b", "模型"])
+def test_nested_projects_are_excluded_whatever_their_name(tmp_path: Path, name: str) -> None:
+    _write(tmp_path, f"team/{name}/.git/HEAD", f"team/{name}/train.py", "team/train.py", "team/other/train.py")
+    (team,) = (one for one in listed(str(tmp_path), "out", "en") if one.name == "team")
+    options = DiscoverOptions(
+        extend_exclude=tuple(exclusion(path, team.place) for path in team.exclude), base=team.place
+    )
+    found = {os.path.relpath(file.path, team.place) for file in discover([team.place], options).files}
+    assert found == {"train.py", "other/train.py"}
 
 
 def test_a_model_zoo_has_the_projects_that_check_tells_apart(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from npulint.report.view import ProjectStamp, ReportView, RulePage, render_parts
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from npulint.survey.content import content_of
+from npulint.survey.exclusion import exclusion
 from npulint.survey.model import CHECKED, Job, Plan
 from npulint.survey.parts import REPORTS, read_part, report_path, write_file, write_part
 from npulint.survey.rows import failed, part_of
@@ -64,13 +65,8 @@ def _is_valid(plan: Plan, job: Job, digest: str) -> bool:
 def _settings(plan: Plan, job: Job) -> Settings:
     """The settings of `npulint check` in the working directory, without the projects within this one."""
     settings = load(["."], {**plan.words, "lang": [plan.lang]}, os.environ)
-    nested = tuple(_pattern(os.path.relpath(path, settings.base or ".")) for path in job.exclude)
+    nested = tuple(exclusion(path, settings.base or ".") for path in job.exclude)
     return msgspec.structs.replace(settings, extend_exclude=(*settings.extend_exclude, *nested), jobs=1)
-
-
-def _pattern(path: str) -> str:
-    """The pattern of .gitignore that excludes one folder."""
-    return "/" + "".join(f"\\{char}" if char in "\\*?[]!# " else char for char in path.replace(os.sep, "/"))
 
 
 @cache

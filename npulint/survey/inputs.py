@@ -8,12 +8,12 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from npulint.digest import blake2b
-from npulint.discover.files import EXCLUDED, discover
+from npulint.discover.files import EXCLUDED, DiscoverOptions, discover
 from npulint.discover.paths import shown
 from npulint.discover.projects import group
 from npulint.discover.safe_open import read_regular
@@ -21,6 +21,7 @@ from npulint.errors import NpulintError
 from npulint.lazy_regex import lazy_compile
 from npulint.report.terminal import leading
 from npulint.survey.addresses import is_address, without_credentials
+from npulint.survey.exclusion import exclusion
 from npulint.survey.model import Job
 from npulint.texts import say
 
@@ -93,17 +94,15 @@ def _in_folder(folder: str, out: str) -> Iterator[Listed]:
     marks one, each sub-folder with code. In a folder that is a repository itself, such as a model zoo, the same."""
     top, results = os.path.abspath(folder), os.path.abspath(out)
     repositories = set(_repositories(top, results))
-    outside = [path for path in _sub_folders(top, results) if not _around(path, repositories)]
-    found = repositories | {path for path in _roots(top, outside) if not f"{path}{os.sep}".startswith(results + os.sep)}
+    found = set(repositories)
+    for one in _sub_folders(top, results):
+        if one not in repositories:
+            found |= _roots(one, [path for path in (*repositories, results) if path.startswith(one + os.sep)])
     for path in sorted(found):
         nested = tuple(sorted(other for other in (*found, results) if other.startswith(path + os.sep)))
         yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
     if not found and discover([top]).files:
         yield Listed(top, os.path.basename(top))
-
-
-def _around(path: str, repositories: Iterable[str]) -> bool:
-    return any(one == path or one.startswith(path + os.sep) for one in repositories)
 
 
 def _sub_folders(folder: str, out: str) -> Iterator[str]:
@@ -126,15 +125,15 @@ def _repositories(folder: str, out: str) -> Iterator[str]:
             waiting += _sub_folders(path, out)
 
 
-def _roots(top: str, folders: Sequence[str]) -> set[str]:
-    """The projects in folders that are in no repository below `top`."""
+def _roots(folder: str, without: Sequence[str]) -> set[str]:
+    """The projects in a folder, without some folders in it."""
+    options = DiscoverOptions(extend_exclude=tuple(exclusion(path, folder) for path in without), base=folder)
     roots = set()
-    for folder in folders:
-        for root, files in group(discover([folder]).files).items():
-            if any(file.kind not in _NO_CODE for file in files):
-                path = os.path.abspath(root)
-                roots.add(path if path.startswith(folder) else folder)
-    return roots - {top}
+    for root, files in group(discover([folder], options).files).items():
+        if any(file.kind not in _NO_CODE for file in files):
+            path = os.path.abspath(root)
+            roots.add(path if path.startswith(folder + os.sep) else folder)
+    return roots
 
 
 def _in_list(path: str, lang: str) -> list[Listed]:
