@@ -92,6 +92,14 @@ def test_a_list_names_folders_patterns_and_addresses(tmp_path: Path) -> None:
     assert last.identity.startswith("owner-net-")
 
 
+def test_absolute_paths_are_named_without_what_they_share(tmp_path: Path) -> None:
+    fleet(tmp_path / "x" / "a", 2)
+    fleet(tmp_path / "x" / "b", 1)
+    path = tmp_path / "list.txt"
+    path.write_text(f"{tmp_path}/x/a/*\n{tmp_path}/x/b/project00\nx/a/../b\n")
+    assert _names(path) == ["a/project00", "a/project01", "b/project00", "x/a/../b"]
+
+
 def test_a_table_has_names(tmp_path: Path) -> None:
     fleet(tmp_path, 2)
     path = tmp_path / "list.csv"

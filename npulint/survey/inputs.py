@@ -145,7 +145,14 @@ def _in_list(path: str, lang: str) -> list[Listed]:
     text = data.decode("utf-8-sig", "surrogateescape")
     rows = _table(text, path, lang) if path.lower().endswith(".csv") else _lines(text)
     here = os.path.dirname(os.path.abspath(path))
-    return [one for place, name in rows for one in _of_place(place, name, here)]
+    return _shortened([one for place, name in rows for one in _of_place(place, name, here)])
+
+
+def _shortened(found: Sequence[Listed]) -> list[Listed]:
+    """The projects without what the names of absolute paths have in common."""
+    above = [os.path.dirname(one.name) for one in found if os.path.isabs(one.name)]
+    shared = os.path.commonpath(above) if above else ""
+    return [Listed(one.place, os.path.relpath(one.name, shared)) if os.path.isabs(one.name) else one for one in found]
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

@@ -108,7 +108,8 @@
   // A path may be broken behind each slash.
   const path = (text) => text.split(/(?<=\/)/).flatMap((part, index) => (index ? [element('wbr'), part] : [part]));
   const hours = (value) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
-  const range = (one) => (one.mid === undefined ? '' : fill(texts.range, { low: hours(one.lo), high: hours(one.hi) }));
+  const between = (low, high) => (low === high ? low : fill(texts.range, { low, high }));
+  const range = (one) => (one.mid === undefined ? '' : between(hours(one.lo), hours(one.hi)));
   const counted = (value) => (value === undefined ? '' : number.format(value));
   const failed = (one) => one.why !== undefined;
 
