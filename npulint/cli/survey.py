@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from npulint import __version__
 from npulint.cli.host import Host
+from npulint.cli.progress import ProgressLine, wants_progress
 from npulint.config import load
 from npulint.errors import ConfigError, NpulintError
 from npulint.option_parsing import InvalidOption, number
@@ -16,6 +18,9 @@ from npulint.survey.model import Job, Plan, Words
 from npulint.survey.summary import Totals
 from npulint.texts import count, say
 
+if TYPE_CHECKING:
+    from npulint.survey.inputs import Listed
+
 _SECONDS, _GIGABYTES = 600, 4
 _PATHS = ("checks", "config", "supported_ops")
 """Options that name paths, which are relative to the folder where the command was started."""
@@ -24,34 +29,41 @@ _PATHS = ("checks", "config", "supported_ops")
 def run(words: list[str], options: Words, host: Host, lang: str) -> int:
     """Check all projects of a folder or list. Returns 1 if one has no result. Raises `ConfigError`, or `NpulintError`
     for a list, folder or cluster that cannot be used."""
-    from npulint.survey.clones import absent, cloned, forget
-    from npulint.survey.inputs import jobs, listed
-    from npulint.survey.parts import foreign, prepare
+    from npulint.survey.inputs import listed
 
-    given = {name: values[-1] for name, values in options.items() if isinstance(values, list)}
     plan = _plan(words[0], options, host, lang)
-    lang = plan.lang
-    projects = listed(words[0], plan.out, lang)
+    processes, scheduler = _number("jobs", options, 0, plan.lang), options.get("scheduler")
+    projects = listed(words[0], plan.out, plan.lang)
     if not projects:
-        raise NpulintError(say(lang, "survey.nothing", path=leading(words[0])))
-    if foreign(plan.out):
-        raise NpulintError(say(lang, "survey.foreign", path=leading(plan.out)))
+        raise NpulintError(say(plan.lang, "survey.nothing", path=leading(words[0])))
     try:
-        prepare(plan.out, bool(options.get("restart")))
-        if options.get("restart"):
-            forget(plan.out)
-        queue = jobs(projects)
-        number_absent = absent(projects, queue, plan.out)
-        if number_absent:
-            host.warn(count(lang, "survey.cloning", number_absent, path=leading(os.path.join(plan.out, "clones"))))
-        queue = cloned(projects, queue, plan.out, plan.seconds)
-        known = _executed(plan, queue, _number("jobs", options, 0, lang), given.get("scheduler", ""), host)
+        queue = _brought(projects, plan, bool(options.get("restart")), host)
+        known = _executed(plan, queue, processes, scheduler[-1] if isinstance(scheduler, list) else "", host)
         totals = _written(plan, queue)
     except OSError as error:
         detail = error.strerror or type(error).__name__
-        raise NpulintError(say(lang, "output.failed", path=leading(plan.out), detail=detail)) from error
+        raise NpulintError(say(plan.lang, "output.failed", path=leading(plan.out), detail=detail)) from error
     _tell(totals, known, plan, host)
     return int(totals.failed > 0)
+
+
+def _brought(projects: Sequence[Listed], plan: Plan, restart: bool, host: Host) -> list[Job]:
+    """The jobs of projects, of which some must be cloned. Raises `NpulintError` for a folder that is not of a survey,
+    and `OSError`."""
+    from npulint.survey.clones import absent, cloned, forget
+    from npulint.survey.inputs import jobs
+    from npulint.survey.parts import CLONES, foreign, prepare
+
+    if foreign(plan.out):
+        raise NpulintError(say(plan.lang, "survey.foreign", path=leading(plan.out)))
+    prepare(plan.out, restart)
+    if restart:
+        forget(plan.out)
+    queue = jobs(projects)
+    missing = absent(projects, queue, plan.out)
+    if missing:
+        host.warn(count(plan.lang, "survey.cloning", missing, path=leading(os.path.join(plan.out, CLONES))))
+    return cloned(projects, queue, plan.out, plan.seconds)
 
 
 def _plan(path: str, options: Words, host: Host, lang: str) -> Plan:
@@ -101,15 +113,13 @@ def _number(name: str, options: Words, default: int, lang: str) -> int:
 
 
 def _executed(plan: Plan, queue: list[Job], processes: int, scheduler: str, host: Host) -> int:
+    """Have the jobs done, with progress on a terminal; returns how many projects were known already."""
     from npulint.survey.execution import execute
 
-    if not is_terminal(host.stderr):
-        return execute(plan, queue, processes, scheduler, lambda done, total: None)
-    from npulint.cli.progress import ProgressLine, wants_progress
-
-    wanted = wants_progress(host.stderr, host.environ)
-    with ProgressLine(host.stderr, plan.lang, "survey.progress") if wanted else nullcontext() as line:
-        return execute(plan, queue, processes, scheduler, line or (lambda done, total: None))
+    if not is_terminal(host.stderr) or not wants_progress(host.stderr, host.environ):
+        return execute(plan, queue, processes, scheduler)
+    with ProgressLine(host.stderr, plan.lang, "survey.progress") as line:
+        return execute(plan, queue, processes, scheduler, line)
 
 
 def _written(plan: Plan, queue: list[Job]) -> Totals:

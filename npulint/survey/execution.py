@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from npulint.errors import NpulintError
+from npulint.progress import Advance, Progress, progress_counter
 from npulint.report.terminal import escape_control_chars
 from npulint.survey.model import Job, Plan
 from npulint.survey.worker import VersionError, checked, close_all
@@ -19,20 +20,22 @@ from npulint.texts import say
 _PAUSE = 2.0  # seconds between two looks at the cluster
 _PATIENCE = 30  # looks at a cluster without workers, after which this machine does the rest
 _CONNECT = 30  # seconds
-Finished = Callable[[int, int], None]
-"""Called with the numbers of finished and of all projects."""
 
 
-def execute(plan: Plan, jobs: Sequence[Job], processes: int, scheduler: str, finished: Finished) -> int:
-    """Check all projects; returns how many were known already. Raises `NpulintError` if a cluster cannot be used."""
+def execute(
+    plan: Plan, jobs: Sequence[Job], processes: int, scheduler: str = "", progress: Progress | None = None
+) -> int:
+    """Check all projects, on the cluster of a scheduler if one is named; returns how many were known already.
+    `processes` are those of this machine (0: one for each core). Raises `NpulintError` if a cluster cannot be used."""
+    advance = progress_counter(len(jobs), progress)
     known, rest = 0, list(jobs)
     if scheduler:
         with _cluster(scheduler, plan.lang) as client:
-            known, rest = _all(plan, rest, client.get_executor(), finished, 0, lambda: bool(_workers(client)))
+            known, rest = _done(plan, rest, client.get_executor(), advance, lambda: bool(_workers(client)))
     if not rest:
         return known
     with _local(processes or os.cpu_count() or 1) as executor:
-        again, _ = _all(plan, rest, executor, finished, len(jobs) - len(rest), lambda: True)
+        again, _ = _done(plan, rest, executor, advance, lambda: True)
     return known + again
 
 
@@ -47,28 +50,29 @@ def _local(threads: int) -> Iterator[Executor]:
         executor.shutdown()
 
 
-def _all(
-    plan: Plan, jobs: Sequence[Job], executor: Executor, finished: Finished, before: int, alive: Callable[[], bool]
+def _done(
+    plan: Plan, jobs: Sequence[Job], executor: Executor, advance: Advance, alive: Callable[[], bool]
 ) -> tuple[int, list[Job]]:
-    """How many projects were known, and those that the executor has lost."""
-    done: SimpleQueue[Future[bool]] = SimpleQueue()
-    waiting: dict[Future[bool], Job] = {}
-    for job in jobs:
-        future = executor.submit(checked, plan, job)
-        waiting[future] = job
-        future.add_done_callback(done.put)
+    """How many projects were known already, and those that the executor has lost. `alive` tells whether it still has
+    workers; if it has none for long, all that it did not answer are lost."""
+    answered: SimpleQueue[Future[bool]] = SimpleQueue()
+    waiting = {executor.submit(checked, plan, job): job for job in jobs}
+    for future in list(waiting):
+        future.add_done_callback(answered.put)
     known, looks = 0, 0
     lost: list[Job] = []
     while waiting and looks < _PATIENCE:
         try:
-            future = done.get(timeout=_PAUSE)
+            future = answered.get(timeout=_PAUSE)
         except Empty:
             looks = 0 if alive() else looks + 1
             continue
         job, answer = waiting.pop(future), _answer(future, plan.lang)
-        known += bool(answer)
-        lost += [job] if answer is None else []
-        finished(before + len(jobs) - len(waiting) - len(lost), before + len(jobs))
+        if answer is None:
+            lost.append(job)
+        else:
+            known += answer
+            advance(1)
     for future in waiting:
         future.cancel()
     return known, [*lost, *waiting.values()]
