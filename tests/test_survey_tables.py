@@ -49,6 +49,13 @@ def test_parts_are_read_as_they_were_written(survey: tuple[str, list[Job]]) -> N
     assert found[0].project.blockers == ("NPU1", "NPU2")
 
 
+def test_texts_that_are_no_unicode_are_kept_as_escapes(survey: tuple[str, list[Job]]) -> None:
+    out, _ = survey
+    write_part(out, "a", Part(project=row("a", commit="\ud800"), findings=(_finding("a", "\udcff.py"),)))
+    part = read_part(out, "a")
+    assert part is not None and (part.project.commit, part.findings[0].path) == ("\\ud800", "\\udcff.py")
+
+
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"format": 99, "project": {}}'])
 def test_a_damaged_part_is_none(survey: tuple[str, list[Job]], damage: bytes) -> None:
     out, _ = survey

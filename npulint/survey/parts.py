@@ -9,6 +9,7 @@ import msgspec
 
 from npulint.atomic_files import Folder, sweep, temporary
 from npulint.discover.safe_open import read_regular
+from npulint.report.json import encodable
 from npulint.survey.model import FORMAT, Part
 
 PARTS, REPORTS, CLONES = "parts", "reports", "clones"
@@ -35,7 +36,11 @@ def report_path(out: str, identity: str) -> str:
 
 def write_part(out: str, identity: str, part: Part) -> None:
     """Keep the result of a project."""
-    write_file(part_path(out, identity), msgspec.json.encode(part))
+    try:
+        data = msgspec.json.encode(part)
+    except UnicodeEncodeError:  # a text of the project has half of a character
+        data = msgspec.json.encode(encodable(msgspec.to_builtins(part)))
+    write_file(part_path(out, identity), data)
 
 
 def read_part(out: str, identity: str) -> Part | None:
