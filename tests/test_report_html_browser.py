@@ -247,15 +247,19 @@ def test_paper_holds_every_finding_that_is_shown(opened: Open, reports: Any, lan
     one = opened(text)
     printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
     told = squeezed("".join(sheet.extract_text() for sheet in printed.pages))
+    places: dict[tuple[str, str], list[str]] = {}
     for found in findings:
         if found["severity"] != "note":
             assert squeezed(found["message"]) in told
-            assert squeezed(f"{found['path']}:{found['line']}:{found['column']}") in told
+            places.setdefault((found["message"], found["path"]), []).append(str(found["line"]))
+    for (_, path), lines in places.items():  # a message and a file once, with all lines
+        assert squeezed(f"{path}:{lines[0]}") in told and len(lines) <= 20
+        assert squeezed(f"{path}:{', '.join(lines)}") in told
     one.tab.emulate_media(media="print")
     assert not one.tab.locator("form").is_visible()
     assert not one.tab.locator("nav").is_visible()
     cut = one.ask(
-        "Array.from(document.querySelectorAll('.f, .src')).every(f => getComputedStyle(f).breakInside === 'avoid')"
+        "Array.from(document.querySelectorAll('.f, .steps li')).every(f => getComputedStyle(f).breakInside === 'avoid')"
     )
     assert cut
 
@@ -269,6 +273,50 @@ def test_paper_shows_what_was_folded_also_without_scripts(opened: Open) -> None:
     printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
     told = squeezed("".join(sheet.extract_text() for sheet in printed.pages))
     assert all(f"operator{number}of" in told for number in range(20))
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_navigation_lands_where_it_leads(opened: Open, motion: str) -> None:
+    one = opened(rendered("html", large(600), ReportView(lines=large_source)), reduced_motion=motion)
+    for target in ("run", "findings", "programs", "first", "run"):
+        one.tab.locator(f"nav a[href='#{target}']").click()
+        one.tab.wait_for_timeout(300)
+        top, _ = one.ask(PLACE.format(target))
+        assert abs(top - HEAD) < 15 or (target == "run" and one.ask(END) and 0 < top < DESKTOP["height"]), target
+    assert one.complaints == []
+
+
+def test_the_reader_may_scroll_away_while_the_page_lands(opened: Open) -> None:
+    one = opened(rendered("html", large(600), ReportView(lines=large_source)))
+    one.tab.locator("nav a[href='#run']").click()
+    one.tab.mouse.move(600, 500)
+    one.tab.mouse.wheel(0, -3000)
+    one.tab.wait_for_timeout(300)
+    assert not one.ask(END)
+
+
+@pytest.mark.parametrize("number", [86, 620, 5000])
+def test_paper_is_short(opened: Open, number: int, record_property: Callable[[str, object], None]) -> None:
+    from pypdf import PdfReader
+
+    text = rendered("html", large(number), ReportView(lines=large_source))
+    one = opened(text)
+    pages = len(PdfReader(io.BytesIO(one.tab.pdf(format="A4"))).pages)
+    record_property(f"pages of {number}", pages)
+    assert pages <= 12
+    assert not one.ask("document.querySelectorAll('.paper').length"), "the page is as before"
+    assert number > 620 or len(text.encode()) < 1_500_000
+
+
+def test_paper_has_what_the_filter_shows(opened: Open) -> None:
+    one = opened(page(sample()))
+    one.search("native-dropout")
+    one.ask("dispatchEvent(new Event('beforeprint'))")
+    said = one.ask("Array.from(document.querySelectorAll('.paper li'), line => line.textContent)")
+    messages = {one.ask(f"{CARDS}[{at}].querySelector('h4').textContent") for at in range(one.shown())}
+    assert len(said) == len(messages) > 0 and all(line.startswith(tuple(messages)) for line in said)
+    one.ask("dispatchEvent(new Event('afterprint'))")
+    assert not one.ask("document.querySelectorAll('.paper').length")
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")])

@@ -38,8 +38,9 @@ def _in_parts(table: Table, lang: str) -> Iterator[Block]:
     rest, cut = table.rows[_FIRST:_FILES], len(table.rows) - _FILES
     if rest:
         note: list[Block] = [Paragraph(count(lang, "effort.more", cut), "cut")] if cut > 0 else []
-        blocks: list[Block] = [msgspec.structs.replace(table, rows=rest, titled=False), *note]
-        yield Folded(count(lang, "effort.rest", len(rest)), blocks)
+        title = count(lang, "effort.rest", len(rest))
+        blocks: list[Block] = [msgspec.structs.replace(table, title=title, rows=rest, titled=False), *note]
+        yield Folded(title, blocks)
 
 
 def page_of(found: Effort, result: RunResult, lang: str) -> str:

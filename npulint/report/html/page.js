@@ -29,7 +29,7 @@
   let folded = [];
   let papers = [];
   addEventListener('beforeprint', () => {
-    folded = all('.program:not([open])').filter((one) => !one.matches('.many > .program'));
+    folded = all(':is(.program, .item):not([open])').filter((one) => !one.matches('.many > .program'));
     for (const one of folded) one.open = true;
     if (form && groups) papers = printed();
     document.documentElement.classList.toggle('compact', papers.length > 0);
