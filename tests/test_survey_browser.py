@@ -59,6 +59,14 @@ def shown(one: Opened) -> int:
     return int(one.ask(SHOWN).split()[0].replace(",", ""))
 
 
+def settled(one: Opened, number: int) -> bool:
+    """Whether the filters let so many projects through, at the latest after some seconds."""
+    end = time.monotonic() + 5
+    while shown(one) != number and time.monotonic() < end:
+        one.tab.wait_for_timeout(20)
+    return shown(one) == number
+
+
 def test_filters_of_framework_verdict_check_and_text(fleet: Opened) -> None:
     rows = large(2000).projects
     code = next(one.blockers[0] for one in rows if one.blockers and one.frameworks == ("torch",))
@@ -70,23 +78,21 @@ def test_filters_of_framework_verdict_check_and_text(fleet: Opened) -> None:
     assert shown(fleet) == len(blocked)
     group = blocked[0].project.partition("/")[0]
     fleet.search(f"{group}/ PROJECT")
-    assert shown(fleet) == sum(one.project.startswith(f"{group}/") for one in blocked)
+    assert settled(fleet, sum(one.project.startswith(f"{group}/") for one in blocked))
     fleet.search("no such project")
-    assert shown(fleet) == 0 and fleet.tab.is_visible(".no-match")
+    assert settled(fleet, 0) and fleet.tab.is_visible(".no-match")
     fleet.tab.click("button[type=reset]")
-    fleet.tab.wait_for_timeout(50)
-    assert shown(fleet) == 2001
+    assert settled(fleet, 2001)
     fleet.tab.uncheck("input[value=ready]", force=True)
     assert shown(fleet) == 1601
 
 
 def test_a_blocker_shows_its_projects(fleet: Opened) -> None:
     fleet.tab.click("[data-check] >> nth=0")
-    fleet.tab.wait_for_timeout(50)
     code = fleet.ask("document.querySelector('[data-check]').dataset.check")
     number = fleet.ask("document.querySelector('#blockers tbody td').textContent")
+    assert settled(fleet, int(number))
     assert fleet.ask("document.querySelector('[name=check]').value") == code
-    assert fleet.ask(SHOWN).split()[0] == number
 
 
 def test_columns_are_sorted_by_their_heads(fleet: Opened) -> None:
@@ -105,6 +111,7 @@ def test_columns_are_sorted_by_their_heads(fleet: Opened) -> None:
 
 def test_a_project_unfolds_and_leads_to_its_report(fleet: Opened) -> None:
     fleet.search("group7/project-47")
+    assert settled(fleet, 1)
     assert fleet.ask("document.querySelector('#rows a').getAttribute('href')") == "reports/project-47.html"
     fleet.tab.focus("#rows button[aria-expanded]")
     fleet.tab.keyboard.press("Enter")
@@ -119,7 +126,7 @@ def test_the_page_works_by_keyboard(fleet: Opened) -> None:
     assert fleet.ask("location.hash") == "#projects"
     fleet.tab.keyboard.press("Tab")
     fleet.tab.keyboard.type("group7/")
-    fleet.tab.wait_for_timeout(200)
+    assert settled(fleet, 50)
     assert {name.split("/")[0] for name in names(fleet)} == {"group7"}
 
 

@@ -43,7 +43,7 @@ class Plan(msgspec.Struct, frozen=True):
 class ProjectRow(msgspec.Struct, frozen=True, kw_only=True):
     """A row of the table of projects. `lines` are those of Python, shell and CUDA files. `ready_share` is the share of
     readiness items that passed; None without any. `blockers` are the codes of checks with errors, most findings first;
-    effort is in hours of work that `npulint port` leaves; `report` is relative to the folder of the survey."""
+    effort is in hours of work after `npulint port`; `report` is relative to the folder of the survey."""
 
     project: str
     source: str

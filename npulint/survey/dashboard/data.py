@@ -11,7 +11,7 @@ from npulint.survey.model import FAILED, ProjectRow
 from npulint.survey.summary import VERDICTS, Summed
 from npulint.texts import known, say
 
-_TEXTS = "shown page more range items report details source commit blockers files none".split()
+_TEXTS = "shown page more range effort items report details source commit blockers files none".split()
 
 
 def data(summed: Summed, lang: str) -> str:

@@ -69,8 +69,8 @@ def _totals(totals: Totals, lang: str) -> str:
         (f"{totals.lines:,}", say(lang, "survey.tile.lines")),
     ]
     if totals.effort is not None:
-        low, _, high = (f"{hours:,.0f}" for hours in totals.effort)
-        figures.insert(1, (say(lang, "survey.range", low=low, high=high), say(lang, "survey.tile.effort")))
+        low, likely, high = (f"{hours:,.0f}" for hours in totals.effort)
+        figures.insert(1, (likely, say(lang, "survey.tile.effort", low=low, high=high)))
     tiles = "".join(f"<li><b>{value}</b> {escape_html(label)}</li>" for value, label in figures)
     body = f'<ul class="tiles">{tiles}</ul>\n{_share(words, lang)}'
     return section("totals", say(lang, "survey.totals"), body, "panel")

@@ -108,8 +108,7 @@
   // A path may be broken behind each slash.
   const path = (text) => text.split(/(?<=\/)/).flatMap((part, index) => (index ? [element('wbr'), part] : [part]));
   const hours = (value) => number.format(value < 10 ? Math.round(value * 10) / 10 : Math.round(value));
-  const between = (low, high) => (low === high ? low : fill(texts.range, { low, high }));
-  const range = (one) => (one.mid === undefined ? '' : between(hours(one.lo), hours(one.hi)));
+  const range = (one) => fill(texts.range, { mid: hours(one.mid), low: hours(one.lo), high: hours(one.hi) });
   const counted = (value) => (value === undefined ? '' : number.format(value));
   const failed = (one) => one.why !== undefined;
 
@@ -136,7 +135,7 @@
       if (names.length) cell.append(element('ul', { class: 'checks' }, ...names));
       return cell;
     },
-    effort: (one) => numeric('effort', range(one)),
+    effort: (one) => numeric('effort', one.mid === undefined ? '' : hours(one.mid)),
     errors: (one) => numeric('errors', failed(one) ? '' : counted(one.e)),
     warnings: (one) => numeric('warnings', failed(one) ? '' : counted(one.w)),
     lines: (one) => numeric('lines', failed(one) ? '' : counted(one.l)),
@@ -164,6 +163,7 @@
     if (failed(one)) add(verdicts[one.v][1], one.why);
     add(texts.source, element('span', { class: 'path' }, ...path(one.src)));
     if (one.c) add(texts.commit, element('code', {}, one.c));
+    if (one.mid) add(texts.effort, range(one));
     if (!failed(one)) add(texts.files, number.format(one.files));
     const names = one.b.map((index) => element('li', {}, element('code', {}, checks[index][1]), ` ${checks[index][0]}`));
     if (!failed(one)) add(texts.blockers, names.length ? element('ul', {}, ...names) : texts.none);
@@ -188,7 +188,8 @@
   form.addEventListener('input', (event) => {
     if (event.target === form.order) return;
     clearTimeout(waiting);
-    waiting = setTimeout(apply, event.target === form.q ? 80 : 0);
+    if (event.target === form.q) waiting = setTimeout(apply, 80);
+    else apply();
   });
   form.order.addEventListener('change', () => {
     order = { by: '', up: true };
