@@ -17,7 +17,7 @@ from npulint.survey.model import Job, Plan
 from npulint.survey.parts import write_part
 from npulint.survey.rows import failed
 
-_TICK = 0.2  # seconds between two looks at the process
+_TICK = 200  # milliseconds between two looks at the process
 _WORN = 600 << 20  # bytes of memory after which a process gives way to a new one
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(npulint.__file__)))
 _OWN = threading.local()
@@ -108,21 +108,24 @@ class Child:
         try:
             process.stdin.write(encoded(plan, job))
             process.stdin.flush()
-        except (OSError, ValueError):
-            raise _Ended("ended") from None
-        end = time.monotonic() + plan.seconds
-        try:
-            while not select.select([process.stdout], [], [], _TICK)[0]:
-                if time.monotonic() > end:
-                    raise _Ended("time", f"> {plan.seconds} s")
-                if self.memory() > plan.memory:
-                    raise _Ended("memory", f"> {plan.memory >> 20} MB")
+            self._wait(process.stdout.fileno(), plan)
             answer = process.stdout.readline()
-        except (OSError, ValueError):  # closed by another thread
+        except (OSError, ValueError):  # also if another thread has closed it
             raise _Ended("ended") from None
         if not answer.endswith(b"\n"):
             raise _Ended("ended")
         return b"true" in answer
+
+    def _wait(self, descriptor: int, plan: Plan) -> None:
+        """Wait for an answer, or for the end of the process. Raises `_Ended` where a limit is exceeded."""
+        end = time.monotonic() + plan.seconds
+        waiting = select.poll()  # select() knows no more than 1024 files
+        waiting.register(descriptor, select.POLLIN)
+        while not waiting.poll(_TICK):
+            if time.monotonic() > end:
+                raise _Ended("time", f"> {plan.seconds} s")
+            if self.memory() > plan.memory:
+                raise _Ended("memory", f"> {plan.memory >> 20} MB")
 
     def memory(self) -> int:
         """The bytes of memory of the process; 0 where that is not known."""
