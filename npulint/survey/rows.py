@@ -33,7 +33,7 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
     items = Counter(item.status for program in lists(result) for item in program.checklist)
     blocking = Counter(one.code for one in result.findings if one.severity == "error")
     word = verdict(Page(result, ReportView(lang=lang))).word
-    hours = estimate(result).hours if word not in _UNJUDGED else None
+    low, likely, high = _hours(result, word)
     project = ProjectRow(
         project=job.name,
         source=job.source,
@@ -51,9 +51,9 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
         warnings=severities["warning"],
         notes=severities["note"],
         blockers=tuple(sorted(blocking, key=lambda code: (-blocking[code], code))),
-        effort_low=round(hours.low, 2) if hours else None,
-        effort_mid=round(hours.likely, 2) if hours else None,
-        effort_high=round(hours.high, 2) if hours else None,
+        effort_low=low,
+        effort_mid=likely,
+        effort_high=high,
         report=report,
     )
     return Part(
@@ -62,6 +62,14 @@ def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: st
         findings=tuple(_finding(one, job.name) for one in result.findings),
         readiness=tuple(_item(item, one, job.name) for one in lists(result) for item in one.checklist),
     )
+
+
+def _hours(result: RunResult, word: str) -> tuple[float | None, float | None, float | None]:
+    """The hours of work: at least, likely and at most; None where the verdict `word` says that nothing was judged."""
+    if word in _UNJUDGED:
+        return None, None, None
+    hours = estimate(result).hours
+    return round(hours.low, 2), round(hours.likely, 2), round(hours.high, 2)
 
 
 def _frameworks(result: RunResult) -> tuple[str, ...]:
