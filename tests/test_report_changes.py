@@ -94,6 +94,7 @@ def test_every_finding_links_to_its_source() -> None:
     away = finding(path="../up.py", fingerprint="2")
     text = page(RunResult([one, away]), source_url="https://host/o/r/blob/c/{path}#L{line}")
     assert text.count('href="https://host/o/r/blob/c/a%20dir/x%23y.py#L') == 1
+    assert text.count(">Open the source</a>") == 1
     assert text.count("https://host/") == 1, "what is outside of the repository has no link"
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from npulint.findings import RunResult
-from npulint.report.view import ReportView
+from npulint.report.history import decoded
+from npulint.report.view import ProjectStamp, ReportView
 from npulint.report.view import render as rendered
 from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
@@ -332,6 +333,31 @@ def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dic
         skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
         violations = Axe().run(one.tab, options=skipped).response["violations"]
         assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
+def test_what_a_project_brings_bars_no_way(opened: Open, scheme: str, size: dict[str, int]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    past = decoded(rendered("json", large(30), ReportView()).encode(), "an-earlier-report-with-a-long-name" * 3)
+    text = rendered(
+        "html",
+        large(40),
+        ReportView(
+            lines=large_source,
+            project=ProjectStamp("a-project-of-a-long-name" * 4, "1" * 40, "2026-01-02 03:04"),
+            source_url="https://host/{path}#L{line}",
+            history=(past, past),
+        ),
+    )
+    one = opened(text, viewport=size, color_scheme=scheme)
+    assert one.ask(OVERFLOW) <= 0
+    one.ask("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    assert one.ask(OVERFLOW) <= 0
+    skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}  # as above
+    violations = Axe().run(one.tab, options=skipped).response["violations"]
+    assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+    assert one.complaints == []
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (PHONE, "light"), (DESKTOP, "light"), (DESKTOP, "dark")])

@@ -45,8 +45,12 @@ def with_provenance(view: ReportView, settings: Settings, environ: Mapping[str, 
 
 
 def _folder(settings: Settings) -> str:
-    """The folder of the project: the one that is checked, or that of the first file."""
-    first = os.path.abspath(settings.paths[0] if settings.paths else os.curdir)
+    """The folder of the project: what is checked, or the folder around all of that."""
+    places = [os.path.abspath(path) for path in settings.paths or (os.curdir,)]
+    try:
+        first = os.path.commonpath(places)
+    except ValueError:  # on several drives
+        first = places[0]
     return first if os.path.isdir(first) else os.path.dirname(first)
 
 

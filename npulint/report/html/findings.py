@@ -124,7 +124,7 @@ def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
 def _opener(page: Page, one: Finding) -> str:
     """A link to the source in the repository or editor."""
     url = page.source(one.path, one.span.line)
-    label = say(page.lang, "html.open")
+    label = say(page.lang, "html.open-source")
     return f'<a href="{attribute(url)}" target="_blank" rel="noreferrer">{label}</a>' if url else ""
 
 

@@ -245,32 +245,33 @@
 
   // The findings that are shown, as paper has them: for each message its places, by file.
   function printed() {
-    const shown = boxes.filter((box) => box.shown);
-    const room = Math.max(3, Math.floor(LINES / Math.max(shown.length, 1)));
-    return shown.map((box) => {
-      const messages = new Map();
-      for (const card of cards) {
-        if (card.box !== box || !card.shown) continue;
-        const head = $('h4', card.el);
-        const said = messages.get(head.textContent) || messages.set(head.textContent, { head, places: new Map() }).get(head.textContent);
-        const [, path, line] = placeOf(card);
-        said.places.set(path, [...(said.places.get(path) || []), line]);
-      }
+    const said = new Map(); // by group, message and file: lines
+    const inside = (map, key, made) => map.get(key) || map.set(key, made).get(key);
+    for (const card of cards) {
+      if (!card.shown) continue;
+      const head = $('h4', card.el);
+      const messages = inside(said, card.box, new Map());
+      const { places } = inside(messages, head.textContent, { head, places: new Map() });
+      const [, path, line] = placeOf(card);
+      inside(places, path, []).push(line);
+    }
+    const room = Math.max(3, Math.floor(LINES / Math.max(said.size, 1)));
+    return Array.from(said, ([box, messages]) => {
       const el = document.createElement('ul');
       el.className = 'paper';
-      for (const { head, places } of [...messages.values()].slice(0, room)) {
-        const files = Array.from(places, ([path, lines]) => `${path}:${lines.slice(0, PLACES).join(', ')}${more(lines.length - PLACES)}`);
-        const item = document.createElement('li');
-        const where = document.createElement('span');
-        where.className = 'path';
-        where.textContent = ` ${files.slice(0, FILES).join(' · ')}${more(files.length - FILES)}`;
-        item.append(...head.cloneNode(true).childNodes, where);
-        el.append(item);
-      }
-      if (messages.size > room) el.append(more(messages.size - room));
+      el.append(...[...messages.values()].slice(0, room).map(entry), more(messages.size - room));
       box.el.append(el);
       return el;
     });
+  }
+  function entry({ head, places }) {
+    const files = Array.from(places, ([path, lines]) => `${path}:${lines.slice(0, PLACES).join(', ')}${more(lines.length - PLACES)}`);
+    const where = document.createElement('span');
+    where.className = 'path';
+    where.textContent = ` ${files.slice(0, FILES).join(' · ')}${more(files.length - FILES)}`;
+    const item = document.createElement('li');
+    item.append(...head.cloneNode(true).childNodes, where);
+    return item;
   }
   const more = (number) => (number > 0 ? ` +${number}` : '');
 
