@@ -55,8 +55,9 @@ def test_the_best_come_first_and_what_failed_last(fleet: Opened) -> None:
 
 
 def shown(one: Opened) -> int:
-    """How many projects the filters let through."""
-    return int(one.ask(SHOWN).split()[0].replace(",", ""))
+    """How many projects the filters let through; -1 while the form is reset."""
+    text: str = one.ask(SHOWN)
+    return int(text.split()[0].replace(",", "")) if text else -1
 
 
 def settled(one: Opened, number: int) -> bool:
