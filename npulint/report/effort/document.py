@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import msgspec
 
 from npulint.data.effort import weight, weights
 from npulint.effort import Effort, FileEffort, Hours
@@ -16,15 +16,8 @@ def sentences(effort: Effort, lang: str) -> list[str]:
     """The hours and shares of a project, and what they leave out."""
     if not effort.items:
         return [say(lang, "effort.none")]
-    left, hand = effort.hours, effort.by_hand
-    hours = say(
-        lang,
-        "effort.hours",
-        **{name: shown(getattr(left, name)) for name in ("likely", "low", "high")},
-        hand=shown(hand.likely),
-        hand_low=shown(hand.low),
-        hand_high=shown(hand.high),
-    )
+    hand = {f"hand_{name}": text for name, text in _told(effort.by_hand).items()}
+    hours = say(lang, "effort.hours", **_told(effort.hours), **hand)
     share = say(lang, "effort.share", **dict(zip(PARTS, effort.shares(), strict=True)))
     return [hours, share, say(lang, "effort.limits")]
 
@@ -36,15 +29,12 @@ def shown(hours: float) -> str:
 
 def in_range(hours: Hours, lang: str) -> str:
     """The likely hours and their range."""
-    return say(
-        lang,
-        "effort.range",
-        **{name: shown(value) for name, value in zip(hours.__struct_fields__, _all(hours), strict=True)},
-    )
+    return say(lang, "effort.range", **_told(hours))
 
 
-def _all(hours: Hours) -> Sequence[float]:
-    return hours.likely, hours.low, hours.high
+def _told(hours: Hours) -> dict[str, str]:
+    """The values of sentences about hours."""
+    return {name: shown(value) for name, value in msgspec.structs.asdict(hours).items()}
 
 
 def by_file(effort: Effort, lang: str, bars: bool = False) -> Table:
@@ -88,15 +78,11 @@ def formula(lang: str) -> list[str]:
 
 def weight_table(lang: str) -> Table:
     """The weights with their sources."""
-    rows: list[list[Cell]] = [
-        [
-            say(lang, f"effort.weight.{one.name}"),
-            f"{one.value:g}"
-            if one.low == one.high
-            else say(lang, "effort.range", likely=f"{one.value:g}", low=f"{one.low:g}", high=f"{one.high:g}"),
-            say(lang, f"effort.source.{one.source}"),
-        ]
-        for one in weights()
-    ]
+    rows: list[list[Cell]] = []
+    for one in weights():
+        value = f"{one.value:g}"
+        if one.low != one.high:
+            value = say(lang, "effort.range", likely=value, low=f"{one.low:g}", high=f"{one.high:g}")
+        rows.append([say(lang, f"effort.weight.{one.name}"), value, say(lang, f"effort.source.{one.source}")])
     heads = [say(lang, f"effort.{word}") for word in ("weight", "value", "source")]
     return Table(say(lang, "effort.formula"), heads, rows)

@@ -57,9 +57,8 @@ def _trend(reports: Sequence[PastReport], lang: str) -> Table:
     """A row for each report: its findings by severity, and how many readiness items pass."""
     rows = [(one.label, one.severities()) for one in reports]
     table = chart(say(lang, "html.changes.trend"), say(lang, "html.changes.report"), rows, SEVERITIES, lang)
-    items = [
-        say(lang, "html.of", part=passed, n=number) if number else "" for passed, number in (o.items() for o in reports)
-    ]
+    counted = map(PastReport.items, reports)
+    items = [say(lang, "html.of", part=passed, n=number) if number else "" for passed, number in counted]
     cells: list[list[Cell]] = [[*row, text] for row, text in zip(table.rows, items, strict=True)]
     return Table(table.title, [*table.heads, say(lang, "html.changes.items")], cells, "chart trend", titled=True)
 
