@@ -54,7 +54,7 @@ LAYERS = (
         "port",
     ),
     ("doctor",),
-    ("cli", "live", "server", "fakes", "api", "linter_findings"),
+    ("cli", "survey", "live", "server", "fakes", "api", "linter_findings"),
     ("pylint_plugin", "flake8_plugin"),
     ("__main__",),
 )

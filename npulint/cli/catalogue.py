@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -11,7 +11,6 @@ from npulint.errors import ConfigError
 from npulint.options import OPTIONS
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.postprocess.select import specificity
-from npulint.report.view import RulePage
 from npulint.settings import Settings
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import count, say
@@ -24,49 +23,9 @@ def load_all(settings: Settings) -> Catalogue:
     return load_catalogue(settings.checks)
 
 
-def pages_of(settings: Settings) -> Callable[[str], RulePage | None]:
-    """A function from check code or name to the documentation page, None if unknown; it loads the full catalogue on
-    first use."""
-    lang = settings.language()
-    rules: dict[str, Check | EngineRule] = {}
-
-    def page(code: str) -> RulePage | None:
-        if not rules:
-            listed: Sequence[Check | EngineRule] = (*load_all(settings).checks, *ENGINE_RULES)
-            rules.update((word, rule) for rule in listed for word in (rule.name, rule.code))
-        rule = rules.get(code)
-        return None if rule is None else _rule_page(rule, lang)
-
-    return page
-
-
 def built_in(settings: Settings) -> Settings:
     """The settings without checks of the project, whose texts are not npulint's own."""
     return msgspec.structs.replace(settings, checks=())
-
-
-def _rule_page(rule: Check | EngineRule, lang: str) -> RulePage:
-    markdown = page_of(rule, lang)
-    if isinstance(rule, Check):
-        from npulint.catalogue.page import general
-
-        text = rule.text[lang]
-        return RulePage(text.title, general(text.why), general(text.fix), markdown)
-    return RulePage(say(lang, f"title.{rule.name}"), say(lang, f"about.{rule.name}"), "", markdown)
-
-
-def page_of(rule: Check | EngineRule, lang: str) -> str:
-    """The documentation page of a check as Markdown."""
-    if isinstance(rule, Check):
-        from npulint.catalogue.page import render_page
-        from npulint.data.precision import precision
-
-        return render_page(rule, lang, precision(rule.code).judged).rstrip("\n") + "\n"
-    facts = say(lang, "list.and").join(
-        [say(lang, f"severity.{rule.severity}"), say(lang, f"category.{rule.category}"), rule.topic]
-    )
-    parts = [f"# {rule.code} {rule.name}", say(lang, f"title.{rule.name}"), facts, say(lang, f"about.{rule.name}")]
-    return "\n\n".join(parts) + "\n"
 
 
 def known_options(options: dict[str, list[str] | bool]) -> dict[str, list[str] | bool]:

@@ -102,6 +102,22 @@ EFFORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
+_OF_SURVEY = (
+    *("select", "extend_select", "ignore", "min_severity", "min_confidence", "preview", "checks", "target"),
+    *("supported_ops", "lang", "exclude", "extend_exclude", "respect_gitignore", "budget", "cache"),
+    *("config", "isolated"),
+)
+SURVEY = (
+    Option("out", "text", "output", metavar="DIR", config=False),
+    Option("reports", "flag", "output", default_on=True, config=False),
+    Option("scheduler", "text", "run", metavar="ADDRESS", config=False),
+    Option("restart", "flag", "run", config=False),
+    Option("jobs", "number", "run", metavar="N", config=False, text="jobs.survey"),
+    Option("time_limit", "number", "run", metavar="SECONDS", config=False, text="time_limit.survey"),
+    Option("memory_limit", "number", "run", metavar="GB", config=False, text="memory_limit.survey"),
+    *(option for option in OPTIONS if option.name in _OF_SURVEY),
+)
+
 _DOCTOR_FORMATS = ("text", "json", "markdown", "html")
 DOCTOR_FORMAT = Option("format", "choice", "output", choices=_DOCTOR_FORMATS, config=False, text="format.doctor")
 DOCTOR_OUTPUT = Option("output", "pairs", "output", choices=_DOCTOR_FORMATS, metavar="FORMAT=FILE", config=False)
@@ -120,6 +136,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
     Command("port", "port", "PROJECT", PORT, least=1, most=1),
     Command("effort", "effort", "PATHS", EFFORT),
+    Command("survey", "survey", "FOLDER|LIST", SURVEY, least=1, most=1),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),

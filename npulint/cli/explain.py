@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from npulint.cli.catalogue import known_options, load_all, look_up, page_of
+from npulint.cli.catalogue import known_options, load_all, look_up
 from npulint.cli.host import Host
 from npulint.config import load
+from npulint.report.rule_pages import page_of
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:

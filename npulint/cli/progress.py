@@ -20,21 +20,23 @@ def wants_progress(stream: TextIO, environ: Mapping[str, str]) -> bool:
 
 
 class ProgressLine:
-    """Shows the number of finished files. As a context manager it erases its line at the end."""
+    """Shows the number of finished files, or of what the sentence `key` is about. As a context manager it erases its
+    line at the end."""
 
-    def __init__(self, stream: TextIO, lang: str) -> None:
+    def __init__(self, stream: TextIO, lang: str, key: str = "progress") -> None:
+        self._key = key
         self._stream = stream
         self._lang = lang
         self._next = time.monotonic() + _QUIET
         self._shown = 0
 
     def __call__(self, done: int, total: int) -> None:
-        """Report that `done` of `total` files are finished."""
+        """Report that `done` of `total` are finished."""
         now = time.monotonic()
         if now < self._next:
             return
         self._next = now + _PAUSE
-        text = say(self._lang, "progress", done=done, total=total)
+        text = say(self._lang, self._key, done=done, total=total)
         if cells(text) < self._width():  # a wrapped line could not be erased
             self._put(f"\r{text}{' ' * max(0, self._shown - cells(text))}")
             self._shown = cells(text)

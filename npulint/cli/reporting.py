@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint.cli.catalogue import built_in, pages_of
+from npulint.cli.catalogue import built_in
 from npulint.cli.host import Host
 from npulint.discover.paths import local, shown
 from npulint.facts.model import Problem
 from npulint.findings import RunResult
+from npulint.report.rule_pages import pages_of
 from npulint.report.summary import reason
 from npulint.report.terminal import has_blocks, wants_color, wants_links, width_of
 from npulint.report.view import ReportView, render, render_parts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from npulint.cli.catalogue import pages_of
 from npulint.cli.host import Host
 from npulint.errors import NpulintError
+from npulint.report.rule_pages import pages_of
 from npulint.texts import say
 
 

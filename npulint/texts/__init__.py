@@ -37,6 +37,7 @@ FAMILIES: tuple[str, ...] = (
     "settings",
     "short",
     "step",
+    "survey",
     "topic",
     "try",
     "versions",

@@ -27,6 +27,7 @@ GUIDES = (
     "fixes",
     "port",
     "compare",
+    "survey",
     "configuration",
     "commands",
     "suppressions-and-baseline",

@@ -21,7 +21,7 @@ NONSENSE = 1000
 
 def converse(example: Example, project: Path) -> Failure | None:
     """Say all messages of an example, wait for the answers before the last two, and judge what was said."""
-    from npulint.cli.catalogue import pages_of
+    from npulint.report.rule_pages import pages_of
     from npulint.server.features import register
     from npulint.server.server import Server
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from npulint.cli.catalogue import built_in, load_all, look_up, page_of, pages_of
+from npulint.cli.catalogue import built_in, load_all, look_up
 from npulint.cli.compare import compare_settings
 from npulint.cli.mcp_server.fixing import fixed_places
 from npulint.cli.mcp_server.paging import page
@@ -20,6 +20,7 @@ from npulint.config import load
 from npulint.errors import NpulintError
 from npulint.findings import RunResult
 from npulint.report.agent import AgentRow, described, heading, rows_of
+from npulint.report.rule_pages import page_of, pages_of
 from npulint.report.view import ReportView, visible
 from npulint.settings import Settings
 from npulint.source_lines import FileLines

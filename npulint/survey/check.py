@@ -1,0 +1,94 @@
+"""Checks one project of a survey, in the process that was started for it, and keeps its part and its report."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import cache
+
+import msgspec
+
+from npulint.catalogue.load import load_catalogue
+from npulint.catalogue.problems import CatalogueError
+from npulint.config import load
+from npulint.discover.repository import Repository, repository_around
+from npulint.errors import NpulintError
+from npulint.findings import RunResult
+from npulint.pipeline import run
+from npulint.report.rule_pages import pages_of
+from npulint.report.view import ProjectStamp, ReportView, RulePage, render_parts
+from npulint.settings import Settings
+from npulint.source_lines import FileLines
+from npulint.survey.content import content_of
+from npulint.survey.exclusion import exclusion
+from npulint.survey.model import CHECKED, Job, Plan
+from npulint.survey.parts import REPORTS, read_part, report_path, write_file, write_part
+from npulint.survey.rows import failed, part_of
+
+
+def check(plan: Plan, job: Job) -> bool:
+    """Make the part of a project, and its report if wanted; returns whether it had a valid one already. Changes the
+    working directory, so that the paths of results are relative to the project."""
+    begun = time.perf_counter()
+    try:
+        os.chdir(job.path)
+        settings = _settings(plan, job)
+        content = content_of(settings, plan, job, _catalogue(settings.checks))
+        if _is_valid(plan, job, content.digest):
+            return True
+        result = run(settings)
+        repository = repository_around(".")
+        report = _reported(result, settings, plan, job, repository) if plan.reports else ""
+        part = part_of(result, job, plan.lang, content, repository.commit if repository else "", report)
+    except OSError as error:  # the folder is gone
+        part = failed(job, "missing", error.strerror or type(error).__name__)
+    except (NpulintError, CatalogueError) as error:
+        part = failed(job, "configuration", str(error))
+    except MemoryError:
+        part = failed(job, "memory")
+    except Exception as error:  # a fault of npulint in one of thousands of projects
+        part = failed(job, "internal", f"{type(error).__name__}: {error}")
+    project = msgspec.structs.replace(part.project, seconds=round(time.perf_counter() - begun, 3))
+    write_part(plan.out, job.identity, msgspec.structs.replace(part, project=project))
+    return False
+
+
+def _is_valid(plan: Plan, job: Job, digest: str) -> bool:
+    """Whether the part that is kept of a project, and its report, are those of its present content."""
+    part = read_part(plan.out, job.identity)
+    if part is None or part.project.status != CHECKED or part.digest != digest:
+        return False
+    return not plan.reports or os.path.isfile(report_path(plan.out, job.identity))
+
+
+def _settings(plan: Plan, job: Job) -> Settings:
+    """The settings of `npulint check` in the working directory, without the projects within this one."""
+    settings = load(["."], {**plan.words, "lang": [plan.lang]}, os.environ)
+    nested = tuple(exclusion(path, settings.base or ".") for path in job.exclude)
+    return msgspec.structs.replace(settings, extend_exclude=(*settings.extend_exclude, *nested), jobs=1)
+
+
+@cache
+def _catalogue(folders: tuple[str, ...]) -> str:
+    return load_catalogue(folders, whole=False).digest
+
+
+@cache
+def _pages(folders: tuple[str, ...], lang: str) -> Callable[[str], RulePage | None]:
+    return pages_of(Settings(checks=folders, lang=lang))
+
+
+def _reported(result: RunResult, settings: Settings, plan: Plan, job: Job, repository: Repository | None) -> str:
+    """Write the HTML report of a project; returns its path relative to the survey."""
+    view = ReportView(
+        lang=plan.lang,
+        shown_from="note",
+        lines=FileLines(boundary=settings.boundary()),
+        page=_pages(settings.checks, plan.lang),
+        project=ProjectStamp(job.name, repository.commit if repository else "", ""),
+        source_url=repository.file_url(".") if repository else "",
+    )
+    text = "".join(render_parts("html", result, view))
+    write_file(report_path(plan.out, job.identity), text.encode("utf-8", "backslashreplace"))
+    return f"{REPORTS}/{job.identity}.html"

@@ -1,0 +1,197 @@
+"""Finds the projects of a survey: in a folder, or in a list of folders and git addresses."""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from npulint.digest import blake2b
+from npulint.discover.files import EXCLUDED, DiscoverOptions, discover
+from npulint.discover.paths import shown
+from npulint.discover.projects import group
+from npulint.discover.safe_open import read_regular
+from npulint.errors import NpulintError
+from npulint.lazy_regex import lazy_compile
+from npulint.report.terminal import leading
+from npulint.survey.addresses import is_address, without_credentials
+from npulint.survey.exclusion import exclusion
+from npulint.survey.model import Job
+from npulint.texts import say
+
+_LIST_LIMIT = 50_000_000  # bytes
+_PLAIN = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_STEM = 60  # characters of a name in a file name
+_UNSAFE = lazy_compile(r"[^A-Za-z0-9._-]+")
+_PLACES = ("path", "address")
+"""Columns of a list with the project, by preference."""
+_NO_CODE = ("data", "artifact")
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A project as it was named: a folder, or a git address; `exclude` as in `Job`."""
+
+    place: str
+    name: str
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it must be cloned first."""
+        return is_address(self.place)
+
+
+def listed(path: str, out: str, lang: str) -> list[Listed]:
+    """The projects of a folder or list, without the folder `out`. Raises `NpulintError`."""
+    found = list(_in_folder(path, out)) if os.path.isdir(path) else _in_list(path, lang)
+    unique = {one.place if one.is_address else os.path.realpath(one.place): one for one in reversed(found)}
+    return sorted(unique.values(), key=lambda one: (one.name.casefold(), one.name, one.place))
+
+
+def jobs(projects: Sequence[Listed]) -> list[Job]:
+    """The jobs of projects, each with a name and a file name of its own. Those of git addresses have no folder yet."""
+    names = _unique([shown(one.name) for one in projects])
+    return [
+        Job(
+            name,
+            identity,
+            without_credentials(one.place) if one.is_address else shown(os.path.abspath(one.place)),
+            "" if one.is_address else os.path.abspath(one.place),
+            one.exclude,
+        )
+        for one, name, identity in zip(projects, names, _identities(names), strict=True)
+    ]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _identities(names: Sequence[str]) -> list[str]:
+    """File names of projects: their own where they can be and differ in more than case."""
+    same = Counter(name.casefold() for name in names)
+    return [name if _PLAIN.fullmatch(name) and same[name.casefold()] == 1 else _stem(name) for name in names]
+
+
+def _stem(name: str) -> str:
+    readable = _UNSAFE.sub("-", name)[-_STEM:].strip(".-") or "project"
+    return f"{readable}-{blake2b(name.encode(), digest_size=6).hexdigest()}"
+
+
+def _in_folder(folder: str, out: str) -> Iterator[Listed]:
+    """Every git repository below a folder, and what `npulint check` takes for a project outside of them; where nothing
+    marks one, each sub-folder with code. In a folder that is a repository itself, such as a model zoo, the same."""
+    top, results = os.path.abspath(folder), os.path.abspath(out)
+    repositories = set(_repositories(top, results))
+    found = set(repositories)
+    for one in _sub_folders(top, results):
+        if one not in repositories:
+            found |= _roots(one, [path for path in (*repositories, results) if path.startswith(one + os.sep)])
+    for path in sorted(found):
+        nested = tuple(sorted(other for other in (*found, results) if other.startswith(path + os.sep)))
+        yield Listed(path, os.path.relpath(path, top).replace(os.sep, "/"), nested)
+    if not found and discover([top]).files:
+        yield Listed(top, os.path.basename(top))
+
+
+def _sub_folders(folder: str, out: str) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(one.name for one in entries if one.is_dir(follow_symlinks=False))
+    except OSError:
+        return
+    yield from (os.path.join(folder, name) for name in names if name not in EXCLUDED and folder + os.sep + name != out)
+
+
+def _repositories(folder: str, out: str) -> Iterator[str]:
+    """The outermost git repositories below a folder."""
+    waiting = list(_sub_folders(folder, out))
+    while waiting:
+        path = waiting.pop()
+        if os.path.lexists(os.path.join(path, ".git")):
+            yield path
+        else:
+            waiting += _sub_folders(path, out)
+
+
+def _roots(folder: str, without: Sequence[str]) -> set[str]:
+    """The projects in a folder, without some folders in it."""
+    options = DiscoverOptions(extend_exclude=tuple(exclusion(path, folder) for path in without), base=folder)
+    roots = set()
+    for root, files in group(discover([folder], options).files).items():
+        if any(file.kind not in _NO_CODE for file in files):
+            path = os.path.abspath(root)
+            roots.add(path if path.startswith(folder + os.sep) else folder)
+    return roots
+
+
+def _in_list(path: str, lang: str) -> list[Listed]:
+    try:
+        data = read_regular(path, _LIST_LIMIT)
+    except OSError as error:
+        values = {"path": leading(path), "detail": error.strerror or type(error).__name__}
+        raise NpulintError(say(lang, "survey.list.unreadable", **values)) from None
+    text = data.decode("utf-8-sig", "surrogateescape")
+    rows = _table(text, path, lang) if path.lower().endswith(".csv") else _lines(text)
+    here = os.path.dirname(os.path.abspath(path))
+    return _shortened([one for place, name in rows for one in _of_place(place, name, here)])
+
+
+def _shortened(found: Sequence[Listed]) -> list[Listed]:
+    """The projects without what the names of absolute paths have in common."""
+    above = [os.path.dirname(one.name) for one in found if os.path.isabs(one.name)]
+    shared = os.path.commonpath(above) if above else ""
+    return [Listed(one.place, os.path.relpath(one.name, shared)) if os.path.isabs(one.name) else one for one in found]
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """The places in a text, one in a line; lines that begin with ``#`` are comments."""
+    for line in text.splitlines():
+        place = line.strip()
+        if place and not place.startswith("#"):
+            yield place, ""
+
+
+def _table(text: str, path: str, lang: str) -> Iterator[tuple[str, str]]:
+    """The places and names in a CSV file."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    heads = {(head or "").strip().lower(): head for head in reader.fieldnames or ()}
+    columns = [heads[name] for name in _PLACES if name in heads]
+    if not columns:
+        raise NpulintError(say(lang, "survey.list.columns", path=leading(path)))
+    for row in reader:
+        place = next((text for text in ((row[column] or "").strip() for column in columns) if text), "")
+        if place:
+            yield place, (row.get(heads.get("name", ""), "") or "").strip()
+
+
+def _of_place(place: str, name: str, here: str) -> Iterator[Listed]:
+    """The projects of an entry of a list in the folder `here`: one, or those that a pattern matches."""
+    if is_address(place):
+        yield Listed(place, name or _name_of(place))
+        return
+    path = os.path.join(here, os.path.expanduser(place))
+    if os.path.lexists(path) or not glob.has_magic(place):
+        yield Listed(os.path.normpath(path), name or place.rstrip("/"))
+        return
+    for match in sorted(glob.glob(path)):
+        if os.path.isdir(match):
+            own = match if os.path.isabs(place) else os.path.relpath(match, here)
+            yield Listed(os.path.normpath(match), own.replace(os.sep, "/"))
+
+
+def _name_of(address: str) -> str:
+    """Owner and repository of an address."""
+    parts = [part for part in re.split(r"[/:]+", without_credentials(address)) if part]
+    return "/".join(parts[-2:]).removesuffix(".git") or address

@@ -1,0 +1,114 @@
+"""The part of a project from the result of its run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from npulint.discover.paths import shown
+from npulint.effort import estimate
+from npulint.findings import ChecklistItem, Finding, ProgramSummary, RunResult
+from npulint.report.html.page import Page
+from npulint.report.html.verdict import verdict
+from npulint.report.readiness import lists
+from npulint.report.view import ReportView
+from npulint.survey.content import Content
+from npulint.survey.model import FAILED, FindingRow, Job, Part, ProjectRow, ReadinessRow
+
+_DETAIL = 300  # characters
+_UNJUDGED = ("unrecognised", "unused", "nothing")
+"""Verdicts of projects in which nothing is to be ported as far as is known."""
+
+
+def failed(job: Job, failure: str, detail: str = "") -> Part:
+    """The part of a project without a result."""
+    text = shown(" ".join(detail.split()))[:_DETAIL]
+    return Part(project=ProjectRow(project=job.name, source=job.source, status=FAILED, failure=failure, detail=text))
+
+
+def part_of(result: RunResult, job: Job, lang: str, content: Content, commit: str, report: str) -> Part:
+    """The part of a project that was checked, in the working directory."""
+    severities = Counter(one.severity for one in result.findings)
+    items = Counter(item.status for program in lists(result) for item in program.checklist)
+    blocking = Counter(one.code for one in result.findings if one.severity == "error")
+    word = verdict(Page(result, ReportView(lang=lang))).word
+    low, likely, high = _hours(result, word)
+    project = ProjectRow(
+        project=job.name,
+        source=job.source,
+        commit=commit,
+        frameworks=_frameworks(result),
+        files=result.summary.read,
+        lines=content.lines,
+        programs=len(result.programs),
+        verdict=word,
+        ready_share=round(items["passed"] / items.total(), 4) if items else None,
+        passed=items["passed"],
+        failed=items["failed"],
+        undetermined=items["unknown"],
+        errors=severities["error"],
+        warnings=severities["warning"],
+        notes=severities["note"],
+        blockers=tuple(sorted(blocking, key=lambda code: (-blocking[code], code))),
+        effort_low=low,
+        effort_mid=likely,
+        effort_high=high,
+        report=report,
+    )
+    return Part(
+        digest=content.digest,
+        project=project,
+        findings=tuple(_finding(one, job.name) for one in result.findings),
+        readiness=tuple(_item(item, one, job.name) for one in lists(result) for item in one.checklist),
+    )
+
+
+def _hours(result: RunResult, word: str) -> tuple[float | None, float | None, float | None]:
+    """The hours of work: at least, likely and at most; None where the verdict `word` says that nothing was judged."""
+    if word in _UNJUDGED:
+        return None, None, None
+    hours = estimate(result).hours
+    return round(hours.low, 2), round(hours.likely, 2), round(hours.high, 2)
+
+
+def _frameworks(result: RunResult) -> tuple[str, ...]:
+    """The frameworks of the programs, else those that files use."""
+    found = {one.framework for one in result.programs} - {"", "none", "unknown"}
+    return tuple(sorted(found or {one.framework for one in result.seen if one.use == "import"}))
+
+
+def _finding(one: Finding, project: str) -> FindingRow:
+    return FindingRow(
+        project=project,
+        code=one.code,
+        name=one.name,
+        severity=one.severity,
+        confidence=one.confidence,
+        category=one.category,
+        topic=one.topic,
+        path=one.path,
+        line=one.span.line,
+        column=one.span.column,
+        places=one.places,
+        program=one.program,
+        fix=one.fix.applicability,
+        message=one.message,
+        fingerprint=one.fingerprint,
+    )
+
+
+def _item(item: ChecklistItem, program: ProgramSummary, project: str) -> ReadinessRow:
+    row = ReadinessRow(
+        project=project,
+        program=program.entry,
+        framework=program.framework,
+        state=program.state,
+        item=item.item,
+        title=item.title,
+        status=item.status,
+    )
+    place = item.evidence
+    if place is None:
+        return row
+    return msgspec.structs.replace(row, path=place.path, line=place.span.line, code=place.code)
