@@ -76,6 +76,8 @@ OPTIONS: tuple[Option, ...] = (
     LANG,
     Option("color", "choice", "output", choices=("auto", "always", "never")),
     Option("docs_url", "text", "output", metavar="URL"),
+    Option("source_url", "text", "output", metavar="URL"),
+    Option("history", "folders", "output", metavar="REPORT", config=False),
     Option("verbose", "flag", "output"),
     Option("silenced", "flag", "output", default_on=True),
     Option("statistics", "flag", "output"),

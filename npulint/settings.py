@@ -34,7 +34,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     compared with (empty: none). `supported_ops` are operator lists or
     folders with operator packages; empty: the built-in list. `supported_ops_within` is the folder that links in them
     must not leave (empty: the user named them). `budget` limits
-    seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation. An empty
+    seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation,
+    an empty `source_url` is inferred from the repository. `history` are earlier JSON reports, oldest first. An empty
     `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``. `stdin` holds
     standard input, checked under the name `stdin_filename`."""
 
@@ -72,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     verbose: bool = False
     statistics: bool = False
     silenced: bool = True
+    source_url: str = ""
+    history: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True

@@ -35,7 +35,7 @@ LAYERS = (
     ("compare",),
     ("catalogue",),
     ("evaluate",),
-    ("postprocess", "result_cache", "fix"),
+    ("postprocess", "result_cache", "fix", "effort"),
     ("report",),
     ("project_runner", "temp_project", "compare_inputs", "compare_states"),
     ("workers",),

@@ -15,6 +15,8 @@ from npulint.settings import Settings
 from npulint.texts import say
 
 _STDIN = "-"
+_WITH_EDITS = {"agent", "html"}
+"""The formats that show the edits of each finding."""
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
@@ -37,7 +39,8 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     result = with_comparison(host.watched(host.run, settings, lang), settings, host)
     if settings.against and not any(one.changes for one in result.runs):
         host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
-    if settings.show_fixes or "agent" in (settings.format, *(name for name, _ in settings.output)):
+    shapes = {settings.format, *(name for name, _ in settings.output)}
+    if settings.show_fixes or shapes & _WITH_EDITS:
         from npulint.fix.finding_edits import with_edits
 
         result = with_edits(result, settings)

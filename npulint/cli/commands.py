@@ -91,6 +91,14 @@ PORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
+EFFORT_FORMATS = ("text", "json", "markdown", "html", "xlsx")
+EFFORT_OUTPUT = Option("output", "pairs", "output", choices=EFFORT_FORMATS, metavar="FORMAT=FILE", config=False)
+EFFORT = (
+    Option("format", "choice", "output", choices=EFFORT_FORMATS, config=False, text="format.effort"),
+    EFFORT_OUTPUT,
+    *(option for option in OPTIONS if option.name in _OF_PORT),
+)
+
 _DOCTOR_FORMATS = ("text", "json", "markdown", "html")
 DOCTOR_FORMAT = Option("format", "choice", "output", choices=_DOCTOR_FORMATS, config=False, text="format.doctor")
 DOCTOR_OUTPUT = Option("output", "pairs", "output", choices=_DOCTOR_FORMATS, metavar="FORMAT=FILE", config=False)
@@ -108,6 +116,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
     Command("port", "port", "PROJECT", PORT, least=1, most=1),
+    Command("effort", "effort", "PATHS", EFFORT),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),

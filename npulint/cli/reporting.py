@@ -133,7 +133,7 @@ class Views(msgspec.Struct, frozen=True):
     def plain(self, format_name: str) -> ReportView:
         """The view for a file."""
         settings = self.settings
-        return ReportView(
+        view = ReportView(
             lang=settings.language(),
             shown_from=settings.shown_from(format_name),
             fail_on=settings.fail_on,
@@ -152,6 +152,11 @@ class Views(msgspec.Struct, frozen=True):
             all_operators=settings.verbose,
             all_differences=settings.all_differences,
         )
+        if format_name != "html":
+            return view
+        from npulint.cli.provenance import with_provenance
+
+        return with_provenance(view, settings, self.host.environ)
 
     def screen(self, format_name: str) -> ReportView:
         """The view for standard output."""
