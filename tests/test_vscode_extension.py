@@ -149,9 +149,11 @@ def fixed(window: Window, file: Path) -> None:
 
 
 def switched_off(window: Window, host: Host) -> None:
-    """The setting ends the server, and starts it again."""
+    """Settings end the server and start it again, and a wrong path does not start another npulint."""
     host.configure(**{"npulint.enable": False})
     window.wait_status("switched off")
+    host.configure(**{"npulint.path": "/nowhere/npulint"})
+    window.wait_status("not found")
     host.configure()
     window.wait_status("No errors or warnings")
 
