@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from npulint.fakes.terminal import terminal
 from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
 from scripts.trying.programs import Program
 
@@ -66,16 +67,17 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
     command = [python, plain, str(steps), ",".join(parts), *program.script.split()]
     started = time.time()
     try:
-        done = subprocess.run(
-            [*command, *program.words(True)],
-            cwd=where,
-            env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
+        with terminal() as typed:
+            done = subprocess.run(
+                [*command, *program.words(True)],
+                cwd=where,
+                env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
+                stdin=typed,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+            )
     except subprocess.TimeoutExpired as late:
         text = bytes(late.stderr or b"").decode()  # bytes, whatever was asked for
         return Run(digests_in(text), started, text)

@@ -21,7 +21,7 @@ VERBS: dict[str, Verb] = {
     "argument": Verb(("name",), ("position", "value", "missing", "to")),
     "drop": Verb(("name",), ("position",)),
     "wrap": Verb(("with",)),
-    "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic", "conjunction")}),
+    "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic", "conjunction", "condition")}),
     "value": Verb(("with",)),
     "body": Verb(("return",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),

@@ -21,6 +21,7 @@ from npulint.assemble.recognizers.torch.device_moves import (
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.assemble.recognizers.torch.device_versions import Decided, decided_by_version
+from npulint.assemble.recognizers.torch.given_devices import Given, where_given
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
@@ -103,6 +104,12 @@ class CudaMethodCall(CudaMethod):
     def ported(self) -> bool:
         """Whether its file names the NPU anywhere."""
         return known.ported(self.scope)
+
+    @attribute
+    def given(self) -> Given:
+        """When it runs: ``only`` where the device that it gets is given (``if gpu is not None: x.cuda(gpu)``),
+        ``otherwise`` where none is, or in ``any`` case."""
+        return "any" if self.call is None else where_given(self.call)
 
     @property
     def own_move(self) -> Move:

@@ -6,6 +6,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
+from npulint.assemble.recognizers.torch.given_devices import Given, where_given
 from npulint.assemble.recognizers.torch.step_callers import calls_elsewhere
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
@@ -37,6 +38,12 @@ class MoveToNpu(CallFact):
     def on(self) -> str:
         """The canonical name of the called method."""
         return self.call.name
+
+    @attribute
+    def given(self) -> Given:
+        """When it runs: ``only`` where the device that it gets is given (``if gpu is not None: x.npu(gpu)``),
+        ``otherwise`` where none is, or in ``any`` case."""
+        return where_given(self.call)
 
 
 @fact_kind("train_step")
