@@ -30,7 +30,7 @@ def step_as_accelerators_do() -> None:
 
 def pose() -> None:
     """Replace what asks for an accelerator."""
-    _device_constructors()  # kept from now on: `with torch.device(...)` knows factories by identity
+    _device_constructors()  # keeps the originals, by which `with torch.device(...)` knows factories
     for owner, names in ((torch, _FACTORIES), (torch.Tensor, _OF_TENSORS), (torch.nn.Module, ["to"])):
         for name in names:
             setattr(owner, name, _moved(getattr(owner, name)))

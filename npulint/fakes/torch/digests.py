@@ -18,8 +18,9 @@ from npulint.fakes.torch.digest_lines import VARIABLE, Digest
 
 
 def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], None] = lambda steps: None) -> None:
-    """Seed the generators, let samplers take the samples as they are stored, and print a digest after each step of an optimizer from now on, if the variable is set.
-    `read` is the host's copy of a tensor; `after` gets the number of steps so far."""
+    """Seed the generators, let samplers take the samples as they are stored, and print a digest after each step of an
+    optimizer from now on, if the variable is set. `read` is the host's copy of a tensor; `after` gets the number of
+    steps so far."""
     seed = os.environ.get(VARIABLE)
     if not seed:
         return

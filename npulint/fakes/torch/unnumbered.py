@@ -17,7 +17,7 @@ _FACTORIES = "tensor as_tensor asarray".split()  # others reach the kernels of t
 
 def apply() -> None:
     """Number the devices of what does not reach the kernels of the device, and answer for ``torch.accelerator``."""
-    _device_constructors()  # kept from now on: `with torch.device(...)` knows factories by identity, and asks on first use
+    _device_constructors()  # keeps the originals, by which `with torch.device(...)` knows factories
     tensor: Any = torch.Tensor
     tensor.to = _numbering(torch.Tensor.to)
     for name in _FACTORIES:
