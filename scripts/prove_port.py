@@ -5,9 +5,9 @@
 Each project of data-src/port_programs.csv runs for a few steps on the CPU as it is; copies of it are ported, one for
 each style, and run for as many steps under ``npulint try``, whose CUDA calls raise. FOLDER receives the checkouts, the
 plans, what the runs print, and the table `proofs.csv`; `--markdown en` prints it for the documentation. The interpreter
-has PyTorch and what the programs import; that of NPULINT_TENSORFLOW1_PYTHON has TensorFlow 1.15, for the programs of the
-kind tensorflow, which have one style. MIRRORS has git directories or clones named owner+name, without which the
-repositories are cloned.
+has PyTorch and what the programs import; the one that NPULINT_TENSORFLOW1_PYTHON names has TensorFlow 1.15, for the
+programs of the kind tensorflow, which have one style. MIRRORS has git directories or clones named owner+name, without
+which the repositories are cloned.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ _TORCH = {
         "",
     ),
     "device around factories": (
-        "import torch\nwith torch.device('meta'):\n    assert torch.tensor([1]).is_meta and torch.as_tensor([1]).is_meta",
+        "import torch\nwith torch.device('meta'):\n    assert torch.tensor([1]).is_meta and torch.asarray([1]).is_meta",
         "",
     ),
     "sums of products in half precision": (

@@ -135,4 +135,6 @@ def status(one: PortedProgram, lang: str) -> str:
         details.append(count(lang, "port.errors", one.findings))
     if one.items:
         details.append(say(lang, "port.items", items=say(lang, "list.and").join(one.items)))
+    if one.status == "open" and not details:
+        details.append(say(lang, "port.no-step"))
     return say(lang, "list.and").join([text, *details])

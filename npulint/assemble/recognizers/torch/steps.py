@@ -7,6 +7,7 @@ from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
 from npulint.assemble.recognizers.torch.given_devices import Given, where_given
+from npulint.assemble.recognizers.torch.optimizer_wrappers import has_optimizer_wrapper
 from npulint.assemble.recognizers.torch.step_callers import calls_elsewhere
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
@@ -72,6 +73,12 @@ class TrainStep(CallFact):
         """The places, one a line, of the calls of the function around it, and of its callers in turn, that stand in
         other files than the function; none if some calls are not known."""
         return calls_elsewhere(self.call.scope.routine)
+
+    @attribute
+    def held(self) -> bool:
+        """Whether a class of the project holds an optimizer and steps it without having ``param_groups``: a gradient
+        scaler cannot step it."""
+        return has_optimizer_wrapper(self.call.context)
 
     @attribute
     def stepped(self) -> bool:
