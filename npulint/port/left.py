@@ -14,13 +14,13 @@ from npulint.report.fix_summary import why
 from npulint.settings import RANK
 
 _OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
-_STEP = "fused_optimizer"  # the topic of a step of the port that has only notes: what it does not reach counts as well
+_STEPS = ("fused_optimizer", "mixed_precision")  # topics of steps that have only notes: what they do not reach counts
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
-    """The errors and warnings after the port, and notes about what only GPUs have and about optimizers, most severe
-    first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even if the
-    checks for ported code do not repeat them. Lines are those of the ported files."""
+    """The errors and warnings after the port, and notes about what only GPUs have, optimizers and mixed precision, most
+    severe first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even
+    if the checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
@@ -37,7 +37,7 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
 def _counts(one: Finding) -> bool:
     if one.severity != "note":
         return True
-    return one.topic == _STEP or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
+    return one.topic in _STEPS or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
 
 
 def _places(one: Finding) -> tuple[str, ...]:
