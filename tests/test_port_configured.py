@@ -96,7 +96,7 @@ def test_a_script_that_does_not_import_the_package_has_the_helper_module_beside_
 def test_a_training_without_a_step_is_not_finished_and_the_plan_says_why(tmp_path: Path) -> None:
     step = "def fit(model, optimizer, x):\n    model(x.cuda()).sum().backward()\n    optimizer.step()\n"
     files = {
-        "bin/train.py": "import torch\nfrom fitting import fit\n\nmodel = torch.nn.Linear(3, 3).cuda()\nfit(model, 0, 0)\n",
+        "bin/train.py": "import torch\nfrom fitting import fit\n\nfit(torch.nn.Linear(3, 3).cuda(), 0, 0)\n",
         "fitting/__init__.py": "",
         "fitting/fitting.py": step,
     }

@@ -5,6 +5,7 @@ Every kind is a function here; its arguments are words."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -334,8 +335,7 @@ def shapes(folder: Path, where: str, count: str = "12") -> None:
 
 def modelnet(folder: Path, where: str, count: str = "32") -> None:
     """Clouds of points with their classes in HDF5, as ModelNet40 is stored for PointNet."""
-    import h5py
-
+    h5py = importlib.import_module("h5py")
     there = folder / where
     there.mkdir(parents=True, exist_ok=True)
     for part in ("train", "test"):

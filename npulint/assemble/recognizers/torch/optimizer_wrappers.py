@@ -10,11 +10,13 @@ _OPTIMIZER = lazy_compile(r"[Oo]ptim|Opt(?![a-z])|^opt")
 
 
 @once
-def has_optimizer_wrapper(context: Context) -> bool:
-    """Whether a class of the project holds an optimizer, steps it in its own ``step``, and has no ``param_groups``, for
-    which a gradient scaler asks an optimizer."""
+def optimizer_wrapper(context: Context) -> str | None:
+    """The place (``path:line:column``) where a class of the project steps the optimizer that it holds, in its own
+    ``step`` and without ``param_groups``, for which a gradient scaler asks an optimizer; empty if there is none, None
+    if there are several."""
     steps = (call for module in module_scopes(context) for call in module.calls_named("step"))
-    return any(_is_of_wrapper(call) for call in steps)
+    found = [f"{call.path}:{call.span.line}:{call.span.column}" for call in steps if _is_of_wrapper(call)]
+    return None if len(found) > 1 else "".join(found)
 
 
 def _is_of_wrapper(call: CallSite) -> bool:

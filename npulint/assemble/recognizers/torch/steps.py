@@ -7,7 +7,7 @@ from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
 from npulint.assemble.recognizers.torch.given_devices import Given, where_given
-from npulint.assemble.recognizers.torch.optimizer_wrappers import has_optimizer_wrapper
+from npulint.assemble.recognizers.torch.optimizer_wrappers import optimizer_wrapper
 from npulint.assemble.recognizers.torch.step_callers import calls_elsewhere
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
@@ -75,10 +75,10 @@ class TrainStep(CallFact):
         return calls_elsewhere(self.call.scope.routine)
 
     @attribute
-    def held(self) -> bool:
-        """Whether a class of the project holds an optimizer and steps it without having ``param_groups``: a gradient
-        scaler cannot step it."""
-        return has_optimizer_wrapper(self.call.context)
+    def held_at(self) -> str | None:
+        """Where a class of the project steps the optimizer that it holds without having ``param_groups``, for which a
+        gradient scaler asks; empty if there is none, unknown if there are several."""
+        return optimizer_wrapper(self.call.context)
 
     @attribute
     def stepped(self) -> bool:
