@@ -61,7 +61,9 @@ class _Text:
             yield from (self._code("+", "green", line) for line in edit.after[:limit])
 
     def _code(self, sign: str, color: str, line: str) -> str:
-        return self._paint(color, f"    {sign} {cut(escape_control_chars(line.rstrip().expandtabs(4)), self._width - 6)}")
+        return self._paint(
+            color, f"    {sign} {cut(escape_control_chars(line.rstrip().expandtabs(4)), self._width - 6)}"
+        )
 
     def _left(self) -> Iterator[str]:
         if not self._plan.left:
