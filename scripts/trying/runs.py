@@ -62,11 +62,11 @@ def under_try(program: Program, where: Path, python: str, steps: int, words: str
 
 def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
     """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
-    plain = str(ROOT / "scripts" / "trying" / "plain.py")
+    own = ROOT / "scripts" / "trying"
     if program.kind == "tensorflow":
-        return _run([python, plain.replace("plain", "plain_tensorflow"), str(steps), program.script], program, where)
+        return _run([python, str(own / "plain_tensorflow.py"), str(steps), program.script], program, where)
     parts = ["cpu" if program.cpu else "posing", *(["synthetic"] if "--synthetic" in program.options else [])]
-    command = [python, plain, str(steps), ",".join(parts), *program.script.split()]
+    command = [python, str(own / "plain.py"), str(steps), ",".join(parts), *program.script.split()]
     return _run(command, program, where)
 
 
