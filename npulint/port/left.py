@@ -7,14 +7,14 @@ from difflib import SequenceMatcher
 
 import msgspec
 
+from npulint.effort.estimate import needs_decision
 from npulint.findings import Finding
 from npulint.fix.model import FileChange, FixResult
 from npulint.port.model import OpenFinding
 from npulint.report.fix_summary import why
 from npulint.settings import RANK
 
-_OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
-_STEPS = ("fused_optimizer", "mixed_precision")  # topics of steps that have only notes: what they do not reach counts
+_STEP = "mixed_precision"
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
@@ -35,9 +35,8 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
 
 
 def _counts(one: Finding) -> bool:
-    if one.severity != "note":
-        return True
-    return one.topic in _STEPS or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
+    """Whether a person should know of a finding that stays: mixed precision is a step of the port that has only notes."""
+    return needs_decision(one) or one.topic == _STEP
 
 
 def _places(one: Finding) -> tuple[str, ...]:
