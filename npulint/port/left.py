@@ -35,7 +35,7 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
 
 
 def _counts(one: Finding) -> bool:
-    """Whether a person should know of a finding that stays: mixed precision is a step of the port that has only notes."""
+    """Whether a person should know of a finding that stays; mixed precision is a step of the port with notes only."""
     return needs_decision(one) or one.topic == _STEP
 
 
