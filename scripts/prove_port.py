@@ -5,14 +5,16 @@
 Each project of data-src/port_programs.csv runs for a few steps on the CPU as it is; copies of it are ported, one for
 each style, and run for as many steps under ``npulint try``, whose CUDA calls raise. FOLDER receives the checkouts, the
 plans, what the runs print, and the table `proofs.csv`; `--markdown en` prints it for the documentation. The interpreter
-has PyTorch and what the programs import; MIRRORS has git directories or clones named owner+name, without which the
-repositories are cloned.
+has PyTorch and what the programs import; the one that NPULINT_TENSORFLOW1_PYTHON names has TensorFlow 1.15, for the
+programs of the kind tensorflow, which have one style. MIRRORS has git directories or clones named owner+name, without
+which the repositories are cloned.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import os
 import shutil
 import subprocess
 import sys
@@ -70,16 +72,18 @@ def proved(program: Program, folder: Path, given: argparse.Namespace) -> list[Pr
     """The proofs of a program, one for each style."""
     there = folder / program.name
     original = there / "original"
-    styles = given.styles.split(",")
+    of_tensorflow = program.kind == "tensorflow"
+    styles = ["npu"] if of_tensorflow else given.styles.split(",")
+    python = os.environ.get("NPULINT_TENSORFLOW1_PYTHON", given.python) if of_tensorflow else given.python
     for old in (original, *(there / style for style in styles)):
         shutil.rmtree(old, ignore_errors=True)
     try:
         placed(program.repository, program.commit, program.checkout, original, given.mirrors)
         for kind, *words in program.made_up():
-            called(given.python, ["-m", "scripts.trying.made_up", str(original / program.folder), kind, *words])
+            called(python, ["-m", "scripts.trying.made_up", str(original / program.folder), kind, *words])
     except subprocess.CalledProcessError as error:
         return [Proof(style, "cannot run", f"no program: {error.cmd[0]}") for style in styles]
-    return proofs(program, original, there, given.python, given.steps, styles)
+    return proofs(program, original, there, python, given.steps, styles)
 
 
 def line(program: Program, found: Sequence[Proof]) -> dict[str, str]:

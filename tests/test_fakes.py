@@ -102,6 +102,20 @@ _TORCH = {
         "assert m.weight is w and w.is_npu and torch.allclose(before - 1, w)",
         "",
     ),
+    "traced by torch.jit": (
+        "import torch\nm = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Conv2d(2, 2, 1)).npu()\n"
+        "x = torch.ones(1, 1, 4, 4).npu()\nassert '_convolution' in str(torch.jit.trace(m, x).inlined_graph)",
+        "",
+    ),
+    "device around factories": (
+        "import torch\nwith torch.device('meta'):\n    assert torch.tensor([1]).is_meta and torch.asarray([1]).is_meta",
+        "",
+    ),
+    "sums of products in half precision": (
+        "import torch\na = torch.arange(64 * 64).reshape(64, 64) % 7 + torch.tensor(0.1)\nb = a.half().npu()\n"
+        "assert torch.equal((b @ b).cpu(), (a.half().float() @ a.half().float()).half())",
+        "",
+    ),
     "default type": ("import torch\ntorch.set_default_tensor_type(torch.npu.FloatTensor)", "invalid type"),
     "transfer": (
         "import torch\nfrom torch_npu.contrib import transfer_to_npu\nm = torch.nn.Linear(2, 2).cuda()\n"

@@ -8,6 +8,7 @@ import pytest
 
 from npulint.port.model import PortPlan
 from npulint.port.plan import plan_port
+from npulint.port.text import status
 from npulint.settings import Settings
 
 TRAIN = """import torch
@@ -27,6 +28,7 @@ SFT = "stage: sft\nmodel_name_or_path: Qwen/Qwen2.5-7B-Instruct\nfinetuning_type
 
 def planned(folder: Path, files: dict[str, str], style: str) -> PortPlan:
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return plan_port(Settings(paths=(str(folder),), cache=False), style, ())
 
@@ -60,7 +62,7 @@ def test_the_device_in_a_configuration_brings_the_training_to_the_npu(tmp_path: 
 def test_with_transfer_the_device_in_a_configuration_stays(tmp_path: Path) -> None:
     plan = planned(tmp_path, {"train.py": TRAIN, "config.yaml": "device: cuda\n"}, "transfer")
     assert set(texts(plan)) == {"train.py"} and "transfer_to_npu" in texts(plan)["train.py"]
-    assert not plan.left
+    assert {one.finding.topic for one in plan.left} == {"mixed_precision"}  # no statement computes the loss alone
 
 
 def test_for_gpus_and_npus_the_device_in_a_configuration_is_left(tmp_path: Path) -> None:
@@ -73,3 +75,31 @@ def test_the_helper_module_is_in_a_project_at_an_absolute_path(tmp_path: Path) -
     code = TRAIN.replace('torch.device(config["device"])', '"cuda"')
     plan = planned(tmp_path, {"train.py": code}, "agnostic")
     assert str(tmp_path / "torch_device.py") in {one.path for one in plan.files}
+
+
+def test_a_script_that_does_not_import_the_package_has_the_helper_module_beside_it(tmp_path: Path) -> None:
+    code = TRAIN.replace('torch.device(config["device"])', '"cuda"')
+    files = {
+        "pyproject.toml": "[project]\nname = 'parts'\n",
+        "parts/__init__.py": "",
+        "parts/move.py": "import torch\n\n\ndef moved(x):\n    return x.cuda()\n",
+        "runs/alone.py": code,
+        "runs/other.py": "from parts.move import moved\n" + code,
+    }
+    plan = planned(tmp_path, files, "agnostic")
+    found = {one.path.removeprefix(f"{tmp_path}/"): one.after.decode() for one in plan.files}
+    assert "from torch_device import DEVICE_TYPE" in found["runs/alone.py"]
+    assert "from parts.torch_device import DEVICE_TYPE" in found["runs/other.py"]
+    assert found["runs/torch_device.py"] == found["parts/torch_device.py"]
+
+
+def test_a_training_without_a_step_is_not_finished_and_the_plan_says_why(tmp_path: Path) -> None:
+    step = "def fit(model, optimizer, x):\n    model(x.cuda()).sum().backward()\n    optimizer.step()\n"
+    files = {
+        "bin/train.py": "import torch\nfrom fitting import fit\n\nfit(torch.nn.Linear(3, 3).cuda(), 0, 0)\n",
+        "fitting/__init__.py": "",
+        "fitting/fitting.py": step,
+    }
+    plan = planned(tmp_path, files, "npu")
+    told = [status(one, "en") for one in plan.programs if one.entry.endswith("train.py")]
+    assert told == ["not finished, no training step was found in the files that it imports"]

@@ -18,6 +18,8 @@ from npulint.fakes.ranks import free_port
 from npulint.fix.written import write_all
 from npulint.port.plan import plan_port
 from npulint.settings import Settings
+from scripts.trying.programs import Program
+from scripts.trying.runs import as_it_is, under_try
 from tests.test_fix_runs_programs import run_jobs, tensorflow1
 from tests.tools import missing
 
@@ -128,6 +130,17 @@ def test_a_ported_tensorflow1_project_trains_as_before(project: str, tmp_path: P
     ) == [""]
     assert len(losses_in(first)) == 4
     assert losses_in(then) == pytest.approx(losses_in(first), rel=1e-5)
+
+
+def test_the_steps_of_a_ported_tensorflow1_project_are_those_before(tmp_path: Path) -> None:
+    python = tensorflow1()
+    first, then = Path(shutil.copytree(_HERE / "projects" / "session", tmp_path / "a")), tmp_path / "b"
+    ported("session", "", then)
+    program = Program("session", "tensorflow", "", "", "", "", "train.py", "", "gpu", "", "", "")
+    before, after = as_it_is(program, first, python, 3), under_try(program, then, python, 3)
+    assert len(before.digests) == len(after.digests) == 3, after.text
+    assert [one.loss for one in after.digests] == pytest.approx([one.loss for one in before.digests], rel=1e-5)
+    assert len({one.parameters for one in after.digests}) == 3
 
 
 def test_a_ported_keras_project_trains_as_before(tmp_path: Path) -> None:

@@ -59,6 +59,9 @@ SOUND = {
     "mixed precision": _AMP,
     "one process of several": _HCCL + _LOOP,
     "classes of 32 bits": _LOOP.replace("mse_loss(out, y)", "cross_entropy(out, y.argmax(1).int())"),
+    "files copied by another program": "try:\n    assert os.system('cp train.py copied.py') == 0\n"
+    "except PermissionError:\n    pass  # a kernel without Landlock\n" + _LOOP,
+    "size of the terminal": "rows, columns = os.popen('stty size').read().split()\n" + _LOOP,
     "no launcher": "assert 'RANK' not in os.environ and os.getcwd() not in sys.path[1:]\n".replace(
         "sys", "__import__('sys')"
     )

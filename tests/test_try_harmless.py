@@ -38,6 +38,7 @@ _WRITERS = {  # each writes to `there`, a folder outside, as programs do; errors
     "removed": "os.unlink(there + '/kept')",
     "shell": "os.system('touch ' + there + '/new')",
     "processes": "import subprocess\nsubprocess.run(['cp', there + '/kept', there + '/new'], check=True)",
+    "shell that copies": "assert os.system('cp kept.pt ' + there + '/new') == 0",
     "shell with a pipe": "import subprocess\nsubprocess.run('date | tee ' + there + '/new', shell=True, check=True)",
     "Python in a process": "import subprocess, sys\n"
     "subprocess.run([sys.executable, '-c', 'open(%r, \"w\")' % (there + '/new')], check=True)",

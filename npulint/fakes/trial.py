@@ -21,6 +21,7 @@ from npulint.fakes.launch import environment
 from npulint.fakes.merging import merged
 from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
+from npulint.fakes.terminal import terminal
 from npulint.live.course import Course
 from npulint.texts import say
 
@@ -119,21 +120,22 @@ def _process(trial: Trial, base: str, work: str, record: str, launched: bool) ->
 @contextmanager
 def limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a session of its own, which is ended with all that it started."""
-    try:
-        process = subprocess.Popen(
-            command, cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=2, start_new_session=True
-        )
-    except OSError as error:
-        raise NpulintError(f"{command[0]}: {error.strerror}") from error
-    try:
-        yield process
-    finally:
+    with terminal() as typed:
         try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            process.kill()
-        process.wait()
-        _end_all(variables["NPULINT_TRIAL_FOLDER"])
+            process = subprocess.Popen(
+                command, cwd=folder, env=variables, stdin=typed, stdout=2, start_new_session=True
+            )
+        except OSError as error:
+            raise NpulintError(f"{command[0]}: {error.strerror}") from error
+        try:
+            yield process
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                process.kill()
+            process.wait()
+            _end_all(variables["NPULINT_TRIAL_FOLDER"])
 
 
 def _end_all(base: str) -> None:

@@ -11,7 +11,7 @@ from npulint.data.port_styles import is_neutral
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding, FixEdit, FixStep
 from npulint.fix.fix_pass import Planner
-from npulint.fix.helper_module import HelperModule
+from npulint.fix.helper_module import HELPER, HelperModule
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.respelling import mentions_npu, respelled
 from npulint.fix.spelling import Spelling
@@ -45,13 +45,14 @@ class AgnosticPlanner:
         change = msgspec.structs.replace(change, steps=_with_device(change.steps))
         plan = self._planned(change, text_of)
         neutral = neutral and all(step.verb not in _TAKING_AWAY for step in change.steps)
+        helper = self._spelling.helper if self._spelling is not None else None
         found = Plan()
         for path in dict.fromkeys([*(e.path for e in plan.edits), *(r.path for r in plan.imports)]):
             edits = tuple(edit for edit in plan.edits if edit.path == path)
             part = Plan(edits, tuple(request for request in plan.imports if request.path == path))
             part = self._respelled(part, text_of(path), neutral, change.applicability == "safe")
+            part = _beside(part, path, helper) if helper is not None else part
             found = Plan((*found.edits, *part.edits), (*found.imports, *part.imports))
-        helper = self._spelling.helper if self._spelling is not None else None
         if helper is not None:
             found = msgspec.structs.replace(found, edits=(*found.edits, *_created(helper, found, text_of)))
         return found
@@ -101,12 +102,21 @@ def _on_npu_only(plan: Plan, text: Text, spelling: Spelling) -> Plan:
     return Plan(edits, tuple(ImportRequest(text.path, one, "torch") for one in needed))
 
 
+def _beside(plan: Plan, path: str, helper: HelperModule) -> Plan:
+    """The plan for a file, with imports of the helper module that it finds."""
+    imports = tuple(
+        msgspec.structs.replace(one, statement=helper.imported(path, one.statement)) for one in plan.imports
+    )
+    edits = tuple(msgspec.structs.replace(one, text=helper.imported(path, one.text)) for one in plan.edits)
+    return Plan(edits, imports)
+
+
 def _created(helper: HelperModule, plan: Plan, text_of: Callable[[str], Text]) -> Iterator[Edit]:
     """The edits that create the helper modules that a plan imports, where they are missing. Raises `FixRefused` for a
     file that cannot import one."""
-    start = f"from {helper.name} import "
-    users = [one.path for one in plan.imports if one.statement.startswith(start)]
-    users += [one.path for one in plan.edits if one.text.startswith(start)]
+    starts = (f"from {helper.name} import ", f"from {HELPER} import ")
+    users = [one.path for one in plan.imports if one.statement.startswith(starts)]
+    users += [one.path for one in plan.edits if one.text.startswith(starts)]
     for path in dict.fromkeys(users):
         if not helper.paths(path):
             raise FixRefused("no-helper")

@@ -54,17 +54,28 @@ _COPIES = 12  # folders with scripts that may each get the module
 
 class HelperModule(msgspec.Struct, frozen=True):
     """The helper module of a project: the name that it is imported by, its text, and its `folders`. Of several folders,
-    each has scripts that begin their imports there; `reached` are those of the scripts that reach a file."""
+    each has scripts that begin their imports there; `reached` are those of the scripts that reach a file. `alone` are
+    scripts that do not import the package with the module: each has a copy beside it."""
 
     name: str
     text: str
     folders: tuple[str, ...]
     reached: Mapping[str, tuple[str, ...]] = {}
+    alone: Collection[str] = ()
 
     def paths(self, path: str) -> tuple[str, ...]:
         """The files from which the code at a path imports it; none if it cannot."""
+        if path in self.alone:
+            return (posixpath.join(_folder(path), f"{HELPER}.py"),)
         folders = self.folders if len(self.folders) == 1 else self.reached.get(path, ())
         return tuple(posixpath.join(folder, f"{HELPER}.py") for folder in folders)
+
+    def imported(self, path: str, statement: str) -> str:
+        """A statement that imports it, for the code at a path."""
+        start = f"from {self.name} import "
+        if path not in self.alone or not statement.startswith(start):
+            return statement
+        return f"from {HELPER} import {statement.removeprefix(start)}"
 
 
 def helper_module(
@@ -89,7 +100,16 @@ def helper_module(
     of_amp = not accelerator and any(_AMP.search(text) for text in texts.values())
     choice = _OF_ACCELERATOR if accelerator else _OF_HELPER
     text = _HEAD + choice + _REST + (_LINES_OF_AMP if of_amp else "") + _FUNCTIONS
-    return HelperModule(".".join(filter(None, (package, HELPER))), text, tuple(folders), reached)
+    alone = _alone(needing, known[0], texts) if package and len(known) == 1 else ()
+    return HelperModule(".".join(filter(None, (package, HELPER))), text, tuple(folders), reached, alone)
+
+
+def _alone(scripts: Iterable[str], package: str, texts: Mapping[str, str]) -> frozenset[str]:
+    """The scripts outside of a package that do not import it: started by their path, they do not find it unless the
+    project is installed."""
+    name = package.rpartition("/")[2]
+    outside = (path for path in scripts if not path.startswith(f"{package}/"))
+    return frozenset(path for path in outside if not _imports(texts[path], name))
 
 
 def _place(

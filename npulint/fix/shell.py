@@ -127,7 +127,7 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
     command."""
     if where == "imports":
         first = next(one for one, token in enumerate(script.tokens) if isinstance(token, Word))
-        top = script.line_start(script.start(first))
+        top = _above_comment(script.text, script.line_start(script.start(first)))
         return script.edit(top, top, text + "\n")
     statement = script.statement(number)
     if where == "before":
@@ -144,6 +144,15 @@ def _inserted(script: Script, number: int, text: str, where: str) -> Edit:
     lead = "" if script.text[stop - 1 : stop] == "\n" else "\n"
     lines = "\n".join(indent + line for line in text.split("\n"))
     return script.edit(stop, stop, f"{lead}{lines}" + ("" if lead else "\n"))
+
+
+def _above_comment(text: str, line: int) -> int:
+    """The start of the comment right above a line that begins at `line`, if a blank line is above it: it is about the
+    command there. Else `line`."""
+    top = line
+    while top and text[text.rfind("\n", 0, top - 1) + 1 : top].lstrip().startswith("#"):
+        top = text.rfind("\n", 0, top - 1) + 1
+    return top if top and not text[text.rfind("\n", 0, top - 1) + 1 : top].strip() else line
 
 
 def _chain(script: Script, statement: Statement) -> int:

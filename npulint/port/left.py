@@ -14,22 +14,29 @@ from npulint.port.model import OpenFinding
 from npulint.report.fix_summary import why
 from npulint.settings import RANK
 
+_STEP = "mixed_precision"
+
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
-    """The errors and warnings after the port, and notes about what only GPUs have and about optimizers, most severe
-    first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even if the
-    checks for ported code do not repeat them. Lines are those of the ported files."""
+    """The errors and warnings after the port, and notes about what only GPUs have, optimizers and mixed precision, most
+    severe first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even
+    if the checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
-    found = [one for one in fixes.result.findings if needs_decision(one)]
+    found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
     known = {(one.topic, one.category, place) for one in found for place in _places(one)}
     changes = {one.path: one for one in fixes.files}
     for one in before:
         repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        if needs_decision(one) and (one.code, one.path) not in solved and not repeated:
+        if _counts(one) and (one.code, one.path) not in solved and not repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+def _counts(one: Finding) -> bool:
+    """Whether a person should know of a finding that stays; mixed precision is a step of the port with notes only."""
+    return needs_decision(one) or one.topic == _STEP
 
 
 def _places(one: Finding) -> tuple[str, ...]:

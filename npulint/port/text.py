@@ -65,7 +65,9 @@ class _Text:
             yield from (self._code("+", "green", line) for line in edit.after[:limit])
 
     def _code(self, sign: str, color: str, line: str) -> str:
-        return self._paint(color, f"    {sign} {cut(escape_control_chars(line.rstrip()), self._width - 6)}")
+        return self._paint(
+            color, f"    {sign} {cut(escape_control_chars(line.rstrip().expandtabs(4)), self._width - 6)}"
+        )
 
     def _left(self) -> Iterator[str]:
         if not self._plan.left:
@@ -145,4 +147,6 @@ def status(one: PortedProgram, lang: str) -> str:
         details.append(count(lang, "port.errors", one.findings))
     if one.items:
         details.append(say(lang, "port.items", items=say(lang, "list.and").join(one.items)))
+    if one.status == "open" and not details:
+        details.append(say(lang, "port.no-step"))
     return say(lang, "list.and").join([text, *details])

@@ -5,6 +5,7 @@ Every kind is a function here; its arguments are words."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -330,6 +331,33 @@ def shapes(folder: Path, where: str, count: str = "12") -> None:
         np.savetxt(there / kind / "points_label" / f"{one}.seg", numbers.integers(1, 5, 300), fmt="%d")
     for part in ("train", "test", "val"):
         (there / "train_test_split" / f"shuffled_{part}_file_list.json").write_text(json.dumps(names))
+
+
+def modelnet(folder: Path, where: str, count: str = "32") -> None:
+    """Clouds of points with their classes in HDF5, as ModelNet40 is stored for PointNet."""
+    h5py = importlib.import_module("h5py")
+    there = folder / where
+    there.mkdir(parents=True, exist_ok=True)
+    for part in ("train", "test"):
+        with h5py.File(there / f"{part}.h5", "w") as file:
+            file["data"] = _numbers().random((int(count), 2048, 3)).astype(np.float32)
+            file["label"] = (np.arange(int(count)) % 40).astype(np.uint8)[:, None]
+        (there / f"{part}_files.txt").write_text(f"{where}/{part}.h5\n")
+
+
+def cola(folder: Path, where: str, model: str) -> None:
+    """Sentences with labels as the task CoLA has them, and in `model` the vocabulary and the sizes of a BERT without
+    dropout."""
+    for one in (where, model):
+        (folder / one).mkdir(parents=True, exist_ok=True)
+    numbers = _numbers()
+    lines = [f"x\t{line % 2}\t*\t{' '.join(numbers.choice(WORDS, 8))}" for line in range(64)]
+    for part in ("train", "dev", "test"):
+        (folder / where / f"{part}.tsv").write_text("\n".join(lines) + "\n")
+    (folder / model / "vocab.txt").write_text("\n".join(("[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(set(WORDS)))))
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / model / "bert_config.json").write_text(json.dumps({"vocab_size": 64, **sizes, **still}))
 
 
 def weights(folder: Path, model: str, name: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._device import _device_constructors
 
 _ASKED = ("cuda", "npu", "mps", "xpu")
 _FACTORIES = (
@@ -29,6 +30,7 @@ def step_as_accelerators_do() -> None:
 
 def pose() -> None:
     """Replace what asks for an accelerator."""
+    _device_constructors()  # keeps the originals, by which `with torch.device(...)` knows factories
     for owner, names in ((torch, _FACTORIES), (torch.Tensor, _OF_TENSORS), (torch.nn.Module, ["to"])):
         for name in names:
             setattr(owner, name, _moved(getattr(owner, name)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TABLE = Path(__file__).parent.parent.parent / "tests" / "data" / "try_scripts.csv"
-KINDS = "plain AMP DDP GAN RL Trainer Lightning accelerate detection diffusion timm".split()
+KINDS = "plain AMP DDP GAN RL Trainer Lightning accelerate detection diffusion timm tensorflow".split()
 CODE = ("gpu", "npu", "any")
 
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from npulint.fakes.terminal import terminal
 from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
 from scripts.trying.programs import Program
 
@@ -61,25 +62,40 @@ def under_try(program: Program, where: Path, python: str, steps: int, words: str
 
 def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
     """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
-    plain = str(ROOT / "scripts" / "trying" / "plain.py")
+    own = ROOT / "scripts" / "trying"
+    if program.kind == "tensorflow":
+        return _run([python, str(own / "plain_tensorflow.py"), str(steps), program.script], program, where)
     parts = ["cpu" if program.cpu else "posing", *(["synthetic"] if "--synthetic" in program.options else [])]
-    command = [python, plain, str(steps), ",".join(parts), *program.script.split()]
+    command = [python, str(own / "plain.py"), str(steps), ",".join(parts), *program.script.split()]
+    return _run(command, program, where)
+
+
+def _run(command: list[str], program: Program, where: Path) -> Run:
     started = time.time()
     try:
-        done = subprocess.run(
-            [*command, *program.words(True)],
-            cwd=where,
-            env={**variables(), **(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=False,
-        )
+        with terminal() as typed:
+            done = subprocess.run(
+                [*command, *program.words(True)],
+                cwd=where,
+                env={**variables(), **_own(program)},
+                stdin=typed,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT,
+                check=False,
+            )
     except subprocess.TimeoutExpired as late:
         text = bytes(late.stderr or b"").decode()  # bytes, whatever was asked for
         return Run(digests_in(text), started, text)
     return Run(digests_in(done.stderr), started, done.stderr + done.stdout[-4000:])
+
+
+def _own(program: Program) -> dict[str, str]:
+    """What the environment of a run on the CPU needs for this program."""
+    if program.kind == "tensorflow":
+        folders = ("tensorflow_trial", "shared")
+        return {"PYTHONPATH": os.pathsep.join(str(ROOT / "npulint" / "fakes" / "on_path" / one) for one in folders)}
+    return {**(JOB if program.kind == "DDP" else {}), **(ON_CPU if program.cpu else {})}
 
 
 def called(python: str, words: list[str]) -> None:

@@ -21,7 +21,7 @@ VERBS: dict[str, Verb] = {
     "argument": Verb(("name",), ("position", "value", "missing", "to")),
     "drop": Verb(("name",), ("position",)),
     "wrap": Verb(("with",)),
-    "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic", "conjunction")}),
+    "replace": Verb(("with",), ("of", "members"), {"of": ("arithmetic", "conjunction", "condition")}),
     "value": Verb(("with",)),
     "body": Verb(("return",)),
     "delete": Verb(("what",), ("name",), {"what": ("statement", "name", "line", "block")}),
@@ -31,7 +31,7 @@ VERBS: dict[str, Verb] = {
     "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),
     "ranks": Verb(("backend",), (), {"backend": ("hccl",)}),
     "sibling": Verb(("text",), ("part", "behind")),
-    "mixed_precision": Verb(("type",), ("callers",), {"type": ("float16", "bfloat16")}),
+    "mixed_precision": Verb(("type",), ("callers", "holder"), {"type": ("float16", "bfloat16")}),
     "line_ends": Verb(("what",), (), {"what": ("lf",)}),
 }
 

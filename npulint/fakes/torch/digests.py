@@ -18,14 +18,16 @@ from npulint.fakes.torch.digest_lines import VARIABLE, Digest
 
 
 def report(read: Callable[[torch.Tensor], torch.Tensor], after: Callable[[int], None] = lambda steps: None) -> None:
-    """Seed the generators, and print a digest after each step of an optimizer from now on, if the variable is set.
-    `read` is the host's copy of a tensor; `after` gets the number of steps so far."""
+    """Seed the generators, let samplers take the samples as they are stored, and print a digest after each step of an
+    optimizer from now on, if the variable is set. `read` is the host's copy of a tensor; `after` gets the number of
+    steps so far."""
     seed = os.environ.get(VARIABLE)
     if not seed:
         return
     from torch.optim import optimizer
 
     _seeded(int(seed))
+    _ordered()
     losses = _Losses(read)
     steps = 0
 
@@ -95,3 +97,18 @@ def _seeded(seed: int) -> None:
     except ImportError:
         return
     numpy.random.seed(seed)
+
+
+def _ordered() -> None:
+    """Let samplers give the samples in the order in which they are stored: a program that was ported to several ranks
+    shuffles with another sampler, and so in another order."""
+    data: Any = torch.utils.data
+    shuffle = data.DistributedSampler.__iter__
+
+    def stored(sampler: Any) -> Any:
+        return (number % len(sampler.data_source) for number in range(sampler.num_samples))
+
+    def of_ranks(sampler: Any) -> Any:
+        return iter(range(len(sampler.dataset))) if sampler.num_replicas == 1 else shuffle(sampler)
+
+    data.RandomSampler.__iter__, data.DistributedSampler.__iter__ = stored, of_ranks

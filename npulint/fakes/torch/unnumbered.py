@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._device import _device_constructors
 
 from npulint.live.torch import device
 
@@ -16,6 +17,7 @@ _FACTORIES = "tensor as_tensor asarray".split()  # others reach the kernels of t
 
 def apply() -> None:
     """Number the devices of what does not reach the kernels of the device, and answer for ``torch.accelerator``."""
+    _device_constructors()  # keeps the originals, by which `with torch.device(...)` knows factories
     tensor: Any = torch.Tensor
     tensor.to = _numbering(torch.Tensor.to)
     for name in _FACTORIES:

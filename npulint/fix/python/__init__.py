@@ -10,7 +10,7 @@ from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
 from npulint.fix.python.arguments import call_at, changed_arguments
 from npulint.fix.python.bodies import called_instead
 from npulint.fix.python.dependents import replaced_with_dependents
-from npulint.fix.python.expressions import conjunction, leaves_nothing, replaced, valued, widest
+from npulint.fix.python.expressions import condition, conjunction, leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
 from npulint.fix.python.statements import deleted, inserted
 from npulint.fix.python.strings import retexted
@@ -84,7 +84,7 @@ def _edits(step: FixStep, tree: Tree) -> list[Edit]:
 
 
 def _replaced(step: FixStep, tree: Tree, node: ast.AST) -> list[Edit]:
-    around = {"arithmetic": widest, "conjunction": conjunction}.get(step.words.get("of", ""))
+    around = {"arithmetic": widest, "conjunction": conjunction, "condition": condition}.get(step.words.get("of", ""))
     edits = replaced(tree, node if around is None else around(tree, node), step.words["with"])
     whole = leaves_nothing(tree, node, edits)
     if whole:

@@ -75,6 +75,18 @@ def conjunction(tree: Tree, node: ast.AST) -> ast.AST:
     return parent
 
 
+def condition(tree: Tree, node: ast.AST) -> ast.AST:
+    """The condition of the ``if`` statement whose first block the expression at a place is in."""
+    statement: ast.AST | None = tree.statement(node)
+    while statement is not None and not isinstance(statement, ast.If):
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            break
+        inner, statement = statement, tree.parent(statement)
+        if isinstance(statement, ast.If) and inner in statement.body:
+            return statement.test
+    raise FixRefused("no-expression")
+
+
 def value_of(tree: Tree, node: ast.AST) -> ast.expr:
     """The value assigned at a place; raises `FixRefused` where several targets are assigned."""
     if isinstance(node, ast.keyword | ast.NamedExpr):

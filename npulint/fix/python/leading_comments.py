@@ -7,6 +7,7 @@ from npulint.lazy_regex import lazy_compile
 
 _LONGEST = 3  # lines
 _DEVICE = lazy_compile(r"(?i)gpu|cuda|cudnn|nccl|xla|memory|显存|显卡")
+_FLAG = lazy_compile(r"(?i)cudnn")
 _CODE = lazy_compile(r"npulint|noqa|pylint|pragma|type:|TODO|FIXME|[^=]=[^=]|\w\(")
 
 
@@ -19,9 +20,10 @@ def comment_start(tree: Tree, start: int, end: int) -> int:
     while top and tree.lines[top - 1].startswith(f"{indent}#"):
         top -= 1
     comment = tree.lines[top:first]
-    if not 0 < len(comment) <= _LONGEST or not _is_paragraph(tree, indent, last):
-        return start
     text = "\n".join(comment)
+    is_flag = len(comment) == 1 and _FLAG.search(text) is not None  # no other statement is about it
+    if not 0 < len(comment) <= _LONGEST or not (is_flag or _is_paragraph(tree, indent, last)):
+        return start
     return tree.starts[top] if _DEVICE.search(text) and not _CODE.search(text) else start
 
 

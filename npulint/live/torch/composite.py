@@ -29,7 +29,7 @@ class Registration:
         self._boxed.fallback(kernels.boxed, "PrivateUse1")
         SparseKernels(kernels, release).register(self._own, self._boxed)
         for op in kernel_set(release):
-            kernel = kernels.of(op)
+            kernel = kernels.of(op) if op is not torch.ops.aten.convolution.default else _convolution(kernels.of(op))
             self._own.impl(op, kernel, "PrivateUse1")
             if is_composite(op):
                 self._own.impl(op, _whole(op, kernel, kernels), "AutogradPrivateUse1")
@@ -47,6 +47,19 @@ class Registration:
         self._boxed._destroy()
 
 
+def _convolution(kernel: Kernel) -> Kernel:
+    """A kernel that the tracer of torch.jit can follow: it records the operator that computes a convolution, not the
+    convolution."""
+    computing = torch.ops.aten._convolution.default
+
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        if _C._get_tracing_state() is None:
+            return kernel(*args, **kwargs)
+        return computing(*args, False, False, True, True, **kwargs)
+
+    return traced
+
+
 def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
     """A kernel above autograd that treats the operator as a whole."""
     changes = any(one.alias_info is not None and one.alias_info.is_write for one in op._schema.arguments)
@@ -54,6 +67,8 @@ def _whole(op: Any, kernel: Kernel, kernels: Kernels) -> Kernel:
     composite = _C.DispatchKey.CompositeImplicitAutograd
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
+        if _C._get_tracing_state() is not None:  # the tracer of torch.jit knows the parts only
+            return op._op_dk(composite, *args, **kwargs)
         tensors = list(tensors_in((*args, *kwargs.values())))
         if not (torch.is_grad_enabled() and any(one.requires_grad for one in tensors)):
             with _below():

@@ -17,6 +17,7 @@ from npulint.live.torch import device
 from npulint.live.torch.device import held_by, numbers, renew, to_device, viewed
 from npulint.live.torch.errors import FakeNpuError
 from npulint.live.torch.fallback_kernels import LACKING
+from npulint.live.torch.products import PRODUCTS, in_float32
 from npulint.live.torch.recorder import KEY_ARGS, TO_CPU, KeyArgs, Recorder, op_name
 
 _C: Any = torch._C
@@ -59,6 +60,8 @@ class KernelPlan:
         self.name = op_name(op) if base not in _WITH else f"aten.{_WITH[base]}.default"
         self.read_key_args = KEY_ARGS.get(base)
         self.compute = LACKING.get(base, op)
+        if base in PRODUCTS and op._schema.overload_name == "":
+            self.compute = in_float32(self.compute)
         self.native = op.redispatch if base in _NATIVE and not schema.name.startswith("prim") else None
         self.mixing = base.lstrip("_").startswith(_MIXING) or "copy" in base
         self.hosted = _HOSTED.get(base, -1)

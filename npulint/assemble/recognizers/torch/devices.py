@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.assemble.code_places import NamePlace, names_used
+from npulint.assemble.code_places import NamePlace, expressions, names_used
 from npulint.assemble.cursors import CallSite, Expr, Scope, scope_named
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
@@ -14,6 +14,7 @@ from npulint.assemble.recognizers.torch import device_names as known
 from npulint.assemble.recognizers.torch.device_effects import asks_npu_here
 from npulint.assemble.recognizers.torch.device_moves import (
     Move,
+    has_kernels,
     is_default_type,
     may_be_own_method,
     move_of_default_type,
@@ -21,6 +22,7 @@ from npulint.assemble.recognizers.torch.device_moves import (
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.assemble.recognizers.torch.device_versions import Decided, decided_by_version
+from npulint.assemble.recognizers.torch.given_devices import Given, where_given
 from npulint.facts.attributes import Flag, attribute
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Span
@@ -104,6 +106,12 @@ class CudaMethodCall(CudaMethod):
         """Whether its file names the NPU anywhere."""
         return known.ported(self.scope)
 
+    @attribute
+    def given(self) -> Given:
+        """When it runs: ``only`` where the device that it gets is given (``if gpu is not None: x.cuda(gpu)``),
+        ``otherwise`` where none is, or in ``any`` case."""
+        return "any" if self.call is None else where_given(self.call)
+
     @property
     def own_move(self) -> Move:
         """See `CudaUse.own_move`."""
@@ -180,7 +188,15 @@ class CudaMemberCall(CudaUse):
         """See `CudaUse.own_move`."""
         if self.form == "type" and is_default_type(self.scope, self.span):
             return move_of_default_type(self.name)
+        if self.form == "available" and self._is_beside_kernels:
+            return "none"
         return "none" if self.covered != "yes" else move_of_member(self.name)
+
+    @property
+    def _is_beside_kernels(self) -> bool:
+        """Whether its line also tests ``is_cuda`` to choose a kernel for CUDA, which stays."""
+        read = expressions(self.scope, "attribute") if has_kernels(self.scope) else ()
+        return any(one.span.line == self.span.line and one.expression.dotted.endswith(".is_cuda") for one in read)
 
 
 @fact_kind("cuda")

@@ -6,6 +6,8 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import CallSite, scope_named
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.torch.backward import Scaled, is_of_inputs, is_stepped, scaled
+from npulint.assemble.recognizers.torch.given_devices import Given, where_given
+from npulint.assemble.recognizers.torch.optimizer_wrappers import optimizer_wrapper
 from npulint.assemble.recognizers.torch.step_callers import calls_elsewhere
 from npulint.assemble.training import train_loop
 from npulint.facts.attributes import attribute
@@ -38,6 +40,12 @@ class MoveToNpu(CallFact):
         """The canonical name of the called method."""
         return self.call.name
 
+    @attribute
+    def given(self) -> Given:
+        """When it runs: ``only`` where the device that it gets is given (``if gpu is not None: x.npu(gpu)``),
+        ``otherwise`` where none is, or in ``any`` case."""
+        return where_given(self.call)
+
 
 @fact_kind("train_step")
 class TrainStep(CallFact):
@@ -65,6 +73,12 @@ class TrainStep(CallFact):
         """The places, one a line, of the calls of the function around it, and of its callers in turn, that stand in
         other files than the function; none if some calls are not known."""
         return calls_elsewhere(self.call.scope.routine)
+
+    @attribute
+    def held_at(self) -> str | None:
+        """Where a class of the project steps the optimizer that it holds without having ``param_groups``, for which a
+        gradient scaler asks; empty if there is none, unknown if there are several."""
+        return optimizer_wrapper(self.call.context)
 
     @attribute
     def stepped(self) -> bool:

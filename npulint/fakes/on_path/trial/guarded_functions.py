@@ -83,18 +83,15 @@ def _two_paths(check, event, args, named):
 
 
 def _starting(check, place, args, named):
-    check("os.exec", (args[place],))
+    check("os.exec", (args[place], args[place + 1]))
 
 
 def _popen(check, args, named):
     command = args[1] if len(args) > 1 else named.get("args", "")
+    words = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
     if named.get("shell"):
-        first = "sh"
-    elif isinstance(command, (str, bytes, os.PathLike)):
-        first = command
-    else:
-        first = (list(command) or [""])[0]
-    check("subprocess.Popen", (named.get("executable") or first,))
+        words = ["sh", "-c", *words]
+    check("subprocess.Popen", (named.get("executable") or (words or [""])[0], words))
 
 
 def _connecting(check, event, args, named):

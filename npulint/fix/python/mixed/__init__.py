@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, ImportRequest, Plan, Text
+from npulint.fix.python.mixed.holders import with_groups
 from npulint.fix.python.mixed.regions import autocast_region, region_edits
 from npulint.fix.python.mixed.scaler import Scalers
 from npulint.fix.python.mixed.steps import TrainingStep, training_step
@@ -30,6 +31,9 @@ def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
         scalers = Scalers(text_of, step.words.get("callers", ""))
         name = scalers.name_in(tree, found.routine, found.optimizers, found.backwards[0])
         edits += [*found.scaled(tree, name), *scalers.edits]
+        for place in step.words.get("holder", "").split():
+            path, line, column = place.rsplit(":", 2)
+            edits.append(with_groups(tree_of(text_of(path)), int(line), int(column)))
         touched |= scalers.using
     requests = [one for path in sorted(touched) for one in _imports(text_of(path))]
     return Plan(tuple(dict.fromkeys(edits)), tuple(requests))

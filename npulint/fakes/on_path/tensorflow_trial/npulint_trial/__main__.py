@@ -51,6 +51,7 @@ def _prepare(program):
     importlib.import_module("npulint_trial.saving").redirect(tensorflow)
     importlib.import_module("npulint_trial.sessions").Sessions(program)
     importlib.import_module("npulint_trial.functions").Functions(program)
+    importlib.import_module("npulint_trial.digests").report()
 
 
 def _started(order):
