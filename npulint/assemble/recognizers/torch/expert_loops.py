@@ -29,7 +29,7 @@ def expert_loops(module: Scope) -> Iterator[ExpertLoop]:
     for loop in module.blocks_of("loop"):
         if loop.function is None:
             continue
-        calls = [call for call in loop.routine.calls if call.scope.loop == loop]
+        calls = [call for call in loop.routine.calls if call.scope.loop is loop]
         experts = [call for call in calls if _calls_expert(call, loop)]
         how = _selection(calls, experts) if experts else None
         if how is not None:
