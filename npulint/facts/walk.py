@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from npulint.facts.code import Code, Op, Ref, SequenceDisplay, Table, Value
 
-
 _COMPOSED = frozenset((Op, SequenceDisplay, Table))
 
 
