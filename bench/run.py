@@ -160,6 +160,7 @@ def make_single(target: Path, count: int = LINES) -> Path:
             break
         lines += piece
     lines += ["# filled up"] * (count - len(lines))
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return target
 
@@ -237,7 +238,7 @@ def profile(corpus: Path, work: Path, runs: int) -> dict[str, dict[str, float]]:
     """CPU seconds of each stage by framework: medians of processes that each begin with an empty cache."""
     groups = stages.by_framework(corpus)
     found: dict[str, list[dict[str, float]]] = {name: [] for name in groups}
-    single = make_single(work / "single.py")
+    single = make_single(work / "single" / "train.py")
     for number in range(runs):
         for name, paths in groups.items():
             cache = work / f"cache-{name}-{number}"
@@ -255,7 +256,7 @@ def run(corpus: Path, work: Path, runs: int, record: bool) -> int:
     files = [p for p in corpus.rglob("*.py") if p.is_file()]
     size = sum(p.stat().st_size for p in files)
     print(f"{len(files)} Python files, {size / 1e6:.1f} MB; {runs} runs; Python {sys.version.split()[0]}")
-    costs = measure(corpus, make_single(work / "single.py"), work / "caches", runs)
+    costs = measure(corpus, make_single(work / "single" / "train.py"), work / "caches", runs)
     costs["edit"] = edits(work / "project", make_project(work / "project"), runs)
     report(costs)
     if record:

@@ -67,7 +67,7 @@ def _given(module: Module) -> _Given:
                 found.others.append((name, lasts))
     for index, call in enumerate(code.calls):
         for value in call.args:
-            if value.__class__ is Const and _exceeds(value):  # type: ignore[arg-type]
+            if value.__class__ is Const and _exceeds(value):
                 found.calls.append(index)
                 break
     return found
@@ -81,7 +81,7 @@ def _named_values(code: Code) -> Iterator[tuple[str, Value]]:
         yield from zip(block.params[len(block.params) - len(block.defaults) :], block.defaults, strict=False)
     for call in code.calls:
         for key, value in call.keywords:
-            if value.__class__ is Const and _exceeds(value):  # type: ignore[arg-type]
+            if value.__class__ is Const and _exceeds(value):
                 yield (_option(call.args[0]) if key == "default" and call.args else key), value
 
 
@@ -117,8 +117,8 @@ def _lasts(code: Code, value: Value) -> list[str]:
         kind = part.__class__
         if kind is Ref:
             found.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
-        elif kind is Const:
-            if _exceeds(part) or part.value in _WORDS:  # type: ignore[arg-type, union-attr]
+        elif isinstance(part, Const):
+            if _exceeds(part) or (part.value.__class__ is str and part.value in _WORDS):  # type: ignore[operator]
                 found.append("")
         elif isinstance(part, Op):
             if part.op == "**":
