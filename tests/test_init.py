@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+from npulint import __version__
 from npulint.cli.commands import PARTS
 from npulint.cli.init.create import create
+from npulint.cli.init.origin import requirement
 from npulint.integrations import template
 from tests.git_support import git
 from tests.project_support import ROOT, Answer, Project
@@ -40,6 +42,11 @@ def files(folder: Path) -> dict[str, bytes]:
     """Everything below a folder but git's own."""
     found = [p for p in folder.rglob("*") if p.is_file() and ".git" not in p.relative_to(folder).parts]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def pinned(name: str) -> str:
+    """A template that installs what the tests run."""
+    return template(name).replace(f"npulint=={__version__}", requirement())
 
 
 def test_all_parts_are_written(project: Project) -> None:
@@ -108,9 +115,9 @@ def test_the_snippets_fit_into_the_files(project: Project) -> None:
     project.write({WRITTEN[part]: EXISTING[part] for part in ("pre-commit", "gitlab", "vscode")})
     hook = snippet(project.run("init", "--with", "pre-commit"))
     merged: Any = yaml.safe_load(EXISTING["pre-commit"] + hook)
-    assert merged["repos"][1] == yaml.safe_load(template("pre-commit-config.yaml"))["repos"][0]
+    assert merged["repos"][1] == yaml.safe_load(pinned("pre-commit-config.yaml"))["repos"][0]
     job = snippet(project.run("init", "--with", "gitlab"))
-    assert yaml.safe_load(EXISTING["gitlab"] + job)["npulint"] == yaml.safe_load(template("gitlab-ci.yml"))["npulint"]
+    assert yaml.safe_load(EXISTING["gitlab"] + job)["npulint"] == yaml.safe_load(pinned("gitlab-ci.yml"))["npulint"]
     task = snippet(project.run("init", "--with", "vscode"))
     assert json.loads(task) == json.loads(template("vscode-tasks.json"))["tasks"][0]
 

@@ -47,7 +47,7 @@ def catalogue() -> Catalogue:
 @pytest.fixture(scope="module")
 def site(catalogue: Catalogue, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the site, below the folder that is served."""
-    for module in ("material", "jieba"):
+    for module in ("mkdocs", "pymdownx"):
         if find_spec(module) is None:
             missing(module)
     out = tmp_path_factory.mktemp("served") / BELOW
@@ -183,10 +183,9 @@ class Visit:
 
     def search(self, words: str) -> list[str]:
         """The addresses of the results of a search, the best first."""
-        found = self.page.locator("a.md-search-result__link")
+        found = self.page.locator(".np-results a")
         self.page.locator("input[name=query]").click()
         self.page.keyboard.insert_text(words)
-        self.page.keyboard.press("End")  # a key that goes up starts the search, as with an input method
         found.first.wait_for()
         return [urlsplit(one.get_attribute("href")).path for one in found.all()[:12]]
 
@@ -214,7 +213,7 @@ def test_a_check_is_shown_in_both_languages_at_the_same_address(browser: Any, ad
     visit.page.goto(f"{address}en/checks/native-dropout/")
     assert visit.page.locator(".highlight .hll").count() >= 2
     assert visit.page.locator(".np-pill").first.inner_text() == "warning"
-    visit.page.locator('.md-select a[hreflang="zh"]').evaluate("link => link.click()")
+    visit.page.locator('header a[hreflang="zh"]').click()
     visit.page.wait_for_url(f"{address}zh/checks/native-dropout/")
     assert visit.page.locator(".np-pill").first.inner_text() == "警告"
     assert visit.complaints == []
@@ -282,9 +281,47 @@ def test_a_copy_on_the_disk_works(browser: Any, site: Path) -> None:
     visit.page.wait_for_url(f"{home}zh/index.html")
     found = visit.search("混合精度")
     assert any("/zh/topics/mixed-precision/" in path for path in found), found
-    visit.page.locator("a.md-search-result__link").first.click()
+    visit.page.locator(".np-results a").first.click()
     visit.page.wait_for_url(re.compile(r"/index\.html"))
     visit.page.locator(".np-checks a").first.click()
     visit.page.wait_for_url(re.compile(r"/zh/checks/[a-z0-9-]+/index\.html"))
     assert visit.page.locator("h2#why").count() == 1
     assert visit.complaints == []
+
+
+def test_a_message_finds_the_page_that_has_all_of_it_first(browser: Any, address: str) -> None:
+    visit = Visit(browser, address)
+    visit.page.goto(f"{address}en/guides/faq/")
+    phrase = "TensorFlow builds dropout from a random number"
+    assert visit.search(phrase)[0] == f"/{BELOW}/en/checks/native-dropout/"
+    assert visit.page.locator(".np-results mark").first.inner_text().lower() in phrase
+    visit.page.locator("input[name=query]").fill("zzzz qqqq")
+    visit.page.locator(".np-results p").wait_for()
+    assert visit.page.locator(".np-results a").count() == 0
+    visit.page.locator("input[name=query]").fill(phrase)
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url(f"{address}en/checks/native-dropout/")
+    assert visit.complaints == []
+
+
+def test_colours_are_kept_from_page_to_page(browser: Any, address: str) -> None:
+    visit = Visit(browser, address, color_scheme="light")
+    visit.page.goto(f"{address}en/guides/faq/")
+    light = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    visit.page.locator(".np-dark").click()
+    visit.page.goto(f"{address}en/topics/")
+    dark = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert light != dark == "rgb(23, 29, 40)"
+
+
+@pytest.mark.parametrize("page", ["", "checks/native-dropout/", "guides/configuration/", "topics/"])
+def test_pages_are_accessible(browser: Any, address: str, page: str) -> None:
+    if find_spec("axe_playwright_python") is None:
+        missing("axe-playwright-python")
+    from axe_playwright_python.sync_playwright import Axe
+
+    visit = Visit(browser, address)
+    visit.page.goto(f"{address}en/{page}")
+    found = Axe().run(visit.page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"][:120]) for one in found] == []

@@ -118,7 +118,7 @@ def _lasts(code: Code, value: Value) -> list[str]:
         if kind is Ref:
             found.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
         elif isinstance(part, Const):
-            if _exceeds(part) or (part.value.__class__ is str and part.value in _WORDS):  # type: ignore[operator]
+            if _exceeds(part) or (part.value.__class__ is str and part.value in _WORDS):
                 found.append("")
         elif isinstance(part, Op):
             if part.op == "**":

@@ -11,13 +11,13 @@ from npulint.data.precision import precision
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
 from npulint.texts import say as say_npulint
 from scripts.docsite import examples
-from scripts.docsite.markup import Rated, escaped, front, indented, inline, link, pill, pills, plain
+from scripts.docsite.markup import Rated, escaped, front, inline, link, pill, pills, plain
 from scripts.docsite.words import say, topic
 
 Rule = Check | EngineRule
 _QUIET = " data-search-exclude"  # of a section that would only repeat words of others in search results
 _SUPPRESSIONS = "guides/suppressions-and-baseline.md"
-_RELATED = 6
+_RELATED = 4
 _ENGINE_EXAMPLES = {
     "syntax-error": {"train.py": "import tensorflow as tf\n\ndef train(dataset:\n    pass\n"},
     "file-not-read": {"train.py": "# -*- coding: unheard-of -*-\nimport tensorflow as tf\n"},
@@ -159,16 +159,10 @@ class SitePage(CheckPage):
 
     def _silence(self) -> list[str]:
         name, lang = self.check.name, self.lang
-        about = say(lang, "silence.about", link=link(self.here, _SUPPRESSIONS))
-        tabs = [
-            (say(lang, "silence.project"), fenced("npulint.toml", f'ignore = ["{name}"]', 'title="npulint.toml"')),
-            (say(lang, "silence.once"), fenced("shell.sh", f"npulint check --ignore {name}")),
-        ]
+        about = say(lang, "silence.about", link=link(self.here, _SUPPRESSIONS), setting=f'`ignore = ["{name}"]`')
         line = silenced(self.check, say(lang, "silence.reason"))
-        if line is not None:
-            tabs.insert(0, (say(lang, "silence.line"), fenced(*line)))
-        shown = "\n\n".join(f'=== "{title}"\n\n{indented(block)}' for title, block in tabs)
-        return [f"## {say(lang, 'silence')} {{ #silence{_QUIET} }}", about, shown]
+        shown = [] if line is None else [fenced(*line)]
+        return [f"## {say(lang, 'silence')} {{ #silence{_QUIET} }}", about, *shown]
 
     def _related(self) -> list[str]:
         check, lang = self.check, self.lang
@@ -202,4 +196,4 @@ def _dedented(text: str, indent: str) -> str:
 
 
 def _row(here: str, rule: Rule, lang: str) -> str:
-    return f"- [{inline(title_of(rule, lang))}]({link(here, path_of(rule.name))}) `{rule.code}`"
+    return f"- [{inline(title_of(rule, lang))}]({link(here, path_of(rule.name))})"

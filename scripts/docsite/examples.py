@@ -14,13 +14,17 @@ from scripts.docsite.words import say
 _USUAL = "train.py"  # a single file of this name needs no title
 _SAID = 3  # findings of one example that are shown
 Place = tuple[str, int]
+_FOUND: dict[tuple[object, ...], list[Finding]] = {}  # the first example of a page also fills in its texts
 
 
 def findings_of(
     files: dict[str, str], target: dict[str, str], catalogue: Catalogue, code: str, lang: str
 ) -> list[Finding]:
     """What the check with this code reports in the files."""
-    return [one for one in judge(files, target, catalogue, lang) if one.code == code]
+    key = (code, lang, tuple(files.items()), tuple(target.items()))
+    if key not in _FOUND:
+        _FOUND[key] = [one for one in judge(files, target, catalogue, lang) if one.code == code]
+    return _FOUND[key]
 
 
 def shown(files: Mapping[str, str], target: Mapping[str, str], marked: Sequence[Place], lang: str) -> str:

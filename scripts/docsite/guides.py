@@ -50,8 +50,10 @@ GUIDES = (
     "how-it-decides",
     "precision",
     "performance",
+    "other-tools",
     "faq",
     "glossary",
+    "changelog",
 )
 AUTHORS = ("writing-checks", "facts", "convert-tf2npu")
 _TABLE = re.compile(r"<!-- table: ([a-z-]+) -->")
@@ -192,11 +194,18 @@ def _precision(lang: str) -> str:
     return table([say(lang, name) for name in names], rows)
 
 
+def _changelog(lang: str) -> str:
+    """The changes of all versions, without the heading and the introduction of the file."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return text[text.index("\n## ") + 1 :].replace("](docs/en/", "](").replace("](docs/", "](")
+
+
 _TABLES: dict[str, Callable[[str], str]] = {
     "options": _options,
     "commands": _commands,
     "excluded": _excluded,
     "precision": _precision,
+    "changelog": _changelog,
     "starts": starts,
     **{f"arguments-{page}": partial(arguments, page) for page in FRAMEWORKS},
 }

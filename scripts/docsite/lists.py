@@ -111,7 +111,8 @@ def listed(here: str, rules: Sequence[Rule], lang: str) -> str:
 
 def _listed_row(here: str, rule: Rule, lang: str) -> str:
     family = rule.family if isinstance(rule, Check) else "engine"
-    data = f'data-family="{family}" data-category="{rule.category}" data-severity="{rule.severity}"'
+    values = {"family": family, "category": rule.category, "severity": rule.severity, "topic": rule.topic}
+    data = "".join(f' data-{name}="{value}"' for name, value in values.items()) if here == ALL else ""
     preview = "" if getattr(rule, "status", "stable") == "stable" else " " + pill(say(lang, "preview"), "np-preview")
     title = f'<a href="{url(here, path_of(rule.name))}">{inline(title_of(rule, lang))}</a>{preview}'
     cells = [
@@ -120,4 +121,4 @@ def _listed_row(here: str, rule: Rule, lang: str) -> str:
         plain(word(rule.category, lang)),
         f'<a href="{url(here, topic_path(rule.topic))}">{plain(topic(lang, rule.topic))}</a>',
     ]
-    return f'<tr {data} data-topic="{rule.topic}">' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return f"<tr{data}>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

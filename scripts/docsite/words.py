@@ -20,8 +20,17 @@ TEXTS: dict[str, tuple[str, str]] = {
     "nav.readiness": ("Readiness checklist", "就绪清单"),
     "nav.pretuning": ("Pre-tuning checklist", "调优前检查清单"),
     "nav.authors": ("For authors", "扩展开发"),
-    "palette.dark": ("Switch to dark", "切换到深色"),
-    "palette.light": ("Switch to light", "切换到浅色"),
+    # around every page
+    "page.skip": ("Skip to content", "跳到正文"),
+    "page.sections": ("Sections", "栏目"),
+    "page.search": ("Search", "搜索"),
+    "page.none": ("Nothing found", "没有找到"),
+    "page.some": ("No page has all these words; some of them:", "没有页面包含全部词语，以下页面包含其中一部分："),
+    "page.more": ("{n} more", "另有 {n} 项"),
+    "page.dark": ("Light or dark", "浅色或深色"),
+    "page.crumbs": ("Path", "当前位置"),
+    "page.around": ("Previous and next page", "上一页与下一页"),
+    "page.toc": ("On this page", "本页内容"),
     # the page of a check
     "preview": ("preview", "预览"),
     "preview.tip": (
@@ -39,13 +48,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "file": ("in `{name}`", "`{name}`"),
     "silence": ("If the code is correct", "确认无误时如何忽略"),
     "silence.about": (
-        "Suppress the finding on its line, with a reason, or ignore the check in the configuration of the project. "
+        "Suppress the finding on its line, with a reason, or ignore the check in `npulint.toml`: {setting}. "
         "[Suppressions and baseline]({link})",
-        "在代码所在行忽略该问题并写明理由，或在工程配置中忽略此检查项。[忽略与基线]({link})",
+        "在代码所在行忽略该问题并写明理由，或在 `npulint.toml` 中忽略此检查项：{setting}。[忽略与基线]({link})",
     ),
-    "silence.line": ("One line", "单行"),
-    "silence.project": ("Whole project", "整个工程"),
-    "silence.once": ("Command line", "命令行"),
     "silence.reason": ("why this is correct here", "此处正确的理由"),
     "related": ("Other checks about {topic}", "同主题检查：{topic}"),
     "related.more": ("All {n} checks about {topic}", "“{topic}”主题的全部 {n} 个检查项"),

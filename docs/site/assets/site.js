@@ -1,4 +1,5 @@
-/* Filters of the list of checks, and links of a copy that is opened from a folder. */
+/* Links of a copy that is opened from a folder, colours, links to headings, copied code, and filters of the list of
+   checks. */
 (() => {
   "use strict";
 
@@ -10,6 +11,47 @@
         link.pathname += "index.html";
       }
     }, true);
+  }
+
+  document.querySelector(".np-dark").addEventListener("click", () => {
+    const page = document.documentElement;
+    const dark = page.dataset.colours === "dark"
+      || (!page.dataset.colours && matchMedia("(prefers-color-scheme: dark)").matches);
+    page.dataset.colours = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("npulint-colours", page.dataset.colours);
+    } catch { /* no storage: for this page only */ }
+  });
+
+  for (const heading of document.querySelectorAll("main :is(h2, h3)[id]")) {
+    const link = document.createElement("a");
+    link.className = "np-here";
+    link.href = `#${heading.id}`;
+    link.textContent = "#";
+    link.setAttribute("aria-label", heading.textContent);
+    heading.append(link);
+  }
+
+  for (const block of document.querySelectorAll("main :is(pre, table)")) {
+    if (block.scrollWidth > block.clientWidth) {
+      block.tabIndex = 0;  // keys scroll what has the focus
+    }
+  }
+
+  if (navigator.clipboard) {
+    for (const block of document.querySelectorAll(".highlight > pre")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "np-copy";
+      button.textContent = "⧉";
+      button.setAttribute("aria-label", "copy");
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(block.querySelector("code").textContent);
+        button.textContent = "✓";
+        setTimeout(() => { button.textContent = "⧉"; }, 1200);
+      });
+      block.parentElement.append(button);
+    }
   }
 
   const form = document.querySelector("form.np-filter");

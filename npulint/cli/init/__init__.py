@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable
 
 from npulint.cli.host import Host
+from npulint.cli.init import origin
 from npulint.cli.init.create import create
-from npulint.cli.init.plan import PARTS, PlannedFile, plan
+from npulint.cli.init.plan import INSTALLING, PARTS, PlannedFile, plan
 from npulint.errors import ConfigError, NpulintError
 from npulint.option_parsing import InvalidOption, choice
 from npulint.report.terminal import leading
@@ -89,6 +90,8 @@ def _patch(piece: PlannedFile) -> str:
 
 def _finish(folder: str, pieces: list[PlannedFile], host: Host, lang: str) -> None:
     """Print the next commands to run."""
+    if any(piece.part in INSTALLING and not piece.why for piece in pieces) and origin.requirement() == "npulint":
+        host.write(say(lang, "init.unreleased") + "\n")
     left = [part for part in PARTS if part not in {piece.part for piece in pieces}]
     if left:
         host.write(say(lang, "init.more", parts=",".join(left)) + "\n")

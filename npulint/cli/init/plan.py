@@ -8,13 +8,15 @@ from collections.abc import Sequence
 
 import msgspec
 
+from npulint import __version__
 from npulint.cli.commands import PARTS
+from npulint.cli.init import origin
 from npulint.cli.init.settings import Pinned, configuration, look
 from npulint.config import CONFIG_NAME, has_section
 from npulint.integrations import template
 from npulint.links import leads_out
 
-__all__ = ["PARTS", "PlannedFile", "plan"]
+__all__ = ["INSTALLING", "PARTS", "PlannedFile", "plan"]
 
 _FILES = {
     "pre-commit": (".pre-commit-config.yaml", "pre-commit-config.yaml"),
@@ -30,6 +32,9 @@ _SIGNS = {
     "vscode": (".vscode",),
     "skill": (".agents",),
 }
+INSTALLING = ("pre-commit", "github", "gitlab")
+"""The parts whose files install npulint."""
+
 _LIMIT = 1_000_000  # bytes of a file that are searched
 
 
@@ -60,7 +65,8 @@ def plan(folder: str, requested: Sequence[str], lang: str) -> list[PlannedFile]:
             pieces.append(_config(folder, look(folder), bool(requested), lang))
         else:
             path, name = _FILES[part]
-            pieces.append(_settled(folder, PlannedFile(part, path, template(name), _snippet(part, template(name)))))
+            text = template(name).replace(f"npulint=={__version__}", origin.requirement())
+            pieces.append(_settled(folder, PlannedFile(part, path, text, _snippet(part, text))))
     return pieces
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.logs.literals import Ahead, Search
+from npulint.read.artifacts.logs.literals import Ahead, search_for
 from npulint.read.artifacts.logs.shapes import LONGEST, Part, Shapes, codes_in
 from npulint.read.artifacts.logs.thinning import EXACT, Thinning
 
@@ -103,7 +103,7 @@ class Scan:
     ) -> None:
         self._literals = tuple(sorted(set(literals)))
         self._shapes = Shapes(self._literals)
-        self._search = Search(self._literals)
+        self._search = search_for(self._literals)
         self._watch = watch
         self._thinning = Thinning(levels, always)
         self._passed = 0

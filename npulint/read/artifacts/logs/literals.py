@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from heapq import merge
 from typing import Any
 
@@ -31,7 +31,7 @@ class Search:
         for one in known:
             if one[0] in _COMMON:
                 self._heads.setdefault(one[:_SHARED], []).append(one)
-        self._also = {one: tuple(other for other in known if one.startswith(other)) for one in known}
+        self._also = _beginnings(known)
 
     @property
     def finders(self) -> list[Callable[[bytes, int, int], int]]:
@@ -65,6 +65,18 @@ class Search:
                     if data.startswith(literal, at):
                         yield at, literal
                 at = data.find(head, at + 1)
+
+
+@lru_cache(maxsize=8)  # the literals of all logs of a run are the same
+def search_for(literals: tuple[bytes, ...]) -> Search:
+    """The search for these literals."""
+    return Search(literals)
+
+
+def _beginnings(literals: Sequence[bytes]) -> dict[bytes, tuple[bytes, ...]]:
+    """For each literal those that it begins with, itself among them, the shortest first."""
+    known, lengths = frozenset(literals), sorted({len(one) for one in literals})
+    return {one: tuple(one[:n] for n in lengths if n <= len(one) and one[:n] in known) for one in literals}
 
 
 def _first_of(head: bytes, literals: tuple[bytes, ...], data: bytes, start: int, end: int) -> int:

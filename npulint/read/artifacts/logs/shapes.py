@@ -11,7 +11,7 @@ from itertools import accumulate, count
 from operator import add
 
 from npulint.lazy_regex import lazy_compile
-from npulint.read.artifacts.logs.literals import CODE, Search
+from npulint.read.artifacts.logs.literals import CODE, search_for
 
 LONGEST = 15 << 10
 """Maximum bytes of a line that has a shape."""
@@ -94,7 +94,7 @@ class Shapes:
         self._bare: dict[bytes, list[bytes]] = {}
         for one in sorted(set(literals)):
             self._bare.setdefault(one.translate(None, _NUMBERS), []).append(one)
-        self._search = Search(self._bare)
+        self._search = search_for(tuple(sorted(self._bare)))
         self._known: dict[bytes, Shape | None] = {_LONG: Shape(())}
         self._kinds: dict[tuple[bytes, ...], Shape] = {}
         self._size = 0
