@@ -1,6 +1,6 @@
 """Draw the history of the speed, `bench/history.csv`, for the documentation: ``python -m scripts.performance_chart``.
 
-Writes `docs/site/assets/performance.svg`. Each release on each Python has a bar for a check with an empty cache and one
+Writes `docs/images/performance.svg`. Each release on each Python has a bar for a check with an empty cache and one
 with a filled cache, as multiples of the time of `ast.parse`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.history import Row, read
 
 ROOT = Path(__file__).resolve().parent.parent
-CHART = ROOT / "docs" / "site" / "assets" / "performance.svg"
+CHART = ROOT / "docs" / "images" / "performance.svg"
 _WIDTH, _LABELS, _BAR, _ROW = 640, 190, 14, 44
 _STEPS = (1, 2, 5, 10, 20, 50)
 _LINES = 6  # of the grid, at most

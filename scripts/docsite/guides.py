@@ -62,7 +62,6 @@ _FILE = re.compile(r"<!-- file: ([\w./-]+) -->")
 _ELSEWHERE = re.compile(r"\]\((?!docs/|https?:|#)")
 # The guides for authors are in one folder with the others on the site.
 _FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|facts|convert-tf2npu)\.md)")
-_PICTURE = re.compile(r"\]\(\.\./site/(?=assets/)")
 _OUTPUT = re.compile(r"^<!-- /?output\b[^>]*-->\n", re.MULTILINE)
 
 
@@ -92,7 +91,6 @@ def filled(text: str, lang: str) -> str:
     ``<!-- readme: HEADING -->``, and files of the repository in place of ``<!-- file: PATH -->``; raises `KeyError`
     for an unknown table or heading, `OSError` for a file that is not there."""
     text = _FOLDER.sub("](", _OUTPUT.sub("", text))
-    text = _PICTURE.sub("](../", text)
     text = _README.sub(lambda match: readme_section(match[1], lang), text)
     text = _FILE.sub(lambda match: _quoted(ROOT / match[1]), text)
     return _TABLE.sub(lambda match: _TABLES[match[1]](lang), text)
