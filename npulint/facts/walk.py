@@ -32,8 +32,8 @@ def nested(value: Value) -> Iterator[Value]:
 
 
 def written_operations(code: Code) -> Iterator[tuple[Op, int, int]]:
-    """(operation, block, line) of every operation in `written_values`, those in others after these. Most values are
-    names, literals and results of calls, which are passed over before anything is made of them."""
+    """(operation, block, line) of every operation in `written_values`, in that order. Most values are names, literals
+    and results of calls, which are skipped at once."""
     for call in code.calls:
         values = [call.callee, *call.args]
         if call.keywords:
