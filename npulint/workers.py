@@ -22,7 +22,7 @@ from npulint.progress import Advance, no_progress
 from npulint.project_runner import Evaluator, decoded
 from npulint.settings import Settings
 
-_COLLECT_AFTER = 2000  # files; their garbage takes some 250 MB
+_COLLECT_AFTER = 1000  # files; their garbage takes some 150 MB
 _PARALLEL_FROM = 2000  # files; starting processes costs as much as reading several hundred
 _MAX_PROCESSES = 8
 _CHUNKS = 32  # per process: small enough for an even load and regular progress
