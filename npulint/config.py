@@ -4,13 +4,13 @@ it contains no code and refers to none. The only files it can make a run write a
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from npulint.configured_paths import complaints, enclosed, joined, refuse_foreign, usual_baseline
+from npulint.config_files import CONFIG_NAME, EXTEND, ConfigFile, chosen, closest, has_section, place_of, with_extended
+from npulint.configured_paths import complaints, enclosed, joined, usual_baseline
 from npulint.errors import ConfigError
 from npulint.option_parsing import InvalidOption, from_table, from_words
 from npulint.options import OPTIONS, Option
@@ -18,9 +18,9 @@ from npulint.settings import MACHINE_FORMATS, Settings
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
-CONFIG_NAME = "npulint.toml"
+__all__ = ["CONFIG_NAME", "LANGUAGE_VARIABLES", "defaults", "extended", "has_section", "language", "load", "places"]
+
 LANGUAGE_VARIABLES = ("NPULINT_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-_LIMIT = 1_000_000  # bytes
 
 
 def language(environ: Mapping[str, str], lang: str = "auto") -> str:
@@ -45,14 +45,14 @@ def load(
     lang = language(environ, _last(words.get("lang"), "auto"))
     problems: list[str] = []
     args = _command_line(words, lang, problems)
-    file, isolated = args.pop("config", ""), args.pop("isolated", False)
-    if file and isolated:
+    named, isolated = args.pop("config", ""), args.pop("isolated", False)
+    if named and isolated:
         problems.append(say(lang, "bad.combination", one="--config", other="--isolated"))
     start = args.get("stdin_filename") or (paths[0] if paths else ".")
     values: dict[str, Any] = {}
     if not isolated:
-        path, table = _chosen(file, lang) if file else _closest(start, environ, lang)
-        values = _configured(path, table, args, lang, problems) if path else {}
+        file = chosen(named, lang) if named else closest(start, environ, lang)
+        values = _configured(file, args, lang, problems) if file else {}
     if problems:
         raise ConfigError(problems)
     _relative_to(values.get("base", ""), args)
@@ -71,14 +71,23 @@ def _last(value: Sequence[str] | bool | None, default: str) -> str:
     return value[-1] if value and not isinstance(value, bool) else default
 
 
-_APART = {"fix": ("write_baseline",), "diff": ("write_baseline", "prune_baseline", "output")}
+_APART = {
+    "fix": ("write_baseline",),
+    "fix_only": ("write_baseline", "diff"),
+    "diff": ("write_baseline", "prune_baseline", "output"),
+    "add_ignore": ("fix", "fix_only", "diff", "write_baseline", "prune_baseline", "output"),
+    "watch": ("fix", "fix_only", "diff", "write_baseline", "prune_baseline", "add_ignore"),
+    "quiet": ("verbose",),
+}
 """Options that change or show files, and the options that they cannot be combined with."""
 
 
 def _settle_fixes(values: dict[str, Any], args: Mapping[str, Any], lang: str) -> None:
-    """Turn off configured fixes when a baseline is written; report options that exclude each other."""
-    if args.get("write_baseline"):
+    """Turn off configured fixes when a baseline or comments are written, or files watched; report options that exclude
+    each other."""
+    if any(args.get(name) for name in ("write_baseline", "add_ignore", "watch")):
         values.pop("fix", None)
+        values.pop("fix_only", None)
     pairs = [(one, other) for one, others in _APART.items() for other in others if args.get(one) and args.get(other)]
     spelled = [tuple(f"--{name.replace('_', '-')}" for name in pair) for pair in pairs]
     if spelled:
@@ -136,162 +145,87 @@ def _command_line(words: Mapping[str, Sequence[str] | bool], lang: str, problems
     return args
 
 
-def _configured(
-    path: str, table: Mapping[str, Any], args: Mapping[str, Any], lang: str, problems: list[str]
-) -> dict[str, Any]:
-    """The settings in a configuration file. Paths that the command line overrides (`args`) may be anything."""
+def _configured(file: ConfigFile, args: Mapping[str, Any], lang: str, problems: list[str]) -> dict[str, Any]:
+    """The settings in a configuration file and those that it extends: its own values take precedence, entries of tables
+    one by one; ``extend-`` lists are added to one another. Paths that the command line overrides (`args`) may be
+    anything."""
+    values: dict[str, Any] = {}
+    for one in with_extended(file, lang):
+        for name, value in _values_in(one, file.folder, args, lang, problems).items():
+            before = values.get(name)
+            if isinstance(before, dict):
+                value = {**before, **value}
+            elif before and name.startswith("extend_"):
+                value = tuple(dict.fromkeys([*before, *value]))
+            values[name] = value
+    return {**values, "config": file.path, "base": file.folder}
+
+
+def _values_in(file: ConfigFile, base: str, args: Mapping[str, Any], lang: str, problems: list[str]) -> dict[str, Any]:
+    """The settings in one configuration file, patterns relative to `base`."""
+    path, folder = file.path, file.folder
     keys: dict[str, Option] = {option.key: option for option in OPTIONS if option.config}
-    folder = os.path.dirname(path)
-    values: dict[str, Any] = {"config": path, "base": folder}
-    for key, value in table.items():
+    values: dict[str, Any] = {}
+    for key, value in file.table.items():
         option = keys.get(key)
+        if key == EXTEND:
+            continue
         if option is None:
-            meant = closest_match(key, keys)
+            meant = closest_match(key, [*keys, EXTEND])
             complaint = say(lang, "unknown.key", word=key) + did_you_mean(meant, lang)
-            problems.append(f"{_place_of(key, path, lang)}: {complaint}")
+            problems.append(f"{place_of(key, path, lang)}: {complaint}")
             continue
         try:
             values[option.name] = from_table(option, value, lang)
         except InvalidOption as refused:
-            problems += [f"{_place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
+            problems += [f"{place_of(key, path, lang)}: {key}: {text}" for text in refused.texts]
     for option in (option for option in keys.values() if option.is_path and option.name in values):
         if option.name not in args:
             wrong = complaints(option, values[option.name], folder, lang)
-            problems += [f"{_place_of(option.key, path, lang)}: {option.key}: {text}" for text in wrong]
+            problems += [f"{place_of(option.key, path, lang)}: {option.key}: {text}" for text in wrong]
         values[option.name] = joined(values[option.name], folder)
-    values["supported_ops_within"] = enclosed(values.keys() - args.keys(), folder)
+    if "supported_ops" in values:
+        values["supported_ops_within"] = enclosed(values.keys() - args.keys(), folder)
+    if folder != base:
+        _rebase(values, folder, base)
     return values
 
 
 def places(path: str, lang: str) -> dict[str, str]:
-    """Where a configuration file sets which key, as ``path:line`` by key. Raises `ConfigError`."""
-    _, table = _chosen(path, lang)
-    return {key: _place_of(key, path, lang) for key in table}
+    """Where a configuration file, or one that it extends, sets which key, as ``path:line`` by key. Raises
+    `ConfigError`."""
+    files = with_extended(chosen(path, lang), lang)
+    return {key: place_of(key, file.path, lang) for file in files for key in file.table}
 
 
-def _place_of(key: str, path: str, lang: str) -> str:
-    """``path:line`` of a key written in the usual way, else the path alone: tomllib keeps no positions."""
-    import re
-
-    text = _bytes(path, lang).decode("utf-8", "replace")
-    section = re.search(r"(?m)^[ \t]*\[tool\.npulint\b", text) if os.path.basename(path) == "pyproject.toml" else None
-    name = re.escape(key)
-    written = re.compile(rf"""(?m)^[ \t]*(?:["']?{name}["']?[ \t]*[.=]|\[(?:tool\.npulint\.)?{name}\])""")
-    found = written.search(text, section.start() if section else 0)
-    return f"{path}:{text.count(chr(10), 0, found.start()) + 1}" if found else path
+def extended(path: str, lang: str) -> list[str]:
+    """The configuration files that the one at `path` extends, the closest first. Raises `ConfigError`."""
+    return [file.path for file in reversed(with_extended(chosen(path, lang), lang)[:-1])]
 
 
 def _relative_to(base: str, args: dict[str, Any]) -> None:
     """Rewrite command line patterns with a folder, which are relative to the working directory, relative to `base`."""
-    if os.path.abspath(base or ".") == os.getcwd():
-        return
+    if os.path.abspath(base or ".") != os.getcwd():
+        _rebase(args, "", base)
+
+
+def _rebase(values: dict[str, Any], folder: str, base: str) -> None:
+    """Rewrite patterns with a folder, which are relative to `folder`, relative to `base`."""
     for name in ("exclude", "extend_exclude"):
-        if name in args:
-            args[name] = tuple(_rebased(pattern, base) for pattern in args[name])
+        if name in values:
+            values[name] = tuple(_rebased(pattern, folder, base) for pattern in values[name])
+    if "per_file_ignores" in values:
+        table = values["per_file_ignores"].items()
+        values["per_file_ignores"] = {_rebased(pattern, folder, base): words for pattern, words in table}
 
 
-def _rebased(pattern: str, base: str) -> str:
+def _rebased(pattern: str, folder: str, base: str) -> str:
     negated = pattern.startswith("!")
     body = pattern[negated:]
     if "/" not in body.rstrip("/"):
         return pattern
-    moved = os.path.relpath(body.lstrip("/"), base).replace(os.sep, "/")
+    moved = os.path.relpath(os.path.join(folder, body.lstrip("/")), base or os.curdir).replace(os.sep, "/")
     return ("!" if negated else "") + "/" + moved + ("/" if body.endswith("/") else "")
-
-
-def _chosen(path: str, lang: str) -> tuple[str, Mapping[str, Any]]:
-    table = _section(path, _parsed(path, _bytes(path, lang), lang))
-    return path, table if table is not None else {}
-
-
-def _closest(start: str, environ: Mapping[str, str], lang: str) -> tuple[str, Mapping[str, Any]]:
-    """Path and content of the closest configuration at or above `start`, up to the repository root or home folder."""
-    folder = os.path.abspath(start)
-    if not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
-    while True:
-        for name in (CONFIG_NAME, "pyproject.toml"):
-            path = os.path.join(folder, name)
-            if os.path.isfile(path):
-                shown = _shown(path)
-                refuse_foreign(path, shown, lang)
-                data = _bytes(path, lang)
-                if name == CONFIG_NAME or b"npulint" in data:  # parsing TOML costs more than this search
-                    table = _section(path, _parsed(shown, data, lang))
-                    if table is not None:
-                        return shown, table
-        parent = os.path.dirname(folder)
-        if parent == folder or folder == home or os.path.exists(os.path.join(folder, ".git")):
-            return "", {}
-        folder = parent
-
-
-def _shown(path: str) -> str:
-    here = os.path.join(os.getcwd(), "")
-    return path[len(here) :] if path.startswith(here) else path
-
-
-def _section(path: str, document: dict[str, Any]) -> Mapping[str, Any] | None:
-    """npulint's settings in a TOML document: the whole npulint.toml, or its table in pyproject.toml."""
-    if os.path.basename(path) != "pyproject.toml":
-        return document
-    tool = document.get("tool")
-    section = tool.get("npulint") if isinstance(tool, dict) else None
-    return section if isinstance(section, dict) else None
-
-
-def has_section(path: str) -> bool:
-    """Whether the pyproject.toml at `path` configures npulint. Raises `ConfigError` for broken TOML."""
-    if not os.path.isfile(path):
-        return False
-    refuse_foreign(path, _shown(path), "en")
-    return _section(path, _parsed(_shown(path), _bytes(path, "en"), "en")) is not None
-
-
-def _bytes(path: str, lang: str) -> bytes:
-    from npulint.discover.safe_open import TooLargeError, read_regular
-
-    try:
-        return read_regular(path, _LIMIT)
-    except TooLargeError:
-        detail = say(lang, "short.too-large")
-    except OSError as error:
-        detail = error.strerror or say(lang, "short.not-a-file")
-    raise ConfigError([say(lang, "config.unreadable", path=_shown(path), detail=detail)])
-
-
-def _parsed(path: str, data: bytes, lang: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError([say(lang, "config.broken", path=path, place=line, detail="UTF-8")]) from error
-    except tomllib.TOMLDecodeError as error:
-        place, detail = _place(str(error), data)
-        raise ConfigError([say(lang, "config.broken", path=path, place=place, detail=detail)]) from error
-    except ValueError as error:  # an integer of thousands of digits
-        raise ConfigError(
-            [say(lang, "config.broken", path=path, place=1, detail=str(error).partition(";")[0])]
-        ) from error
-    except RecursionError as error:
-        detail = say(lang, "short.too-deep")
-        raise ConfigError([say(lang, "config.broken", path=path, place=1, detail=detail)]) from error
-
-
-def _place(message: str, data: bytes) -> tuple[str, str]:
-    """The parser's message without ``(at line 3, column 5)``, and that position; the end of the file when it has
-    none."""
-    import re
-
-    found = re.search(r" \(at line (\d+), column (\d+)\)$", message)
-    if found:
-        return f"{found[1]}:{found[2]}", message[: found.start()]
-    return str(data.count(b"\n") + 1), message.removesuffix(" (at end of document)")
 
 
 def defaults() -> dict[str, Any]:

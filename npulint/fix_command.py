@@ -23,6 +23,7 @@ from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal, Touch
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize, reported
+from npulint.postprocess.per_file import PerFileIgnores
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity
@@ -131,6 +132,7 @@ class _Fixer:
         self._evaluator = evaluator
         self._unsafe = unsafe
         self._scope = ReportScope(context_only)
+        self._per_file = PerFileIgnores(evaluator.settings.per_file_ignores, evaluator.settings.base)
         self._facts: dict[tuple[str, str], tuple[bytes, FileFacts]] = {}
 
     def project(self, root: str, workspace: FixWorkspace, first: RawResults) -> _ProjectFixes:
@@ -190,12 +192,15 @@ class _Fixer:
 
         planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
+        original: set[str] | None = None
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
-            guard = _Guard(workspace, outcome, blamed)
+            if original is None:
+                original = {one.fingerprint for one in findings}
+            guard = _Guard(workspace, outcome, blamed, self._per_file)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
             done = made(proposed, workspace.document, merged_imports)
@@ -211,7 +216,7 @@ class _Fixer:
             if not done.data:
                 refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, refused)
-            fixed += [_fixed(one, workspace) for one in done.effective]
+            fixed += [_fixed(one, workspace, one.finding.fingerprint not in original) for one in done.effective]
             marks = applied_fixes(done, denied, workspace)
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
@@ -235,8 +240,15 @@ class _Fixer:
 class _Guard:
     """Refuses fixes outside their permitted places."""
 
-    def __init__(self, workspace: FixWorkspace, outcome: RawResults, blamed: Collection[CheckInFile]) -> None:
+    def __init__(
+        self,
+        workspace: FixWorkspace,
+        outcome: RawResults,
+        blamed: Collection[CheckInFile],
+        per_file: PerFileIgnores,
+    ) -> None:
         self._workspace = workspace
+        self._per_file = per_file
         self._blamed = blamed
         self._ignoring: dict[str, Callable[[Identity, Span | None], bool]] = {}
         self._commented: dict[str, list[FileFacts]] = {}
@@ -270,6 +282,8 @@ class _Guard:
         )
 
     def _ignored(self, one: Finding, path: str, place: Span | None) -> bool:
+        if self._per_file and self._per_file.ignores(one, path):
+            return True
         if path not in self._commented:
             return False
         if path not in self._ignoring:
@@ -288,12 +302,12 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
     return any(file.comments for file in outcome.files)
 
 
-def _fixed(one: Proposal, workspace: FixWorkspace) -> Fixed:
+def _fixed(one: Proposal, workspace: FixWorkspace, caused: bool) -> Fixed:
     finding = one.finding
     line = workspace.line(one.path, one.place.line)
     paths = tuple(sorted(one.paths))
     return Fixed(
-        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding
+        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding, caused
     )
 
 

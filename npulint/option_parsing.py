@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from npulint.lazy_regex import lazy_compile
@@ -13,7 +13,7 @@ from npulint.texts import say
 
 _VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
 _SOC = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_FRAMEWORKS = ("tensorflow", "torch")
+FRAMEWORKS = ("tensorflow", "torch")
 
 
 class InvalidOption(Exception):
@@ -31,6 +31,11 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
         return _checked_list(option, tuple(part.strip() for group in parts for part in group if part.strip()), lang)
     if option.kind == "map":
         return _checked_map(option, dict(_pair(option, word, lang) for word in words), lang)
+    if option.kind == "levels":
+        return _levels(option, dict(_pair(option, word, lang) for word in words), lang)
+    if option.kind == "groups":
+        pairs = [_pair(option, word, lang) for word in words]
+        return _groups(option, {key: [*value.split(",")] for key, value in _collected(pairs)}, lang)
     if option.kind == "pairs":
         return tuple(_checked_pair(option, *_pair(option, word, lang), lang) for word in words)
     word = words[-1]
@@ -50,24 +55,31 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
     if option.kind in ("list", "folders") and isinstance(value, list):
         if all(isinstance(part, str) and part for part in value):
             return _checked_list(option, tuple(value), lang)
-    elif option.kind == "map" and isinstance(value, dict):
-        return _checked_map(option, value, lang)
+    elif option.kind in _TABLES and isinstance(value, dict):
+        return _TABLES[option.kind](option, value, lang)
     elif option.kind == "number" and isinstance(value, int) and not isinstance(value, bool):
         return from_words(option, [str(value)], lang)
     elif option.kind in ("choice", "text") and isinstance(value, str):
         return from_words(option, [value], lang)
-    kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
-    raise InvalidOption(say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`"))
+    kind = {"choice": "text", "folders": "list", "levels": "map", "groups": "map"}.get(option.kind, option.kind)
+    raise InvalidOption(_mistyped(kind, value, lang))
 
 
 def _checked_list(option: Option, parts: tuple[str, ...], lang: str) -> tuple[str, ...]:
-    if option.metavar == "PATTERNS" and any("*" in part for part in parts):
+    if option.metavar == "PATTERNS":
+        _refuse_costly(parts, lang)
+    return parts
+
+
+def _refuse_costly(patterns: Iterable[str], lang: str) -> None:
+    """Raise `InvalidOption` for patterns that take too long to match."""
+    wild = [part for part in patterns if "*" in part]
+    if wild:
         from npulint.discover.ignore import is_costly
 
-        refused = [say(lang, "bad.pattern", word=part) for part in parts if is_costly(part)]
+        refused = [say(lang, "bad.pattern", word=part) for part in wild if is_costly(part)]
         if refused:
             raise InvalidOption(*refused)
-    return parts
 
 
 def choice(word: str, choices: Sequence[str], lang: str) -> str:
@@ -105,6 +117,45 @@ def _checked_map(option: Option, table: dict[str, Any], lang: str) -> dict[str, 
     return {key: soc_family(value) if key == "soc" else value for key, value in table.items()}
 
 
+def _levels(option: Option, table: dict[str, Any], lang: str) -> dict[str, str]:
+    """A table of choices by check; raises `InvalidOption`."""
+    for value in table.values():
+        if not isinstance(value, str):
+            raise InvalidOption(_mistyped("text", value, lang))
+        choice(value, option.choices, lang)
+    return table
+
+
+def _groups(option: Option, table: dict[str, Any], lang: str) -> dict[str, tuple[str, ...]]:
+    """A table of lists of checks by pattern; raises `InvalidOption`."""
+    found = {}
+    for pattern, words in table.items():
+        if not isinstance(words, list) or not all(isinstance(word, str) and word.strip() for word in words):
+            raise InvalidOption(_mistyped("list", words, lang))
+        found[pattern] = tuple(word.strip() for word in words)
+    _refuse_costly(found, lang)
+    return found
+
+
+def _collected(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs, with the values of equal keys joined."""
+    found: dict[str, str] = {}
+    for key, value in pairs:
+        found[key] = f"{found[key]},{value}" if key in found else value
+    return list(found.items())
+
+
+def _mistyped(kind: str, value: Any, lang: str) -> str:
+    return say(lang, "bad.type", wanted=say(lang, f"type.{kind}"), given=f"`{value!r:.60}`")
+
+
+_TABLES: dict[str, Callable[[Option, dict[str, Any], str], dict[str, Any]]] = {
+    "map": _checked_map,
+    "levels": _levels,
+    "groups": _groups,
+}
+
+
 def number(word: Any, lang: str) -> int:
     """A whole number from 0; raises `InvalidOption`."""
     if isinstance(word, bool) or not re.fullmatch(r"[0-9]{1,6}", str(word)):
@@ -122,7 +173,7 @@ def _version(key: str, value: Any, lang: str) -> None:
     if not isinstance(value, str):  # TOML reads 2.10 as 2.1
         raise InvalidOption(say(lang, "bad.quoted", key=key, value=value))
     if key == "framework":
-        choice(value, _FRAMEWORKS, lang)
+        choice(value, FRAMEWORKS, lang)
     elif key == "soc":
         if not _SOC.fullmatch(value):
             raise InvalidOption(say(lang, "bad.soc", word=value))

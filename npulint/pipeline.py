@@ -54,11 +54,17 @@ def run(settings: Settings, progress: Progress | None = None) -> RunResult:
 def check_paths(settings: Settings, catalogue: Catalogue, progress: Progress | None = None) -> CheckedProjects:
     """Discover the files of ``settings.paths`` and evaluate each project."""
     found = piped(settings) if settings.stdin is not None else discover(settings.paths, settings.discovery())
-    more = context_files(found, settings.discovery())
+    more = [] if settings.alone() else context_files(found, settings.discovery())
     projects = with_runs(group([*found.files, *more]))
-    advance = progress_counter(sum(map(len, projects.values())), progress)
+    advance = progress_counter(sum(map(len, projects.values())), progress, number_of_files(found))
     outcomes = check_projects(projects, catalogue, settings, advance)
     return CheckedProjects(found, frozenset(file.path for file in more), projects, outcomes)
+
+
+def number_of_files(found: Discovery) -> int:
+    """The number of files that the summary of the run counts, read or not."""
+    read = {file.path for file in found.files if file.kind != "data"}
+    return len(read | {problem.path for problem in found.problems if problem.fatal})
 
 
 def build_result(

@@ -14,8 +14,9 @@ def no_progress(_: int) -> None:
     """An `Advance` that reports nothing."""
 
 
-def progress_counter(total: int, progress: Progress | None) -> Advance:
-    """An `Advance` that adds up finished files and reports (finished, `total`) to `progress`."""
+def progress_counter(total: int, progress: Progress | None, counted: int | None = None) -> Advance:
+    """An `Advance` that adds up finished files and reports (finished, `total`) to `progress`, in proportion to the
+    number of files that are `counted`, if given: some are read twice, or only as context."""
     if progress is None:
         return no_progress
     done = 0
@@ -23,6 +24,7 @@ def progress_counter(total: int, progress: Progress | None) -> Advance:
     def advance(more: int) -> None:
         nonlocal done
         done += more
-        progress(done, total)
+        shown = total if counted is None else counted
+        progress(done * shown // max(1, total), shown)
 
     return advance

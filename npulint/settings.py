@@ -22,26 +22,32 @@ DOCS_URL = "https://npulint.readthedocs.io"
 PORTS = ("explicit", "transfer", "agnostic")
 RANK = {"note": 0, "warning": 1, "error": 2, "never": 3}
 LIMITED = ("time", "memory")
+UNNAMED = "stdin.py"
+"""The name of standard input that was given none; it belongs to no project."""
 TARGET_KEYS = ("framework", "tensorflow", "torch", "adapter", "cann", "soc")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`
-    and `extend_exclude` are relative to, `config` the configuration file (both empty: none). `exclude` is None for the
-    default exclusions. `baseline` is the path of a baseline file, `reference` the project before its migration,
-    `entries` pairs of an entry script of the reference and its counterpart, `all_differences` lists
-    those with little effect too (both of ``npulint compare`` alone), `against` a profile that the checked ones are
-    compared with (empty: none). `supported_ops` are operator lists or
-    folders with operator packages; empty: the built-in list. `supported_ops_within` is the folder that links in them
-    must not leave (empty: the user named them). `budget` limits
-    seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to documentation. An empty
-    `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``. `stdin` holds
-    standard input, checked under the name `stdin_filename`."""
+    """The settings of a run; fields are named as the options of `npulint.options`. `base` is the folder that `exclude`,
+    `extend_exclude` and `per_file_ignores` are relative to, `config` the configuration file (both empty: none).
+    `exclude` is None for the default exclusions. `baseline` is the path of a baseline file, `reference` the project
+    before its migration, `entries` pairs of an entry script of the reference and its counterpart, `all_differences`
+    lists those with little effect too (both of ``npulint compare`` alone), `against` a profile that the checked ones
+    are compared with (empty: none). `supported_ops` are operator lists or folders with operator packages; empty: the
+    built-in list. `supported_ops_within` is the folder that links in them must not leave (empty: the user named them).
+    `budget` limits seconds (``time``) and MB (``memory``) of a project. An empty `docs_url` omits links to
+    documentation, an empty `source_url` is inferred from the repository. `history` are earlier JSON reports, oldest
+    first. An empty `min_severity` means warning in formats for people and note in others. `lang` is ``en`` or ``zh``.
+    `stdin` holds standard input, checked under the name `stdin_filename`, or alone under the name `UNNAMED`.
+    `per_file_ignores` are ignored checks by pattern of files, `severity` severities by check, prefix of codes, topic or
+    category."""
 
     paths: tuple[str, ...] = (".",)
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    severity: dict[str, str] = {}
     checks: tuple[str, ...] = ()
     target: dict[str, str] = {}
     supported_ops: tuple[str, ...] = ()
@@ -51,7 +57,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     min_confidence: str = "low"
     fail_on: str = "error"
     exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
+    watch: bool = False
     fix: bool = False
+    fix_only: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
     show_fixes: bool = False
@@ -66,12 +75,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     baseline: str = ""
     write_baseline: bool = False
     prune_baseline: bool = False
+    add_ignore: bool = False
     lang: str = "en"
     docs_url: str = DOCS_URL
     color: str = "auto"
     verbose: bool = False
+    quiet: bool = False
     statistics: bool = False
     silenced: bool = True
+    source_url: str = ""
+    history: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     respect_gitignore: bool = True
@@ -110,6 +123,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def piped(self) -> dict[str, bytes]:
         """Standard input by file name; empty when nothing was piped in."""
         return {} if self.stdin is None else {self.stdin_filename: self.stdin}
+
+    def alone(self) -> bool:
+        """Whether standard input is checked without any project."""
+        return self.stdin is not None and self.stdin_filename == UNNAMED
 
     def boundary(self) -> Boundary:
         """The folders whose files may be read and shown: around the checked paths and the reference."""

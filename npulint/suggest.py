@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from npulint.lazy_regex import lazy_compile
 from npulint.similar import may_help, similar
 from npulint.texts import say
 
+_CODE = lazy_compile(r"npu[0-9][0-9a-z]*", re.IGNORECASE)
+_FAMILY = len("NPU11")
+
 
 def closest_match(word: str, known: Iterable[str]) -> str:
-    """The known word most similar to `word`, else empty; ignores case and ``_``/``-``."""
+    """The known word most similar to `word`, else empty; ignores case and ``_``/``-``. For a code of a check it is one
+    of the same family and category: other codes look alike, but mean something else."""
     from difflib import get_close_matches  # imported only after a mistake
 
     if not may_help():
         return ""
+    if _CODE.fullmatch(word):
+        known = [one for one in known if one.casefold().startswith(word[:_FAMILY].casefold())]
     plain = _by_plain_form(tuple(sorted(known, reverse=True)))
     given = _plain(word[:80])
     close = get_close_matches(given, similar(given, plain), n=1, cutoff=0.6)

@@ -426,6 +426,17 @@ def run_columns() -> dict[str, Any]:
     return found
 
 
+def effort() -> list[dict[str, Any]]:
+    """The weights of effort estimates; one without a range has its value as both bounds."""
+    return [
+        {
+            **{key: row[key] for key in ("name", "source")},
+            **{key: float(row[key] or row["value"]) for key in ("value", "low", "high")},
+        }
+        for row in rows("effort.csv")
+    ]
+
+
 def training_arguments() -> dict[str, Any]:
     """Frameworks whose training is configured: how files, commands and calls are recognized, and per framework the
     rules about its arguments: those with more conditions first, then those about single values before those about
@@ -510,6 +521,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "onnx_ops.json": onnx_ops,
     "training_arguments.json": training_arguments,
     "version_matrix.json": version_matrix,
+    "effort.json": effort,
 }
 
 

@@ -79,7 +79,7 @@ def measure(folder: Path, labels: Sequence[Label], style: str, patch: Path | Non
     wanted = Counter(row["category"] for row in labels)
     with (
         tempfile.TemporaryDirectory() as place,
-        _inside(Path(shutil.copytree(folder, Path(place) / "p", symlinks=True))),
+        inside(Path(shutil.copytree(folder, Path(place) / "p", symlinks=True))),
     ):
         settings = Settings(paths=(".",), cache=False)
         try:
@@ -143,7 +143,7 @@ def _parses(data: bytes) -> bool:
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
+def inside(folder: Path) -> Iterator[None]:
     before = os.getcwd()
     os.chdir(folder)
     try:

@@ -34,14 +34,14 @@ def test_safe_fixes_are_written_and_the_rest_is_reported(mine: Project) -> None:
     assert (answer.code, answer.err, text_of(mine)) == (0, "", SAFE)
     assert "warning[unsafe-call]" in answer.out and "safe-call]:" in answer.out
     assert "error[safe-call]" not in answer.out
-    end = "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 finding remaining (1 warning) in 1 of 1 file\n"
+    end = "\nFixed 1 finding in 1 file; 1 more with --unsafe-fixes\n1 finding remaining (1 warning) in 1 of 1 file\n"
     assert end in answer.out
 
 
 def test_unsafe_fixes_are_written_when_asked_for(mine: Project) -> None:
     answer = mine.run("check", "--fix", "--unsafe-fixes", *MINE)
     assert (answer.code, text_of(mine)) == (0, WHOLE)
-    assert answer.out.endswith("\n\nFixed 2 places in 1 file\nNo findings remaining: 1 file checked\n")
+    assert answer.out.endswith("\n\nFixed 2 findings in 1 file\nNo findings remaining: 1 file checked\n")
 
 
 def test_a_second_run_changes_nothing(mine: Project) -> None:
@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_written(
     assert answer.err == "error: locked.py: not fixed: the file cannot be written: Permission denied\n"
     assert (text_of(mine), text_of(mine, "locked.py")) == (SAFE, MODEL)
     assert answer.out.endswith(
-        "\nFixed 1 place in 1 file; 2 more with --unsafe-fixes\n1 could not be fixed:\n"
+        "\nFixed 1 finding in 1 file; 2 more with --unsafe-fixes\n1 could not be fixed:\n"
         "  locked.py:3  safe-call  the file cannot be written: Permission denied\n"
         "3 findings remaining (1 error, 2 warnings) in 2 of 2 files\nLearn more: npulint explain safe-call\n"
     )
@@ -93,7 +93,7 @@ def test_what_cannot_be_fixed_is_told_with_the_reason(mine: Project) -> None:
 
 def test_findings_that_are_not_shown_are_mended_too(mine: Project) -> None:
     mine.write({"model.py": "import torch\ntorch.minor(1)\n"})
-    assert "[*] 1 fixable with --fix\n" in mine.run("check", *MINE).out
+    assert "[*] 1 fixable with --fix; 1 of them not shown\n" in mine.run("check", *MINE).out
     mine.run("check", "--fix", *MINE)
     assert text_of(mine) == "import torch\ntorch.major(1)\n"
     mine.write({"model.py": "import torch\ntorch.minor(1)\n"})
@@ -109,7 +109,7 @@ def test_a_patch_writes_nothing_and_fails_when_there_is_something_in_it(mine: Pr
     assert (answer.code, text_of(mine)) == (1, MODEL)
     assert "--- a/model.py\n+++ b/model.py\n" in answer.out
     assert "-x = torch.old_safe(1)  # 权重\n+x = torch.safe(1)  # 权重\n" in answer.out
-    assert answer.err == "--fix would fix 1 place in 1 file; 1 more with --unsafe-fixes\n"
+    assert answer.err == "--fix would fix 1 finding in 1 file; 1 more with --unsafe-fixes\n"
     assert mine.run("check", "--diff", "--exit-zero", *MINE).code == 0
     assert mine.run("check", "--diff", "--fix", *MINE).out == answer.out
     assert text_of(mine) == MODEL
@@ -149,12 +149,12 @@ def test_a_path_that_is_not_there_is_told_beside_the_patch(mine: Project) -> Non
 def test_the_list_of_what_was_fixed(mine: Project) -> None:
     mine.write({"a/other.py": "import torch\ntorch.old_safe(1)\ntorch.old_safe(2)\ntorch.old_unsafe(3)\n"})
     rows = (
-        "Fixed 5 places in 2 files\n"
+        "Fixed 5 findings in 2 files\n"
         "  a/other.py\n    2 × safe-call\n    1 × unsafe-call (may change results)\n"
         "  model.py\n    1 × safe-call\n    1 × unsafe-call (may change results)\n"
     )
     told = mine.run("check", "--diff", "--show-fixes", "--unsafe-fixes", *MINE)
-    assert told.err == rows.replace("Fixed 5 places", "--fix --unsafe-fixes would fix 5 places")
+    assert told.err == rows.replace("Fixed 5 findings", "--fix --unsafe-fixes would fix 5 findings")
     assert rows in mine.run("check", "--fix", "--show-fixes", "--unsafe-fixes", *MINE).out
 
 
@@ -220,9 +220,9 @@ def test_reports_say_what_was_fixed(mine: Project) -> None:
     assert [row for row in rows if row["kind"] == "refused"] == [{"kind": "refused", **refused[0]}]
     properties = json.loads(answers["sarif"])["runs"][0]["properties"]
     assert (properties["fixed"], properties["refused"]) == (fixed, refused)
-    assert "Fixed 1 place in 1 file" in answers["markdown"] and "Fixed 1 place in 1 file\n" not in answers["html"]
+    assert "Fixed 1 finding in 1 file" in answers["markdown"] and "Fixed 1 finding in 1 file\n" not in answers["html"]
     assert '<section id="fixed"' in answers["html"] and "the call does not pass this argument" in answers["html"]
-    assert "\nFixed 1 place in 1 file; 1 more with --unsafe-fixes\n1 could not be fixed:\n" in answers["concise"]
+    assert "\nFixed 1 finding in 1 file; 1 more with --unsafe-fixes\n1 could not be fixed:\n" in answers["concise"]
 
 
 def test_everything_is_said_in_chinese(mine: Project) -> None:
@@ -230,9 +230,9 @@ def test_everything_is_said_in_chinese(mine: Project) -> None:
     more = "；另有 1 个可用 --unsafe-fixes 修复\n"
     assert f"\n[*] 2 个可用 --fix 修复{more}" in mine.run("check", "--lang", "zh", *MINE).out
     patch = mine.run("check", "--diff", "--lang", "zh", *MINE)
-    assert patch.err.startswith(f"--fix 可修复 1 处，涉及 1 个文件{more}有 1 个未能修复：\n")
+    assert patch.err.startswith(f"--fix 可修复 1 个问题，涉及 1 个文件{more}有 1 个未能修复：\n")
     answer = mine.run("check", "--fix", "--lang", "zh", *MINE)
-    assert f"\n已修复 1 处，涉及 1 个文件{more}有 1 个未能修复：\n" in answer.out
+    assert f"\n已修复 1 个问题，涉及 1 个文件{more}有 1 个未能修复：\n" in answer.out
     assert "\n剩余 2 个问题（1 个错误、1 个警告），涉及 2 个文件中的 2 个\n" in answer.out
 
 
@@ -242,7 +242,7 @@ def test_everything_is_said_in_chinese(mine: Project) -> None:
 def test_a_source_from_standard_input_comes_back_mended(mine: Project) -> None:
     answer = mine.run("check", "--fix", *MINE, "-", stdin=MODEL.encode())
     assert (answer.code, answer.out) == (0, SAFE)
-    assert "--> stdin.py:4:5" in answer.err and "Fixed 1 place in 1 file" in answer.err
+    assert "--> stdin.py:4:5" in answer.err and "Fixed 1 finding in 1 file" in answer.err
     assert "4 | y = torch.old_unsafe(x)" in answer.err  # the source as it is now
     whole = mine.run("check", "--fix", "--unsafe-fixes", "--format", "json", *MINE, "-", stdin=MODEL.encode())
     assert (whole.out, json.loads(whole.err)["findings"]) == (WHOLE, [])
@@ -392,7 +392,7 @@ def test_the_end_of_the_report_says_what_is_left(mine: Project) -> None:
     )
     assert answer.out.startswith("1 finding remaining (1 error) in 1 of 1 file\n\nRemaining manual work\n")
     assert answer.out.index("Remaining manual work\n") < answer.out.index("Programs\n")
-    assert "Fixed 1 place" in answer.out
+    assert "Fixed 1 finding" in answer.out
     mine.write(port)
     chinese = mine.run("check", "--fix", "--unsafe-fixes", "--lang", "zh", *MINE).out
     assert "待人工处理\n  1. 复核修改：其中 1 处可能影响结果\n     git diff\n  2. " in chinese

@@ -190,7 +190,7 @@ def test_the_module_runs() -> None:
     assert (done.returncode, done.stdout) == (0, f"npulint {__version__}\n")
 
 
-HEAVY = tuple("yaml astroid rich tomllib difflib pathspec subprocess multiprocessing asyncio rapidfuzz".split())
+HEAVY = tuple("yaml astroid rich tomllib difflib pathspec subprocess multiprocessing asyncio".split())
 
 
 @pytest.mark.parametrize("words", [["--version"], ["check", "--help"]])

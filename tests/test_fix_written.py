@@ -158,7 +158,7 @@ def test_every_format_reports_what_a_check_reports_afterwards(
     for name in ("safe-call", "unsafe-call"):
         assert name in answer.out
     if format_name in ("text", "concise", "markdown", "github"):
-        assert "Fixed 2 places in 1 file" in answer.out
+        assert "Fixed 2 findings in 1 file" in answer.out
         assert "2 findings remaining" in answer.out or format_name == "markdown"
         assert "No findings" not in answer.out
 
@@ -185,7 +185,7 @@ def test_the_page_and_a_further_report_say_the_same(mine: Project, monkeypatch: 
     reason = no_space(monkeypatch, mine, "b.py")
     outputs = ("--output", "json=out.json", "--output", "sarif=out.sarif", "--output", "jsonl=out.jsonl")
     page = fixing(mine, "--format=html", "--unsafe-fixes", *outputs).out
-    assert "Fixed 2 places in 1 file" in page and page.count(reason) == 2
+    assert "Fixed 2 findings in 1 file" in page and page.count(reason) == 2
     document = json.loads((mine.folder / "out.json").read_bytes())
     assert (len(document["fixed"]), len(document["refused"]), len(document["findings"])) == (2, 2, 2)
     (run,) = json.loads((mine.folder / "out.sarif").read_bytes())["runs"]

@@ -348,7 +348,7 @@ def test_files_are_mended_before_they_are_committed(hooked: Hooked) -> None:
     stopped = hooked.commit()
     said = (stopped.stdout + stopped.stderr).decode()
     assert stopped.returncode == 1
-    assert "files were modified by this hook" in said and "Fixed 1 place in 1 file" in said
+    assert "files were modified by this hook" in said and "Fixed 1 finding in 1 file" in said
     assert (hooked.folder / "model.py").read_bytes().decode() == SAFE
     hooked.stage()
     done = hooked.commit()

@@ -337,7 +337,9 @@ def _joined(body: str) -> str:
 def test_frames_of_notebooks_show_the_code_of_the_cell() -> None:
     lines = ['  "cell_type": "code",', '  "source": [', '   "x = 1\\n",', '   "y = \\"é\\"\\n",', '   "z"', "  ]"]
     text = frame("n.ipynb", lines, Span(4, 5, 4, 8), "Source")
-    assert text.endswith('<span aria-hidden="true">3\n4\n5</span><code>x = 1\ny = <mark>"é"</mark>\nz</code></pre>')
+    assert text.endswith(
+        '<span aria-hidden="true">3\n4\n5</span><code>x = 1\ny = <mark><u>"é"</u></mark>\nz</code></pre>'
+    )
     assert line_of("n.ipynb", lines, 4) == '<code>y = "é"</code>'
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from npulint.findings import RunResult
-from npulint.report.view import ReportView
+from npulint.report.history import decoded
+from npulint.report.view import ProjectStamp, ReportView
 from npulint.report.view import render as rendered
 from tests.html_support import hostile, large, large_source, page, squeezed
 from tests.project_support import ROOT, Project
@@ -247,15 +248,19 @@ def test_paper_holds_every_finding_that_is_shown(opened: Open, reports: Any, lan
     one = opened(text)
     printed = PdfReader(io.BytesIO(one.tab.pdf(format="A4")))
     told = squeezed("".join(sheet.extract_text() for sheet in printed.pages))
+    places: dict[tuple[str, str], list[str]] = {}
     for found in findings:
         if found["severity"] != "note":
             assert squeezed(found["message"]) in told
-            assert squeezed(f"{found['path']}:{found['line']}:{found['column']}") in told
+            places.setdefault((found["message"], found["path"]), []).append(str(found["line"]))
+    for (_, path), lines in places.items():  # a message and a file once, with all lines
+        assert squeezed(f"{path}:{lines[0]}") in told and len(lines) <= 20
+        assert squeezed(f"{path}:{', '.join(lines)}") in told
     one.tab.emulate_media(media="print")
     assert not one.tab.locator("form").is_visible()
     assert not one.tab.locator("nav").is_visible()
     cut = one.ask(
-        "Array.from(document.querySelectorAll('.f, .src')).every(f => getComputedStyle(f).breakInside === 'avoid')"
+        "Array.from(document.querySelectorAll('.f, .steps li')).every(f => getComputedStyle(f).breakInside === 'avoid')"
     )
     assert cut
 
@@ -271,6 +276,50 @@ def test_paper_shows_what_was_folded_also_without_scripts(opened: Open) -> None:
     assert all(f"operator{number}of" in told for number in range(20))
 
 
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_navigation_lands_where_it_leads(opened: Open, motion: str) -> None:
+    one = opened(rendered("html", large(600), ReportView(lines=large_source)), reduced_motion=motion)
+    for target in ("run", "findings", "programs", "first", "run"):
+        one.tab.locator(f"nav a[href='#{target}']").click()
+        one.tab.wait_for_timeout(300)
+        top, _ = one.ask(PLACE.format(target))
+        assert abs(top - HEAD) < 15 or (target == "run" and one.ask(END) and 0 < top < DESKTOP["height"]), target
+    assert one.complaints == []
+
+
+def test_the_reader_may_scroll_away_while_the_page_lands(opened: Open) -> None:
+    one = opened(rendered("html", large(600), ReportView(lines=large_source)))
+    one.tab.locator("nav a[href='#run']").click()
+    one.tab.mouse.move(600, 500)
+    one.tab.mouse.wheel(0, -3000)
+    one.tab.wait_for_timeout(300)
+    assert not one.ask(END)
+
+
+@pytest.mark.parametrize("number", [86, 620, 5000])
+def test_paper_is_short(opened: Open, number: int, record_property: Callable[[str, object], None]) -> None:
+    from pypdf import PdfReader
+
+    text = rendered("html", large(number), ReportView(lines=large_source))
+    one = opened(text)
+    pages = len(PdfReader(io.BytesIO(one.tab.pdf(format="A4"))).pages)
+    record_property(f"pages of {number}", pages)
+    assert pages <= 12
+    assert not one.ask("document.querySelectorAll('.paper').length"), "the page is as before"
+    assert number > 620 or len(text.encode()) < 1_500_000
+
+
+def test_paper_has_what_the_filter_shows(opened: Open) -> None:
+    one = opened(page(sample()))
+    one.search("native-dropout")
+    one.ask("dispatchEvent(new Event('beforeprint'))")
+    said = one.ask("Array.from(document.querySelectorAll('.paper li'), line => line.textContent)")
+    messages = {one.ask(f"{CARDS}[{at}].querySelector('h4').textContent") for at in range(one.shown())}
+    assert len(said) == len(messages) > 0 and all(line.startswith(tuple(messages)) for line in said)
+    one.ask("dispatchEvent(new Event('afterprint'))")
+    assert not one.ask("document.querySelectorAll('.paper').length")
+
+
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")])
 def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dict[str, int]) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -284,6 +333,31 @@ def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dic
         skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}
         violations = Axe().run(one.tab, options=skipped).response["violations"]
         assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
+def test_what_a_project_brings_bars_no_way(opened: Open, scheme: str, size: dict[str, int]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    past = decoded(rendered("json", large(30), ReportView()).encode(), "an-earlier-report-with-a-long-name" * 3)
+    text = rendered(
+        "html",
+        large(40),
+        ReportView(
+            lines=large_source,
+            project=ProjectStamp("a-project-of-a-long-name" * 4, "1" * 40, "2026-01-02 03:04"),
+            source_url="https://host/{path}#L{line}",
+            history=(past, past),
+        ),
+    )
+    one = opened(text, viewport=size, color_scheme=scheme)
+    assert one.ask(OVERFLOW) <= 0
+    one.ask("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    assert one.ask(OVERFLOW) <= 0
+    skipped = {"rules": {"scrollable-region-focusable": {"enabled": size != PHONE}}}  # as above
+    violations = Axe().run(one.tab, options=skipped).response["violations"]
+    assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
+    assert one.complaints == []
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (PHONE, "light"), (DESKTOP, "light"), (DESKTOP, "dark")])

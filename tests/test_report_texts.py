@@ -34,6 +34,12 @@ def test_both_languages_say_it_with_the_same_values(key: str) -> None:
     assert len(variants) == 1
 
 
+def test_no_file_has_a_key_twice() -> None:
+    for path in (PACKAGE / "texts").glob("*.json"):
+        keys = re.findall(r'^  "([^"]+)":', path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert sorted({key for key in keys if keys.count(key) > 1}) == [], path.name
+
+
 def test_every_sentence_that_is_said_exists() -> None:
     texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
     said = {match["key"] for text in texts for match in USED.finditer(text)}

@@ -260,7 +260,7 @@ def test_ignoring_a_finding_in_the_editor_makes_it_go(folder: Path) -> None:
             assert '文件😀")  # npulint: ignore[nccl-backend]\n' in text
             version = editor.rewrite(uri, text)
             assert errors(await editor.at(train, version)) == []
-            text = changed(TRAIN, found["Ignore `nccl-backend` in this file"])
+            text = changed(TRAIN, found["Ignore `nccl-backend` in file"])
             assert text.startswith("# npulint: ignore-file[nccl-backend]\n")
             version = editor.rewrite(uri, text)
             assert errors(await editor.at(train, version)) == []

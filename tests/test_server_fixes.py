@@ -72,7 +72,7 @@ def test_each_finding_offers_its_fix(folder: Path) -> None:
             )
             assert changed(MODEL, one) == SAFE
             (other,) = fixes(await editor.actions(uri, unsafe.range)).values()
-            assert (other.title, other.is_preferred) == ("Fix (may change results): Create it outside.", None)
+            assert (other.title, other.is_preferred) == ("Fix (unsafe): Create it outside.", None)
             assert changed(SAFE, other) == WHOLE  # behind, the columns are the same
 
     go(story())
@@ -141,7 +141,7 @@ def test_checks_that_are_never_fixed_offer_nothing(folder: Path) -> None:
             uri = editor.open(path)
             await editor.at(path, 1)
             found = fixes(await editor.actions(uri, ALL))
-            assert list(found) == ["Fix (may change results): Create it outside."]
+            assert list(found) == ["Fix (unsafe): Create it outside."]
             assert path.read_bytes() == MODEL.encode()  # the configuration of the command line writes nothing here
 
     go(story())
@@ -174,7 +174,7 @@ def test_what_can_be_mended_safely_in_part_is_offered_so_and_wholly() -> None:
     texts = {"/w/a.py": "import t\nt.a()\nt.b()\n"}
     changes = (renaming("/w/a.py", 2, "t.x", "safe"), renaming("/w/a.py", 3, "t.y", "unsafe"))
     found = offered(Fix("Do it.", "unsafe", changes=changes), texts)
-    assert list(found) == ["Fix: Do it.", "Fix (may change results): Do it."]
+    assert list(found) == ["Fix: Do it.", "Fix (unsafe): Do it."]
     after = [changed(texts["/w/a.py"], one) for one in found.values()]
     assert after == ["import t\nt.x()\nt.b()\n", "import t\nt.x()\nt.y()\n"]
 

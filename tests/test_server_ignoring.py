@@ -14,9 +14,9 @@ from npulint.catalogue.check import Catalogue, Check, Example
 from npulint.catalogue.load import load_catalogue
 from npulint.facts.model import Span
 from npulint.findings import Finding
+from npulint.fix.ignoring import ignore_here, ignore_in_file, style_of
 from npulint.pipeline import check_sources
 from npulint.postprocess.removal import applied
-from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
 from tests.surface_support import finding
 
 

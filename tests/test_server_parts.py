@@ -268,7 +268,7 @@ def test_a_fix_is_offered_with_exact_edits_and_the_version() -> None:
 
 
 def test_an_unsafe_fix_says_so_and_is_not_preferred() -> None:
-    action = offered(fixed("unsafe", Edit("/w/a.py", Span(2, 1, 2, 2), "z")))["Fix (may change results): Do it."]
+    action = offered(fixed("unsafe", Edit("/w/a.py", Span(2, 1, 2, 2), "z")))["Fix (unsafe): Do it."]
     assert action.is_preferred is None
 
 
@@ -282,8 +282,8 @@ def test_an_editor_without_versions_gets_plain_changes() -> None:
 def test_every_finding_can_be_ignored_and_read_about() -> None:
     assert list(offered(fixed("manual"))) == [
         "Ignore `native-dropout` here",
-        "Ignore `native-dropout` in this file",
-        "Show documentation of `native-dropout`",
+        "Ignore `native-dropout` in file",
+        "Explain `native-dropout`",
     ]
     assert list(offered(fixed("manual"), proposer(lang="zh"))) == [
         "在此处忽略 `native-dropout`",

@@ -28,8 +28,9 @@ def update_baseline(result: RunResult, settings: Settings, host: Host) -> bool:
         _write(known, result, settings, host)
     elif settings.prune_baseline:
         save_baseline(known.path, [*known.active, *known.stale, *known.not_evaluated], lang)
-        host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
-    elif known.fixed:
+        if not settings.quiet:
+            host.warn(count(lang, "baseline.pruned", _total(known.fixed), path=known.path))
+    elif known.fixed and not settings.quiet:
         host.warn(count(lang, "baseline.fixed", _total(known.fixed), path=known.path))
     return settings.write_baseline
 
@@ -41,7 +42,8 @@ def _write(known: Baseline, result: RunResult, settings: Settings, host: Host) -
     entries = [*merged_entries([*known.active, *added]), *known.not_evaluated]
     save_baseline(known.path, entries, lang)
     total, removed = _total(entries), _total(known.fixed)
-    host.write(count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed) + "\n")
+    text = count(lang, "baseline.written", total, path=known.path, added=len(added), removed=removed)
+    host.write(f"{text}\n" if not settings.quiet else "")
 
 
 def _total(entries: Iterable[BaselineEntry]) -> int:

@@ -10,10 +10,11 @@ from npulint.catalogue.check import Catalogue, Check
 from npulint.errors import ConfigError
 from npulint.options import OPTIONS
 from npulint.postprocess.engine import ENGINE_RULES, EngineRule
+from npulint.postprocess.select import specificity
 from npulint.report.view import RulePage
 from npulint.settings import Settings
 from npulint.suggest import closest_match, did_you_mean
-from npulint.texts import say
+from npulint.texts import count, say
 
 
 def load_all(settings: Settings) -> Catalogue:
@@ -81,4 +82,6 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
         if word.casefold() in (rule.code.casefold(), rule.name):
             return rule
     meant = closest_match(word, [name for rule in rules for name in (rule.code, rule.name)])
-    raise ConfigError([say(lang, "invalid.unknown", name=word) + did_you_mean(meant, lang)])
+    several = sum(1 for rule in rules if specificity(word, rule))
+    hint = count(lang, "invalid.several", several, name=word) if several else did_you_mean(meant, lang)
+    raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])

@@ -11,15 +11,22 @@ from npulint.config import load
 from npulint.discover.files import discover
 from npulint.errors import ConfigError
 from npulint.report.terminal import escape_control_chars, leading
-from npulint.settings import Settings
+from npulint.settings import UNNAMED, Settings
 from npulint.texts import say
 
 _STDIN = "-"
+_WITH_EDITS = {"agent", "html"}
+"""The formats that show the edits of each finding."""
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
     """Check, report, and return the exit code of `npulint.cli.reporting.exit_code`."""
     settings = _settings(words, options, host, lang)
+    if settings.watch:
+        from npulint.cli.watch import run as watch
+
+        single = {name: value for name, value in options.items() if name != "watch"}
+        return watch(settings, lambda: run(words, single, host, lang), host)
     if settings.show_files:
         found = discover(settings.paths, settings.discovery())
         host.write(
@@ -30,14 +37,19 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         require(settings.reference, settings.language())
     if settings.against:
         require(settings.against, settings.language())
-    if settings.fix or settings.diff:
+    if settings.add_ignore:
+        from npulint.cli.add_ignore import run as add_ignore
+
+        return add_ignore(settings, host, lang)
+    if settings.fix or settings.fix_only or settings.diff:
         from npulint.cli.fix import fix
 
         return fix(settings, host, lang)
     result = with_comparison(host.watched(host.run, settings, lang), settings, host)
     if settings.against and not any(one.changes for one in result.runs):
         host.warn(say(lang, "runs.not-compared", path=escape_control_chars(settings.against)))
-    if settings.show_fixes or "agent" in (settings.format, *(name for name, _ in settings.output)):
+    shapes = {settings.format, *(name for name, _ in settings.output)}
+    if settings.show_fixes or shapes & _WITH_EDITS:
         from npulint.fix.finding_edits import with_edits
 
         result = with_edits(result, settings)
@@ -50,6 +62,6 @@ def _settings(words: list[str], options: dict[str, list[str] | bool], host: Host
         raise ConfigError([say(lang, "bad.stdin")])
     if not piped:
         return load(words, options, host.environ)
-    named = {"stdin_filename": ["stdin.py"], **options}
+    named = {"stdin_filename": [UNNAMED], **options}
     settings = load([], named, host.environ, host.read())
     return msgspec.structs.replace(settings, paths=(settings.stdin_filename,))

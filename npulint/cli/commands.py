@@ -30,6 +30,7 @@ class Command(msgspec.Struct, frozen=True):
 
 TARGET = next(option for option in OPTIONS if option.name == "target")
 ROOT = Option("root", "text", "files", metavar="DIR", config=False)
+SCHEMA = Option("schema", "flag", "output", config=False)
 STDIO = Option("stdio", "flag", "run", config=False)
 
 PARTS = ("config", "pre-commit", "github", "gitlab", "vscode", "skill")
@@ -45,6 +46,7 @@ SHELLS = ("bash", "zsh", "fish", "powershell")
 _NOT_COMPARED = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "torch_port"),
     *("supported_ops", "consequences_since", "stdin_filename", "show_files"),
+    *("fix_only", "exit_non_zero_on_fix", "add_ignore", "watch"),
 )
 GIT = Option("git", "text", "files", metavar="RANGE", config=False)
 RUNS = (
@@ -62,6 +64,7 @@ COMPARE = (
 _OF_FILES = (
     *("reference", "fix", "unsafe_fixes", "diff", "show_fixes", "unfixable", "supported_ops", "consequences_since"),
     *("stdin_filename", "show_files", "force_exclude", "baseline", "write_baseline", "prune_baseline"),
+    *("fix_only", "exit_non_zero_on_fix", "add_ignore", "watch"),
 )
 TRY = (
     Option("module", "flag", "run", config=False, short="m"),
@@ -91,6 +94,14 @@ PORT = (
     *(option for option in OPTIONS if option.name in _OF_PORT),
 )
 
+EFFORT_FORMATS = ("text", "json", "markdown", "html", "xlsx")
+EFFORT_OUTPUT = Option("output", "pairs", "output", choices=EFFORT_FORMATS, metavar="FORMAT=FILE", config=False)
+EFFORT = (
+    Option("format", "choice", "output", choices=EFFORT_FORMATS, config=False, text="format.effort"),
+    EFFORT_OUTPUT,
+    *(option for option in OPTIONS if option.name in _OF_PORT),
+)
+
 _DOCTOR_FORMATS = ("text", "json", "markdown", "html")
 DOCTOR_FORMAT = Option("format", "choice", "output", choices=_DOCTOR_FORMATS, config=False, text="format.doctor")
 DOCTOR_OUTPUT = Option("output", "pairs", "output", choices=_DOCTOR_FORMATS, metavar="FORMAT=FILE", config=False)
@@ -108,6 +119,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("check", "check", "PATHS", OPTIONS),
     Command("compare", "compare", "REFERENCE MIGRATED", COMPARE, most=2),
     Command("port", "port", "PROJECT", PORT, least=1, most=1),
+    Command("effort", "effort", "PATHS", EFFORT),
     Command("try", "try_command", "SCRIPT", TRY, least=1),
     Command("explain", "explain", "CODE|NAME", (LANG, CHECKS), least=1),
     Command("rules", "rules", "", (SELECT, PREVIEW, LIST_FORMAT, LANG, CHECKS)),
@@ -119,7 +131,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("server", "server", "", (STDIO, LANG)),
     Command("mcp", "mcp_server", "", (ROOT, LANG)),
     Command("init", "init", "DIR", (*INIT, LANG), most=1),
-    Command("config", "config", "PATH", OPTIONS, most=1),
+    Command("config", "config", "PATH", (SCHEMA, *OPTIONS), most=1),
     Command("version", "version", "", (VERBOSE, LANG)),
     Command("completion", "completion", "SHELL", (LANG,), least=1, most=1),
 )

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from npulint.cli.host import Host
-from npulint.config import LANGUAGE_VARIABLES, load, places
+from npulint.config import LANGUAGE_VARIABLES, extended, load, places
 from npulint.discover.files import EXCLUDED
 from npulint.options import OPTIONS, Option
 from npulint.report.terminal import escape_control_chars
@@ -19,15 +19,17 @@ _WIDTH = 40  # column at which origins are aligned
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:
-    """Print the settings as valid TOML; unset ones are comments. Raises `ConfigError` as ``check`` does."""
+    """Print the settings as valid TOML, unset ones as comments, or the JSON schema of the configuration. Raises
+    `ConfigError` as ``check`` does."""
+    if options.pop("schema", False):
+        from npulint.config_schema import schema
+
+        host.write(msgspec.json.format(msgspec.json.encode(schema()), indent=2).decode() + "\n")
+        return 0
     settings = load(words, options, host.environ)
     lang = settings.language()
     written = places(settings.config, lang) if settings.config else {}
-    head = (
-        say(lang, "settings.file", path=escape_control_chars(settings.config))
-        if settings.config
-        else say(lang, "settings.none")
-    )
+    head = _head(settings)
     rows = [
         (_line(option.key, _value(option, settings)), _origin(option, options, written, settings, host))
         for option in OPTIONS
@@ -36,6 +38,16 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     width = min(max(len(text) for text, _ in rows), _WIDTH)
     host.write("".join([f"# {head}\n", *(f"{text:<{width}}  # {origin}\n" for text, origin in rows)]))
     return 0
+
+
+def _head(settings: Settings) -> str:
+    """The configuration file and what it extends."""
+    lang = settings.language()
+    if not settings.config:
+        return say(lang, "settings.none")
+    head = say(lang, "settings.file", path=escape_control_chars(settings.config))
+    bases = map(escape_control_chars, extended(settings.config, lang))
+    return "".join([head, *(say(lang, "settings.extends", path=path) for path in bases)])
 
 
 def _value(option: Option, settings: Settings) -> Any:
@@ -69,6 +81,12 @@ def _toml(value: Any) -> str:
     if isinstance(value, str):
         return msgspec.json.encode(escape_control_chars(value)).decode()
     if isinstance(value, dict):
-        inside = ", ".join(f"{key} = {_toml(one)}" for key, one in value.items())
+        inside = ", ".join(f"{_key(key)} = {_toml(one)}" for key, one in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     return str(value) if isinstance(value, int) else f"[{', '.join(_toml(one) for one in value)}]"
+
+
+def _key(name: str) -> str:
+    """A key of TOML, in quotes where it needs them."""
+    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if bare else _toml(name)

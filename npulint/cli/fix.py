@@ -9,14 +9,14 @@ import msgspec
 from npulint.cli.host import Host
 from npulint.cli.outputs import STANDARD_OUTPUT
 from npulint.cli.reference import with_comparison
-from npulint.cli.reporting import fruitless, report, warn_of_nothing
+from npulint.cli.reporting import fruitless, report, reports_to_files, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.fix.model import FixResult, Refusal
 from npulint.report.fix_summary import summary_lines, why
 from npulint.report.summary import fixable
 from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
 from npulint.report.view import ReportView
-from npulint.settings import Settings
+from npulint.settings import PEOPLE_FORMATS, Settings
 from npulint.texts import say
 
 _COLORS = {"+": "green", "-": "red", "@": "cyan"}
@@ -41,8 +41,36 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
         fixed = as_written(fixed, failed, host.watched(host.run, settings, lang))
     _tell_refused(fixed, failed, settings, host)
     result = with_comparison(fixed.result, settings, host)
-    code = report(result, settings, host, fixed)
-    return 2 if failed else code
+    if settings.fix_only and settings.format in PEOPLE_FORMATS:
+        _tell_fixed(fixed, settings, host)
+        code = reports_to_files(result, settings, host, fixed)
+    else:
+        code = report(result, settings, host, fixed)
+    return 2 if failed else exit_code_after(code, bool(fixed.files), settings)
+
+
+def exit_code_after(code: int, changed: bool, settings: Settings) -> int:
+    """The exit code after fixes: `code` is that of the report, `changed` says whether files were."""
+    if code > 1 or settings.exit_zero:
+        return code
+    if settings.exit_non_zero_on_fix and changed:
+        return 1
+    return 0 if settings.fix_only else code
+
+
+def _tell_fixed(fixed: FixResult, settings: Settings, host: Host) -> None:
+    """Print what was fixed, and not what is left."""
+    if not settings.quiet:
+        color = wants_color(settings.color, host.stdout, host.environ)
+        view = ReportView(
+            lang=settings.language(),
+            color=color,
+            verbose=settings.verbose,
+            fixes=settings.show_fixes,
+            unsafe=settings.unsafe_fixes,
+        )
+        unsafe = 0 if settings.unsafe_fixes else fixable(fixed.result.findings)["unsafe"]
+        host.write("".join(f"{line}\n" for line in summary_lines(fixed, unsafe, view)))
 
 
 def _only_one(settings: Settings) -> None:
@@ -69,7 +97,10 @@ def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) ->
     """Write the source from standard input, fixed or not, to standard output; the report goes elsewhere."""
     after = next((one.after for one in fixed.files if one.path == settings.stdin_filename), source)
     host.put(after)
-    return report(fixed.result, msgspec.structs.replace(settings, stdin=after), host, fixed)
+    settings = msgspec.structs.replace(settings, stdin=after)
+    print_reports = reports_to_files if settings.fix_only else report
+    code = print_reports(fixed.result, settings, host, fixed)
+    return exit_code_after(code, bool(fixed.files), settings)
 
 
 def _show(fixed: FixResult, settings: Settings, host: Host) -> int:
@@ -84,7 +115,7 @@ def _show(fixed: FixResult, settings: Settings, host: Host) -> int:
         host.write(_readable(patch, Paint(wants_color(settings.color, host.stdout, host.environ))))
     else:
         host.put(patch)
-    for notice in fixed.result.notices:
+    for notice in fixed.result.notices if not settings.quiet else ():
         host.warn(notice)
     view = ReportView(
         lang=settings.language(),
@@ -95,7 +126,8 @@ def _show(fixed: FixResult, settings: Settings, host: Host) -> int:
         dry=True,
     )
     unsafe = 0 if settings.unsafe_fixes else fixable(fixed.result.findings)["unsafe"]
-    host.warn("\n".join(summary_lines(fixed, unsafe, view)))
+    if not settings.quiet:
+        host.warn("\n".join(summary_lines(fixed, unsafe, view)))
     warn_of_nothing(fixed.result, settings, host)
     if fruitless(fixed.result, settings):
         return 2

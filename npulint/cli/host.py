@@ -75,7 +75,7 @@ class Host(msgspec.Struct, frozen=True):
 
     def watched(self, work: Callable[[Settings, Progress | None], _Done], settings: Settings, lang: str) -> _Done:
         """The result of `work`; shows progress on a terminal."""
-        if is_terminal(self.stderr):
+        if is_terminal(self.stderr) and not settings.quiet:
             from npulint.cli.progress import ProgressLine, wants_progress
 
             if wants_progress(self.stderr, self.environ):

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from npulint import __version__
 from npulint.catalogue.problems import CatalogueError
+from npulint.cli import foreign
 from npulint.cli.commands import COMMANDS
 from npulint.cli.host import Host, OutputError, system
 from npulint.config import language
@@ -60,7 +61,8 @@ def _dispatch(words: list[str], host: Host, lang: str) -> int:
     if first in ("-h", "--help", "help"):
         host.write(overview(lang))
         return 0
-    command = next((command for command in COMMANDS if command.name == first), None)
+    name = foreign.COMMANDS.get(first, first)
+    command = next((command for command in COMMANDS if command.name == name), None)
     if command is None:
         raise ConfigError([_unknown_command(first, lang)])
     try:
@@ -75,8 +77,8 @@ def _dispatch(words: list[str], host: Host, lang: str) -> int:
 def _unknown_command(word: str, lang: str) -> str:
     if os.path.lexists(word):
         return say(lang, "unknown.command", word=word) + say(lang, "command.path", path=word)
-    meant = closest_match(word, [command.name for command in COMMANDS])
-    return say(lang, "unknown.command", word=word) + did_you_mean(meant, lang)
+    close = closest_match(word, [command.name for command in COMMANDS])
+    return say(lang, "unknown.command", word=word) + (foreign.meant(word, lang) or did_you_mean(close, lang))
 
 
 def _command_first(words: list[str]) -> list[str]:

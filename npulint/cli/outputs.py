@@ -21,7 +21,7 @@ def is_summary(path: str, environ: Mapping[str, str]) -> bool:
     return bool(named) and os.path.realpath(path) == os.path.realpath(named)
 
 
-def save(path: str, render: Callable[[int], Iterable[str]], environ: Mapping[str, str], lang: str) -> str:
+def save(path: str, render: Callable[[int], Iterable[str | bytes]], environ: Mapping[str, str], lang: str) -> str:
     """Write a report to a file; `render` takes the size limit in bytes, 0 for none, and gives the parts. Existing
     content of a job summary stays. Returns a warning when the report does not fit; raises `NpulintError`."""
     try:
@@ -35,7 +35,7 @@ def save(path: str, render: Callable[[int], Iterable[str]], environ: Mapping[str
         raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
 
 
-def _add(path: str, render: Callable[[int], Iterable[str]], lang: str) -> str:
+def _add(path: str, render: Callable[[int], Iterable[str | bytes]], lang: str) -> str:
     with open(path, "ab+") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 2))
@@ -49,8 +49,8 @@ def _add(path: str, render: Callable[[int], Iterable[str]], lang: str) -> str:
     return ""
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
+def _bytes(part: str | bytes) -> bytes:
+    return part if isinstance(part, bytes) else part.encode("utf-8", "backslashreplace")
 
 
 def folder_in_repository(environ: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from npulint.cli import foreign
 from npulint.cli.commands import COMMANDS, Command
 from npulint.errors import ConfigError
 from npulint.options import GROUPS, Option
@@ -110,6 +111,8 @@ def _add(group: Any, option: Option, lang: str) -> None:
     if option.kind != "flag":
         metavar = option.metavar or f"{{{','.join(option.choices)}}}"
         group.add_argument(f"--{option.key}", dest=option.name, action="append", metavar=metavar, help=text)
+        if option.alias:
+            group.add_argument(f"--{option.alias}", dest=option.name, action="append", help=argparse.SUPPRESS)
         return
     for flag, value in ((f"--{option.key}", True), (f"--no-{option.key}", False)):
         shown = text if flag == option.flag else argparse.SUPPRESS
@@ -119,5 +122,5 @@ def _add(group: Any, option: Option, lang: str) -> None:
 
 def _unknown_option(word: str, command: Command, lang: str) -> str:
     flags = [option.flag for option in command.options] + ["--help"]
-    meant = closest_match(word.partition("=")[0], flags)
-    return say(lang, "unknown.option", word=word) + did_you_mean(meant, lang)
+    close = closest_match(word.partition("=")[0], flags)
+    return say(lang, "unknown.option", word=word) + (foreign.meant(word, lang) or did_you_mean(close, lang))

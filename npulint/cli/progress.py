@@ -34,7 +34,7 @@ class ProgressLine:
         if now < self._next:
             return
         self._next = now + _PAUSE
-        text = say(self._lang, "progress", done=f"{done:,}", total=f"{total:,}")
+        text = say(self._lang, "progress", done=done, total=total)
         if cells(text) < self._width():  # a wrapped line could not be erased
             self._put(f"\r{text}{' ' * max(0, self._shown - cells(text))}")
             self._shown = cells(text)

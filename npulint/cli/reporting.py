@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FROM_THE_ROOT = ("github", "gitlab", "sarif")
 """Formats whose paths are relative to the repository root, whatever the working directory."""
+_WHOLE = ("markdown", "html")  # documents for people, never in parts
 _UNREADABLE = ("missing", "unreadable", "not-a-file")
 
 
@@ -38,7 +39,7 @@ def report(
 ) -> int:
     """Print all reports of a result, with the `fixes` that were applied, if any, and return the exit code. `comparing`
     is set for ``npulint compare``; `content` replaces files by path."""
-    for notice in result.notices:
+    for notice in result.notices if not settings.quiet else ():
         host.warn(notice)
     if settings.write_baseline or settings.prune_baseline or result.baseline is not None:
         from npulint.cli.baseline import update_baseline
@@ -54,10 +55,22 @@ def report(
         host.warn(render(settings.format, result, views.plain(settings.format)).rstrip("\n"))
     else:
         _print(settings.format, result, views, host)
-    for format_name, path in settings.output:
-        _further(format_name, path, result, host, views)
+    _save_further(result, host, views)
     warn_of_nothing(result, settings, host)
     return exit_code(result, settings)
+
+
+def reports_to_files(result: RunResult, settings: Settings, host: Host, applied: FixResult) -> int:
+    """Write the additional reports alone, and return the exit code."""
+    lines = FileLines(settings.piped(), settings.boundary())
+    _save_further(result, host, Views(settings, host, lines, applied))
+    warn_of_nothing(result, settings, host)
+    return exit_code(result, settings)
+
+
+def _save_further(result: RunResult, host: Host, views: Views) -> None:
+    for format_name, path in views.settings.output:
+        _further(format_name, path, result, host, views)
 
 
 def exit_code(result: RunResult, settings: Settings) -> int:
@@ -133,11 +146,12 @@ class Views(msgspec.Struct, frozen=True):
     def plain(self, format_name: str) -> ReportView:
         """The view for a file."""
         settings = self.settings
-        return ReportView(
+        view = ReportView(
             lang=settings.language(),
             shown_from=settings.shown_from(format_name),
             fail_on=settings.fail_on,
             verbose=settings.verbose,
+            quiet=settings.quiet and format_name not in _WHOLE,
             statistics=settings.statistics,
             lines=self.lines,
             page=pages_of(built_in(settings) if format_name == "agent" else settings),
@@ -152,6 +166,11 @@ class Views(msgspec.Struct, frozen=True):
             all_operators=settings.verbose,
             all_differences=settings.all_differences,
         )
+        if format_name != "html":
+            return view
+        from npulint.cli.provenance import with_provenance
+
+        return with_provenance(view, settings, self.host.environ)
 
     def screen(self, format_name: str) -> ReportView:
         """The view for standard output."""

@@ -14,7 +14,7 @@ from npulint.cli.host import Host
 from npulint.config import load
 from npulint.errors import ConfigError
 
-_LIBRARIES = ("msgspec", "pathspec", "PyYAML", "pygls", "rapidfuzz")
+_LIBRARIES = ("msgspec", "pathspec", "PyYAML", "pygls")
 
 
 def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang: str) -> int:

@@ -29,7 +29,9 @@ def context_files(found: Discovery, options: DiscoverOptions, contents: Mapping[
         return marked_root(folder, roots)
 
     have = {(file.path, file.kind) for file in found.files}
-    near = discover(sorted({home(folder) or folder for folder in alone}), options, contents).files
+    marked = {root for root in map(home, alone) if root is not None}
+    flat = {folder for folder in alone if home(folder) is None}
+    near = discover(sorted(marked | flat), options, contents, flat=flat - marked).files
     code = (file for file in near if file.kind not in ("graph", "artifact"))
     return [file for file in code if (file.path, file.kind) not in have and _belongs(file, alone, home)]
 

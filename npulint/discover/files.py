@@ -98,12 +98,13 @@ def discover(
     options: DiscoverOptions | None = None,
     contents: Mapping[str, bytes] = {},
     only: str = "",
+    flat: Collection[str] = (),
 ) -> Discovery:
     """Find the files to read below `paths`, in a fixed order. Never raises for file contents.
 
     `contents` maps absolute locations to contents that override the disk; the files need not exist. With `only`, an
-    absolute folder, only that folder, its parents and its subfolders are entered."""
-    finder = _Finder(options or DiscoverOptions(), contents, only, Boundary(paths))
+    absolute folder, only that folder, its parents and its subfolders are entered; of `flat` paths no subfolders."""
+    finder = _Finder(options or DiscoverOptions(), contents, only, Boundary(paths), flat)
     for path in sorted(paths, key=lambda path: len(os.path.abspath(path))):  # outer folders see the whole project
         finder.named_path(path)
     return finder.result()
@@ -115,7 +116,15 @@ def _entered(folder: str, of_run: bool) -> tuple[bool, ...]:
 
 
 class _Finder:
-    def __init__(self, options: DiscoverOptions, contents: Mapping[str, bytes], only: str, boundary: Boundary) -> None:
+    def __init__(
+        self,
+        options: DiscoverOptions,
+        contents: Mapping[str, bytes],
+        only: str,
+        boundary: Boundary,
+        flat: Collection[str] = (),
+    ) -> None:
+        self._flat = frozenset(flat)
         self._options = options
         self._boundary = boundary
         self._contents = contents
@@ -265,6 +274,8 @@ class _Finder:
                 if name in contents or is_temporary(name) or len(self._found) > MAX_FILES:
                     continue
                 if entry.is_dir(follow_symlinks=False):
+                    if top in self._flat:
+                        continue
                     location, below = prefix + name, os.path.join(absolute, name)
                     if (packaged and name == "build") or self._left_out(location, name, absolute, chain, folder=True):
                         self._excluded += 1

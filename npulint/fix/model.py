@@ -56,7 +56,8 @@ class Touched(msgspec.Struct, frozen=True):
 
 class Fixed(msgspec.Struct, frozen=True):
     """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe. `paths` are the
-    files that it changes, `touched` the places, `finding` is what it fixes."""
+    files that it changes, `touched` the places, `finding` is what it fixes. `caused`: the finding was not there before
+    other fixes were applied."""
 
     code: str
     name: str
@@ -66,6 +67,7 @@ class Fixed(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     touched: tuple[Touched, ...] = ()
     finding: Finding | None = None
+    caused: bool = False
 
 
 class Refusal(msgspec.Struct, frozen=True):

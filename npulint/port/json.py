@@ -6,8 +6,10 @@ from typing import Any
 
 import msgspec
 
+from npulint.port.effort import effort_of
 from npulint.port.model import PlannedItem, PortPlan
 from npulint.port.text import style_reason
+from npulint.report.effort.record import effort_record
 from npulint.report.json import encodable
 from npulint.texts import say
 
@@ -20,6 +22,7 @@ def rendered(plan: PortPlan, lang: str) -> str:
         "version": VERSION,
         "style": plan.style.name,
         "style_reason": style_reason(plan, lang),
+        "effort": effort_record(effort_of(plan)),
         "files": [{"path": one.path, "new": one.new} for one in plan.files],
         "steps": [
             {

@@ -7,14 +7,12 @@ from difflib import SequenceMatcher
 
 import msgspec
 
+from npulint.effort.estimate import needs_decision
 from npulint.findings import Finding
 from npulint.fix.model import FileChange, FixResult
 from npulint.port.model import OpenFinding
 from npulint.report.fix_summary import why
 from npulint.settings import RANK
-
-_OF_GPUS = ("dependency", "framework_support", "device_cuda")  # topics of which notes count: what only GPUs have
-_STEP = "fused_optimizer"  # the topic of a step of the port that has only notes: what it does not reach counts as well
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
@@ -22,22 +20,16 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even if the
     checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
-    found = [one for one in fixes.result.findings if _counts(one)]
+    found = [one for one in fixes.result.findings if needs_decision(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
     known = {(one.topic, one.category, place) for one in found for place in _places(one)}
     changes = {one.path: one for one in fixes.files}
     for one in before:
         repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        if _counts(one) and (one.code, one.path) not in solved and not repeated:
+        if needs_decision(one) and (one.code, one.path) not in solved and not repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
-
-
-def _counts(one: Finding) -> bool:
-    if one.severity != "note":
-        return True
-    return one.topic == _STEP or (one.topic in _OF_GPUS and one.category in ("functional", "hygiene"))
 
 
 def _places(one: Finding) -> tuple[str, ...]:

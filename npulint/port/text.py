@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.port.effort import effort_of
 from npulint.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan
+from npulint.report.effort.document import sentences
 from npulint.report.terminal import Paint, cut, escape_control_chars, leading, wrap
 from npulint.texts import count, say
 
@@ -33,6 +35,8 @@ class _Text:
         style = self._plan.style
         yield from self._wrapped(labelled("port.style", say(self._lang, f"port.style.{style.name}"), self._lang), "  ")
         yield from self._wrapped(labelled("port.why", style_reason(self._plan, self._lang), self._lang), "  ")
+        for sentence in effort_told(self._plan, self._lang):
+            yield from self._wrapped(sentence, "  ")
         for number, step in enumerate(self._plan.steps, 1):
             title = say(self._lang, f"port.step.{step.name}")
             yield ""
@@ -103,6 +107,12 @@ def headline(plan: PortPlan, lang: str) -> str:
     files = count(lang, "port.files", len(plan.files))
     size = count(lang, "port.size", edits, files=files)
     return labelled("port.title", size, lang)
+
+
+def effort_told(plan: PortPlan, lang: str) -> list[str]:
+    """How much work the port is, in two sentences; empty without work."""
+    found = effort_of(plan)
+    return sentences(found, lang)[:2] if found.items else []
 
 
 def labelled(key: str, text: str, lang: str) -> str:

@@ -74,12 +74,19 @@ def compare(
 ) -> Compared:
     """The findings (sorted) split by entries. Entries that this run did not evaluate (`judged` is false), and unmatched
     ones of `context_only` files, stay as they are. An entry matches as many findings as it counts, none with more
-    places than its own. Then remaining findings and entries are matched as moved if check and line are equal and the
-    scope is too, or the file of the entry is gone; run findings also move to artifacts of later runs. Of the remaining
-    grouped findings, places that an entry records are known, and only the others are new."""
+    places than its own; of findings with equal lines, those in the function of the entry come first. Then remaining
+    findings and entries are matched as moved if check and line are equal and the scope is too, or the file of the entry
+    is gone; run findings also move to artifacts of later runs. Of the remaining grouped findings, places that an entry
+    records are known, and only the others are new."""
     budget = _Budget(filter(judged, entries))
     now = [place.entry(one) for one in findings]
-    known = [budget.take(e for e in budget.at(entry.key) if _accepts(e, entry)) for entry in now]
+    known = [
+        budget.take(e for e in budget.at(entry.key) if e.scope == entry.scope and _accepts(e, entry)) for entry in now
+    ]
+    known = [
+        stayed or budget.take(e for e in budget.at(entry.key) if _accepts(e, entry))
+        for stayed, entry in zip(known, now, strict=True)
+    ]
     known = [
         stayed or budget.take(_moved(entry, budget, place, one.artifact_location is not None))
         for stayed, entry, one in zip(known, now, findings, strict=True)
@@ -109,14 +116,15 @@ def compare(
 
 
 def merged_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """Entries with equal ones merged and counted."""
-    unique: dict[tuple[str, str, str], Entry] = {}
+    """Entries with equal ones of one function merged and counted."""
+    unique: dict[tuple[str, ...], Entry] = {}
     for entry in entries:
-        have = unique.get(entry.key)
+        key = *entry.key, entry.scope
+        have = unique.get(key)
         if have is not None:
             wider = max(have, entry, key=lambda one: one.places)
             entry = msgspec.structs.replace(wider, count=have.count + entry.count)
-        unique[entry.key] = entry
+        unique[key] = entry
     return list(unique.values())
 
 
@@ -136,11 +144,15 @@ class EntryBuilder:
             check=one.name,
             code=one.code,
             line=_short(line_text(one, self._lines) or one.message),
-            scope=scope(self._lines(one.path), one.span.line),
+            scope=self.scope(one),
             places=one.places,
             message=one.message,
             at=tuple(sorted(map(self.place, places))) if len(places) > 1 else (),
         )
+
+    def scope(self, one: Finding | Related) -> str:
+        """The function or class around a place."""
+        return scope(self._lines(one.path), one.span.line)
 
     def place(self, one: Related) -> str:
         """The digest of a place: of its path and of its line."""
@@ -217,8 +229,10 @@ def _split(one: Finding, now: Entry, budget: _Budget, place: EntryBuilder) -> tu
         free |= Counter(_recorded(entry))
     moved = _lines_of(free.elements())
     known: list[Place] = []
+    scopes = {entry.scope for entry in alike}
+    pairs = sorted(zip(places, keys, strict=True), key=lambda pair: place.scope(pair[0]) not in scopes)
     for recorded in (free, moved):  # the same place first, then the same line in another file
-        for each, key in zip(places, keys, strict=True):
+        for each, key in pairs:
             word = key if recorded is free else key.partition(":")[2]
             if place_of(each) not in known and recorded[word] > 0:
                 known.append(place_of(each))

@@ -17,11 +17,13 @@ PASSES: tuple[Pass, ...] = (
     passes.note_unknown_words,
     passes.add_unreadable_files,
     passes.keep_selected,
+    passes.apply_severities,
     passes.place_run_findings,
     passes.merge_graphs,
     passes.remove_duplicates,
     passes.add_fingerprints,
     passes.apply_comments,
+    passes.apply_per_file_ignores,
     passes.merge_graphs_with_source,
     passes.merge_runs_with_source,
     passes.decide_checklists,
@@ -44,6 +46,7 @@ _REPORTED = (
     passes.remove_duplicates,
     passes.add_fingerprints,
     passes.apply_comments,
+    passes.apply_per_file_ignores,
     passes.apply_baseline,
 )
 FOR_EXAMPLES = tuple(one for one in PASSES if one not in _MERGING)

@@ -24,6 +24,7 @@ from npulint.postprocess.comments import suppress
 from npulint.postprocess.engine import of_problems
 from npulint.postprocess.identity import identified, pages
 from npulint.postprocess.merge_programs import merge_programs
+from npulint.postprocess.per_file import severity_of
 from npulint.postprocess.rank_programs import ranked
 from npulint.postprocess.record import RunContext, RunData
 from npulint.postprocess.scope import finding_key
@@ -64,6 +65,15 @@ def keep_selected(data: RunData, context: RunContext) -> RunData:
     return changed(data, findings=[one for one in data.findings if context.selection.includes(one)])
 
 
+def apply_severities(data: RunData, context: RunContext) -> RunData:
+    """Give findings the severities of the settings."""
+    table = context.settings.severity
+    if not table:
+        return data
+    levels = {one.code: severity_of(one, table) for one in data.findings}
+    return changed(data, findings=[changed(one, severity=levels[one.code] or one.severity) for one in data.findings])
+
+
 def place_run_findings(data: RunData, context: RunContext) -> RunData:
     """Place run findings at whole source lines, or at the artifact where the source has no such line."""
     if not data.has_runs:
@@ -102,6 +112,15 @@ def apply_comments(data: RunData, context: RunContext) -> RunData:
     return changed(data, findings=left.kept, suppressed=left.suppressed, complaints=complaints)
 
 
+def apply_per_file_ignores(data: RunData, context: RunContext) -> RunData:
+    """Remove findings, and complaints about comments, that the settings ignore in their files."""
+    ignores = context.per_file
+    if not ignores:
+        return data
+    left = [kept for kept in map(ignores.left, data.findings) if kept is not None]
+    return changed(data, findings=left, complaints=[one for one in data.complaints if ignores.left(one)])
+
+
 def merge_graphs_with_source(data: RunData, context: RunContext) -> RunData:
     """Merge graph findings with source findings, and findings of one operator at many places."""
     if not data.has_graphs:
@@ -129,7 +148,9 @@ def decide_checklists(data: RunData, context: RunContext) -> RunData:
     quiet = {finding_key(one) for one in suppressed} - {finding_key(one) for one in data.findings}
 
     def reports(place: Evidence) -> bool:
-        return place.code in context.codes and (place.code, place.path, place.span) not in quiet
+        if place.code not in context.codes or (place.code, place.path, place.span) in quiet:
+            return False
+        return not context.per_file or not context.per_file.ignores(context.by_code[place.code], place.path)
 
     return changed(data, programs=settled(data.programs, reports))
 

@@ -15,6 +15,7 @@ from npulint.evaluate.frameworks_seen import joined
 from npulint.facts.model import FileFacts, Problem
 from npulint.findings import Baseline, Finding, FrameworkUse, GraphSummary, ProgramSummary, SuppressedFinding
 from npulint.postprocess.engine import ENGINE_RULES
+from npulint.postprocess.per_file import PerFileIgnores
 from npulint.postprocess.scope import ReportScope
 from npulint.postprocess.select import Identity, Selection, hidden_previews
 from npulint.run_summary import RunSummary
@@ -86,6 +87,15 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def codes(self) -> frozenset[str]:
         return frozenset(rule.code for rule in self.rules if self.selection.includes(rule))
+
+    @cached_property
+    def by_code(self) -> dict[str, Identity]:
+        return {rule.code: rule for rule in self.rules}
+
+    @cached_property
+    def per_file(self) -> PerFileIgnores:
+        """The checks that are ignored in some files."""
+        return PerFileIgnores(self.settings.per_file_ignores, self.settings.base)
 
     def seconds(self) -> float:
         """The duration of the run so far in seconds."""

@@ -89,9 +89,17 @@ def unknown_words(settings: Settings, rules: Sequence[Identity]) -> list[str]:
         raise ConfigError(problems)
     return [
         say(lang, "unknown.ignored", option=option, word=word) + did_you_mean(meant, lang)
-        for option, words in (("ignore", settings.ignore), ("unfixable", settings.unfixable))
+        for option, words in _tolerated(settings)
         for word, meant in unknown(words, rules)
     ]
+
+
+def _tolerated(settings: Settings) -> Iterable[tuple[str, Iterable[str]]]:
+    """The options whose words need not name a check, with these words."""
+    yield "ignore", settings.ignore
+    yield "unfixable", settings.unfixable
+    yield "severity", settings.severity
+    yield "per-file-ignores", [word for words in settings.per_file_ignores.values() for word in words]
 
 
 def not_found(option: str, words: Iterable[str], rules: Sequence[Identity], lang: str) -> list[str]:

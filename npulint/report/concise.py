@@ -22,7 +22,7 @@ def render(result: RunResult, view: ReportView) -> str:
         severity = paint(COLOR[finding.severity], f"{finding.severity}:")
         rows.append(f"{place} {severity} {escape_control_chars(finding.message)} [{finding.name}] ({finding.code})")
         rows += [_related(paint, other) for other in finding.related if view.verbose]
-    return "".join(f"{row}\n" for row in [*rows, *closing(result, view)])
+    return "".join(f"{row}\n" for row in [*rows, *(() if view.quiet else closing(result, view))])
 
 
 def _path(path: str) -> str:

@@ -31,16 +31,24 @@ def summary_lines(applied: FixResult, unsafe: int, view: ReportView) -> list[str
 
 
 def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
-    """The number of fixes, applied or proposed, and of further `unsafe` ones."""
+    """The number of findings that were or would be fixed, and of further `unsafe` ones."""
     lang, flags = view.lang, "--fix --unsafe-fixes" if view.unsafe else "--fix"
     if applied.fixed:
         files = count(lang, "fixes.files", len(applied.files))
-        text = count(lang, "fixes.would" if view.dry else "fixes.done", len(applied.fixed), files=files, flags=flags)
+        number, places = findings_fixed(applied), len(applied.fixed)
+        text = count(lang, "fixes.would" if view.dry else "fixes.done", number, files=files, flags=flags)
+        text += say(lang, "aside", text=count(lang, "places", places)) if places != number else ""
     else:
         text = say(lang, "fixes.none.would" if view.dry else "fixes.none", flags=flags)
     if not unsafe:
         return text
     return say(lang, "list.clause").join((text, count(lang, "fixable.more", unsafe)))
+
+
+def findings_fixed(applied: FixResult) -> int:
+    """The number of original findings that were or would be fixed; one finding may cover several places."""
+    whole = {one.finding.fingerprint for one in applied.fixed if one.finding is not None and not one.caused}
+    return len(whole) + sum(one.finding is None for one in applied.fixed)
 
 
 def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:

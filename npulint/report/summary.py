@@ -70,11 +70,15 @@ def _fixable(result: RunResult, view: ReportView, mark: str) -> list[str]:
     if view.applied is not None or not safe + unsafe:
         return []
     if view.unsafe:
-        return [mark + count(view.lang, "fixable.safe", safe + unsafe)]
-    if not safe:
-        return [count(view.lang, "fixable.unsafe", unsafe)]
-    more = [count(view.lang, "fixable.more", unsafe)] if unsafe else []
-    return [mark + say(view.lang, "list.clause").join((count(view.lang, "fixable.safe", safe), *more))]
+        parts = [mark + count(view.lang, "fixable.safe", safe + unsafe)]
+    elif not safe:
+        parts = [count(view.lang, "fixable.unsafe", unsafe)]
+    else:
+        parts = [mark + count(view.lang, "fixable.safe", safe)]
+        parts += [count(view.lang, "fixable.more", unsafe)] if unsafe else []
+    unseen = safe + unsafe - sum(fixable(visible(result, view)).values())
+    parts += [count(view.lang, "fixable.unseen", unseen)] if unseen else []
+    return [say(view.lang, "list.clause").join(parts)]
 
 
 def _applied_fixes(result: RunResult, view: ReportView) -> list[str]:

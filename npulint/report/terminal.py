@@ -24,6 +24,11 @@ _HOSTILE = lazy_compile(f"[\x00-\x1f{UNSEEN}]|{COMMAND_SIGN}")
 _COMMAND = lazy_compile(
     r"[^!-9;-~]*:"
 )  # CI runners obey lines that begin with two colons, whatever is unseen before them
+_PIECE = lazy_compile(r"(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef])[，。；：、）！？]*\s*|\s+")
+_SEQUENCE = lazy_compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\\\")
+_COLUMN = lazy_compile(r"\s*\S+(?: \S+)*\s{2,}(?=\S)|\s*[0-9]+\. ")
+_NARROWEST = 24  # cells that lines are folded to
+_ARROW = lazy_compile(r"[\s\x1b\[0-9;m]*(?:-->|[0-9]* \|)")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 COLOR = {"error": "red", "warning": "yellow", "note": "cyan"}  # of severities
 _COLORS = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "green": "32", "blue": "34", "cyan": "36"}
@@ -85,13 +90,40 @@ def wrap(text: str, width: int) -> list[str]:
         return [text]
     lines: list[str] = []
     line = ""
-    for piece in re.findall(r"(?:[^\s\u2e80-\uffef]+|[\u2e80-\uffef])[，。；：、）！？]*\s*|\s+", text):
+    for piece in _PIECE.findall(text):
         if line and cells(line + piece.rstrip()) > width:
             lines.append(line.rstrip())
             line = piece.lstrip()
         else:
             line += piece
     return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def folded(line: str, width: int) -> list[str]:
+    """A line of a report in lines of at most `width` cells, where blanks permit; as it is if that is 0 or very few.
+    Colours and links take no cells. Further lines are indented to the second column, if there is one, else by four more
+    cells."""
+    if width < _NARROWEST or _seen(line) <= width or _ARROW.match(line):
+        return [line]
+    column = _COLUMN.match(_SEQUENCE.sub("", line))
+    begun = len(line) - len(line.lstrip())
+    start = cells(column.group()) if column else 0
+    indent = start if 0 < start * 2 <= width else begun + 4
+    lines: list[str] = []
+    now, room = "", width
+    for piece in _PIECE.findall(line):
+        if now.strip() and _seen(now + piece.rstrip()) > room:
+            lines.append(now.rstrip())
+            now, room = piece.lstrip(), width - indent
+        else:
+            now += piece
+    lines.append(now.rstrip())
+    return [lines[0], *(" " * indent + line for line in lines[1:] if line)]
+
+
+def _seen(text: str) -> int:
+    """The cells of a text that may have colours and links."""
+    return cells(_SEQUENCE.sub("", text) if "\x1b" in text else text)
 
 
 class Paint:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from npulint.evaluate.places import covered
 from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, Related, RunResult
+from npulint.lazy_regex import lazy_compile
 from npulint.report.frames import Frames
 from npulint.report.groups import Group, grouped
 from npulint.report.notes import notes
 from npulint.report.readiness import STATUSES, readiness, traits
 from npulint.report.summary import closing, first_steps, fixability, headline
-from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, leading, linked, wrap
+from npulint.report.terminal import COLOR, Paint, cells, escape_control_chars, folded, leading, linked, wrap
 from npulint.report.view import ReportView, visible
 from npulint.texts import count, say
 
 _APART = 2  # findings of a check up to which each is shown with its source
+_MANY = 12  # checks up to which each is shown with source and reason
 _LINES = 4  # other places of a group that are listed
 _RELATED = 3  # related locations shown per finding
 _PROGRAMS = 8
+_SENTENCE = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z])|(?<=[。！？])")
 _WHOLE = Span()  # a file as a whole, such as a graph
 _MARK = "[*]"  # on findings that --fix fixes
 _LEFT = 5  # checks with remaining findings that are listed after fixes
@@ -34,6 +37,8 @@ def render(result: RunResult, view: ReportView) -> str:
     fixes."""
     findings = visible(result, view)
     writer = _Writer(view)
+    if view.quiet:
+        return _printed(writer.groups(findings), view.width)
     blocks = [] if view.change else _overview(result, findings, writer, view)
     blocks += writer.groups(findings)
     if view.change:
@@ -44,7 +49,12 @@ def render(result: RunResult, view: ReportView) -> str:
         from npulint.report.step.text import blocks as step_blocks  # only live checks have one
 
         blocks += step_blocks(result.step, view)
-    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+    return _printed(blocks, view.width)
+
+
+def _printed(blocks: Iterable[Sequence[str]], width: int) -> str:
+    """The blocks with empty lines between them, folded to the terminal."""
+    return "\n".join("".join(f"{row}\n" for line in block for row in folded(line, width)) for block in blocks if block)
 
 
 def _overview(result: RunResult, findings: Sequence[Finding], writer: _Writer, view: ReportView) -> list[list[str]]:
@@ -78,6 +88,11 @@ def _artifacts(result: RunResult, writer: _Writer, view: ReportView) -> list[lis
     return blocks
 
 
+def first_sentence(text: str) -> str:
+    """The first sentence of an English or Chinese text."""
+    return _SENTENCE.split(text, maxsplit=1)[0]
+
+
 def _arrow(frames: Frames, arrow: str, path: str, span: Span) -> str:
     place = f"{escape_control_chars(path)}:{span.line}:{span.column}"
     return f"{' ' * frames.gutter}{frames.paint('blue', arrow)} {place}"
@@ -93,14 +108,23 @@ class _Writer:
     def groups(self, findings: Sequence[Finding]) -> list[list[str]]:
         """The findings, one block for each check that has many; one for each finding in verbose reports, those of a
         change or comparison, and where edits are shown."""
-        view = self._view
-        if view.verbose or view.ungrouped or view.change or view.comparing or view.fixes:
+        if self._is_ungrouped():
             return [self.finding(finding) for finding in findings]
+        if self._is_short(findings):
+            return [self._short(group) for group in grouped(findings)]
         blocks: list[list[str]] = []
         for group in grouped(findings):
             few = len(group.findings) <= _APART
             blocks += [self.finding(one) for one in group.findings] if few else [self._group(group)]
         return blocks
+
+    def _is_ungrouped(self) -> bool:
+        view = self._view
+        return view.verbose or view.ungrouped or view.change or view.comparing or view.fixes
+
+    def _is_short(self, findings: Sequence[Finding]) -> bool:
+        """Whether checks are shown without source and reasons, because there are many."""
+        return not self._is_ungrouped() and len({(one.code, one.severity) for one in findings}) > _MANY
 
     def _group(self, group: Group) -> list[str]:
         """The first finding, a line for each of some others, and the advice."""
@@ -108,6 +132,20 @@ class _Writer:
         last = max(first.span.line, first.span.end_line, 9)
         frames = Frames(self._view.lines, self._paint, self._view.width, len(str(last + 1)))
         lines = self._excerpt(msgspec.structs.replace(first, message=group.message), (), frames)
+        return [*lines, *self._others(first, others, frames), *self._advice(first, frames.gutter)]
+
+    def _short(self, group: Group) -> list[str]:
+        """A check of a long report: its message, a line for each of some places, and the beginning of the advice."""
+        first = group.first
+        frames = Frames(self._view.lines, self._paint, self._view.width, 1)
+        lines = [self._header(msgspec.structs.replace(first, message=group.message))]
+        lines.append(_arrow(frames, "-->", first.path, first.span))
+        lines += self._others(first, group.findings[1:], frames)
+        return [*lines, *self._note("fix", first_sentence(first.fix.text), frames.gutter)]
+
+    def _others(self, first: Finding, others: Sequence[Finding], frames: Frames) -> list[str]:
+        """A line for each of some further findings of a check."""
+        lines = []
         for one in others[:_LINES]:
             places = len(covered(one))
             text = count(self._lang, "places", places) if places > 1 else one.message
@@ -117,7 +155,7 @@ class _Writer:
             )
         if len(others) > _LINES:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'group.more', len(others) - _LINES)}")
-        return [*lines, *self._advice(first, frames.gutter)]
+        return lines
 
     def headline(self, result: RunResult) -> str:
         """What was found."""
@@ -136,18 +174,21 @@ class _Writer:
 
     def _excerpt(self, finding: Finding, related: Sequence[Related], frames: Frames) -> list[str]:
         """Header, place, source and related locations."""
-        paint, color = self._paint, COLOR[finding.severity]
-        severity = say(self._lang, f"severity.{finding.severity}")
-        header = (
-            paint(color, f"{severity}[{finding.name}]") + ": " + paint("bold", escape_control_chars(finding.message))
-        )
-        lines = [f"{header} {paint('dim', self._identity(finding))}{self._mark(finding)}"]
+        color = COLOR[finding.severity]
+        lines = [self._header(finding)]
         lines.append(_arrow(frames, "-->", finding.path, finding.span))
         lines += frames.around(finding.path, finding.span, color)
         for place in related:
             wrapped = f"{_arrow(frames, ':::', place.path, place.span)}  {escape_control_chars(place.message)}".rstrip()
             lines += [wrapped, *(() if place.span == _WHOLE else frames.line(place.path, place.span.line))]
         return lines
+
+    def _header(self, finding: Finding) -> str:
+        """Severity, name and message."""
+        severity = say(self._lang, f"severity.{finding.severity}")
+        name = self._paint(COLOR[finding.severity], f"{severity}[{finding.name}]")
+        message = self._paint("bold", escape_control_chars(finding.message))
+        return f"{name}: {message} {self._paint('dim', self._identity(finding))}{self._mark(finding)}"
 
     def _mark(self, finding: Finding) -> str:
         """The sign of fixable findings; empty after --fix."""
@@ -245,5 +286,7 @@ class _Writer:
     def hint(self, findings: Sequence[Finding]) -> list[str]:
         """The next command to run; in a hook also the alternatives."""
         steps = first_steps(findings, 1)
-        keys = ("explain.hint", "change.hint") if self._view.change else ("explain.hint",)
+        keys = ["explain.hint", "change.hint"] if self._view.change else ["explain.hint"]
+        if self._is_short(findings):
+            keys.insert(0, "short.hint")
         return [self._paint("dim", say(self._lang, key, name=step.first.name)) for step in steps for key in keys]

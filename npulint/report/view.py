@@ -15,6 +15,7 @@ from npulint.source_lines import LineProvider
 
 if TYPE_CHECKING:
     from npulint.fix.model import FixResult
+    from npulint.report.history import PastReport
 
 _AT_ONCE = 500  # parts of a report that are written together
 
@@ -27,6 +28,14 @@ class RulePage(msgspec.Struct, frozen=True):
     why: str
     fix: str
     markdown: str
+
+
+class ProjectStamp(msgspec.Struct, frozen=True):
+    """What a report is about: the name of the project, its commit (empty: unknown), and when it was checked."""
+
+    name: str
+    commit: str
+    date: str
 
 
 def no_lines(path: str) -> Sequence[str]:
@@ -45,12 +54,14 @@ class ReportView(msgspec.Struct, frozen=True):
     prints terminal hyperlinks, `plain` avoids block characters. `verbose` lists every related location, `ungrouped`
     shows each finding with its source even if a check has many. `lines` returns the source of a path, `page` the
     documentation of a code. `folder` is the working directory relative to the repository root. `limit` is the maximum
-    size in bytes, 0 for that of the format. `change` says that the run checks a change, not a project. `fixes` shows
-    the edits of each finding; `unsafe` says that --fix includes unsafe fixes. `applied` are the fixes applied before
-    this result, None without --fix; `dry` says that they were not written. `comparing` says that the run only compares
-    two projects. `sources` is the URL of the working directory in the repository, if known; `request` is what the CI
-    server calls a change that is proposed (change, pull or merge). `all_operators` lists those of a recorded step
-    that run on the NPU as well, `all_differences` those with little effect on the loss."""
+    size in bytes, 0 for that of the format. `quiet` prints the findings alone. `change` says that the run checks a
+    change, not a project. `fixes` shows the edits of each finding; `unsafe` says that --fix includes unsafe fixes.
+    `applied` are the fixes applied before this result, None without --fix; `dry` says that they were not written.
+    `comparing` says that the run only compares two projects. `sources` is the URL of the working directory in the
+    repository, if known; `request` is what the CI server calls a change that is proposed (change, pull or merge).
+    `all_operators` lists those of a recorded step that run on the NPU as well, `all_differences` those with little
+    effect on the loss. `project` is what an HTML report tells of the project, `source_url` the URL of a source line
+    with ``{path}`` and ``{line}`` (empty: none), `history` are earlier reports, oldest first."""
 
     lang: str = "en"
     shown_from: str = "note"
@@ -60,6 +71,7 @@ class ReportView(msgspec.Struct, frozen=True):
     plain: bool = False
     width: int = 0
     verbose: bool = False
+    quiet: bool = False
     ungrouped: bool = False
     statistics: bool = False
     lines: LineProvider = no_lines
@@ -76,6 +88,9 @@ class ReportView(msgspec.Struct, frozen=True):
     request: str = "change"
     all_operators: bool = False
     all_differences: bool = False
+    project: ProjectStamp | None = None
+    source_url: str = ""
+    history: tuple[PastReport, ...] = ()
 
 
 def render(format_name: str, result: RunResult, view: ReportView) -> str:

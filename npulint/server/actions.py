@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from lsprotocol.types import (
@@ -18,14 +18,14 @@ from lsprotocol.types import (
 
 from npulint.facts.model import Span
 from npulint.findings import Edit, Finding
-from npulint.server.fixes import all_safe, offers
-from npulint.server.ignoring import ignore_here, ignore_in_file, style_of
+from npulint.fix.ignoring import ignore_here, ignore_in_file, style_of
+from npulint.server.fixes import Offer, all_safe, offers
 from npulint.server.positions import TextPositions, line_end
 from npulint.texts import say
 
 FIX_ALL = "source.fixAll.npulint"
 SHOW_PAGE = "npulint.showPage"
-_TITLE = 80  # maximum characters of a fix title
+_TITLE = 60  # characters of a fix title; editors cut longer ones
 
 
 class EditableFile(msgspec.Struct, frozen=True):
@@ -56,8 +56,7 @@ class Proposer(msgspec.Struct, frozen=True):
         named = {"name": finding.name}
         actions = []
         for offer in offers(finding, self._text):
-            title = say(self.lang, "server.fix" if offer.safe else "server.fix.unsafe", text=_short(finding.fix.text))
-            actions.append(self._quick(title, offer.edits, shown, preferred=offer.safe))
+            actions.append(self._quick(self._title(finding, offer), offer.edits, shown, preferred=offer.safe))
         here, everywhere = ignore_here(finding, file.lines, style), ignore_in_file(finding, file.lines, style)
         if here is not None:
             actions.append(self._quick(say(self.lang, "server.ignore.line", **named), [here], shown))
@@ -67,6 +66,16 @@ class Proposer(msgspec.Struct, frozen=True):
         command = Command(title=title, command=SHOW_PAGE, arguments=[finding.code])
         actions.append(CodeAction(title=title, kind=CodeActionKind.QuickFix, diagnostics=[shown], command=command))
         return actions
+
+    def _title(self, finding: Finding, offer: Offer) -> str:
+        """What a fix does, if that can be said in a short line, else what it fixes."""
+        key = "server.fix" if offer.safe else "server.fix.unsafe"
+        files = {path: self.files(path).lines for path in {edit.path for edit in offer.edits}}
+        for text in (_line(finding.fix.text), *edit_in_words(offer.edits, files, self.lang), finding.name):
+            title = say(self.lang, key, text=text)
+            if len(title) <= _TITLE:
+                return title
+        return title
 
     def fix_all(self, findings: Sequence[Finding]) -> CodeAction | None:
         """All safe fixes of a file as one action; of two conflicting fixes the more severe finding's is applied."""
@@ -115,6 +124,16 @@ def meets(one: Span, other: Span) -> bool:
     return (second.line, second.column) <= (first.end_line, first.end_column)
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"
+def edit_in_words(edits: Sequence[Edit], files: Mapping[str, Sequence[str]], lang: str) -> list[str]:
+    """What the only edit of a fix within a line does; empty for other fixes."""
+    if len(edits) != 1 or edits[0].span.line != edits[0].span.end_line or "\n" in edits[0].text:
+        return []
+    edit, lines = edits[0], files[edits[0].path]
+    line = lines[edit.span.line - 1] if edit.span.line <= len(lines) else ""
+    old, new = _line(line[edit.span.column - 1 : edit.span.end_column - 1]), _line(edit.text)
+    word = "replace" if old and new else "delete" if old else "insert"
+    return [say(lang, f"server.edit.{word}", old=old, new=new)] if old or new else []
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

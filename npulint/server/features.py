@@ -12,6 +12,7 @@ from npulint.config import CONFIG_NAME
 from npulint.discover.kinds import JSON_LIMIT, is_mixlist, kinds_of
 from npulint.discover.safe_open import read_head
 from npulint.server.actions import FIX_ALL, SHOW_PAGE
+from npulint.server.completion import TRIGGERS, completion
 from npulint.server.documents import EditorDocument
 from npulint.server.notebooks import Notebook
 from npulint.server.progress import REFUSED
@@ -49,6 +50,8 @@ def register(server: Server) -> None:
         server.feature(name)(handler)
     kinds = [lsp.CodeActionKind.QuickFix, FIX_ALL]
     server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))(code_action)
+    completing = lsp.CompletionOptions(trigger_characters=list(TRIGGERS))
+    server.feature(lsp.TEXT_DOCUMENT_COMPLETION, completing)(completion)
     server.command(SHOW_PAGE)(show_page)
 
 

@@ -28,7 +28,7 @@ from npulint.server.uris import uri_of
 async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) -> lsp.DocumentDiagnosticReport:
     """The diagnostics of one document for its current text."""
     uri = params.text_document.uri
-    result = await ls.store.current(_holder(ls, uri))
+    result = await ls.store.current(holder(ls, uri))
     item = next((one for one in ls.screen().of(result) if one.uri == uri), None) if result is not None else None
     if item is None:
         return lsp.RelatedFullDocumentDiagnosticReport(items=[])
@@ -39,7 +39,7 @@ async def document_diagnostic(ls: Server, params: lsp.DocumentDiagnosticParams) 
     return lsp.RelatedFullDocumentDiagnosticReport(items=item.diagnostics, result_id=name)
 
 
-def _holder(ls: Server, uri: str) -> str:
+def holder(ls: Server, uri: str) -> str:
     """The open document or notebook that a URI belongs to."""
     books = [book for book in ls.store.documents.values() if isinstance(book, Notebook)]
     return next((book.uri for book in books if uri in book.addresses), uri)

@@ -5,29 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npulint.findings import Finding
+from npulint.report.changed import ChangedLines
 from npulint.report.changed import blocks as changed
-from npulint.report.html.markup import escape_html
 from npulint.report.html.page import Page
-from npulint.texts import say
+from npulint.report.html.syntax import Syntax, colored
+from npulint.texts import count, say
 
 _TALL = 40  # lines of a change that are shown
+_WIDE = 400  # characters of a line
+_BLOCKS = 2  # changes of a finding that are not folded
+_MOST = 20  # changes of a finding
 
 
 def change(page: Page, finding: Finding) -> str:
     """The edits of a finding's fix; empty when it has none or the lines have changed."""
-    found = [
-        f'<p class="path">{page.place(one.path, one.line)}</p>'
-        f'<pre class="diff"><code>{_diff(one.old, one.new)}</code></pre>'
-        for one in changed(finding.fix.edits, page.view.lines)
-    ]
-    return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(found)}</div>' if found else ""
+    found = changed(finding.fix.edits, page.view.lines)
+    if not found:
+        return ""
+    blocks = [_block(page, one, finding) for one in found[:_MOST]]
+    more = ""
+    if len(found) > _BLOCKS:
+        cut = count(page.lang, "html.rows.cut", len(found) - _MOST) if len(found) > _MOST else ""
+        summary = count(page.lang, "html.more", len(found) - _BLOCKS)
+        more = f"<details><summary>{summary}</summary>{''.join(blocks[_BLOCKS:])}{cut}</details>"
+    return f'<div class="edits"><h5>{say(page.lang, "html.edits")}</h5>{"".join(blocks[:_BLOCKS])}{more}</div>'
 
 
-def _diff(old: Sequence[str], new: Sequence[str]) -> str:
-    rows = [f"<del>- {_line(line)}</del>" for line in old if line or len(old) > 1]
-    rows += [f"<ins>+ {_line(line)}</ins>" for line in new if line or len(new) > 1]
+def _block(page: Page, one: ChangedLines, finding: Finding) -> str:
+    """Adjacent changed lines, below their place if that is not the one of the finding."""
+    here = (one.path, one.line) == (finding.path, finding.span.line)
+    head = "" if here else f'<p class="path">{page.place(one.path, one.line)}</p>'
+    return f'{head}<pre class="diff"><code>{_diff(one.old, one.new, page.syntax(one.path), one.line)}</code></pre>'
+
+
+def _diff(old: Sequence[str], new: Sequence[str], syntax: Syntax, first: int) -> str:
+    rows = [f"<del>- {_line(text, syntax, first + at)}</del>" for at, text in enumerate(old) if text or len(old) > 1]
+    rows += [f"<ins>+ {_line(text, syntax, 0)}</ins>" for text in new if text or len(new) > 1]
     return "\n".join(rows if len(rows) <= _TALL else [*rows[:_TALL], "⋯"])
 
 
-def _line(text: str) -> str:
-    return escape_html(text.replace("\t", "    ")[:400])
+def _line(text: str, syntax: Syntax, number: int) -> str:
+    text = text[:_WIDE]
+    return colored(text, syntax.tokens(text, number), 0, len(text))

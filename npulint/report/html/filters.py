@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from npulint.catalogue.check import CATEGORIES
 from npulint.report.html.charts import SEVERITIES
-from npulint.report.html.markup import attribute, escape_html
+from npulint.report.html.markup import attribute, escape_html, topic_name
 from npulint.report.html.page import Page
 from npulint.texts import say
 
@@ -21,11 +21,11 @@ def filters(page: Page) -> str:
     shown = sum(severities[word] for word in on)
     categories = Counter(one.category for one in carried if one.severity in on)
     listed = Counter(one.topic for one in carried if one.severity in on)
-    every = sorted({one.topic for one in carried})
+    names = {one.topic: topic_name(one.topic, lang) for one in carried}
     options = "".join(
-        f'<option value="{attribute(topic)}" data-name="{attribute(topic)}">'
-        f"{escape_html(topic)} ({listed[topic]})</option>"
-        for topic in every
+        f'<option value="{attribute(topic)}" data-name="{attribute(name)}">'
+        f"{escape_html(name)} ({listed[topic]})</option>"
+        for topic, name in sorted(names.items(), key=lambda pair: pair[1])
     )
     left = say(lang, "html.shown", shown=shown, all=len(carried))
     template = say(lang, "html.shown", shown="{shown}", all="{all}")

@@ -8,7 +8,16 @@ from npulint.facts.model import Span
 from npulint.findings import Finding, Related
 from npulint.report.html.edits import change
 from npulint.report.html.filters import filters
-from npulint.report.html.markup import attribute, escape_html, identifier, inline_markdown, outside, paragraph, section
+from npulint.report.html.markup import (
+    attribute,
+    escape_html,
+    identifier,
+    inline_markdown,
+    outside,
+    paragraph,
+    section,
+    topic_name,
+)
 from npulint.report.html.page import Page
 from npulint.report.html.source import frame
 from npulint.report.summary import first_steps
@@ -53,7 +62,7 @@ def _group(page: Page, group: Sequence[tuple[str, Finding]], cards: dict[str, st
         f"<code>{escape_html(one.name)}</code>",
         f"<code>{escape_html(one.code)}</code>",
         say(lang, f"category.{one.category}"),
-        escape_html(one.topic),
+        escape_html(topic_name(one.topic, lang)),
         outside(one.url, say(lang, "html.documentation")),
     ]
     listed = " ".join(f"<span>{tag}</span>" for tag in tags if tag)
@@ -105,10 +114,24 @@ def _card(page: Page, name: str, one: Finding, first: Finding) -> str:
         f'<article class="f {one.severity}" id="{name}" data-s="{one.severity}">'
         f'<h4><b class="s {one.severity}">{say(lang, f"severity.{one.severity}")}</b>'
         f" {inline_markdown(one.message)}</h4>"
-        f'<p class="at"><a class="path" href="#{name}">{place}</a>{notes}{mark if one.fingerprint else ""}</p>'
-        f"{frame(one.path, page.view.lines(one.path), span, say(lang, 'html.source'))}"
+        f'<p class="at"><a class="path" href="#{name}">{place}</a>{_opener(page, one)}{notes}'
+        f"{mark if one.fingerprint else ''}</p>"
+        f"{_source(page, one)}"
         f"{_related(page, one.related)}{own}{change(page, one)}</article>"
     )
+
+
+def _opener(page: Page, one: Finding) -> str:
+    """A link to the source in the repository or editor."""
+    url = page.source(one.path, one.span.line)
+    label = say(page.lang, "html.open-source")
+    return f'<a href="{attribute(url)}" target="_blank" rel="noreferrer">{label}</a>' if url else ""
+
+
+def _source(page: Page, one: Finding) -> str:
+    """The lines around a finding."""
+    lines, label = page.view.lines(one.path), say(page.lang, "html.source")
+    return frame(one.path, lines, one.span, label, syntax=page.syntax(one.path))
 
 
 def _line(page: Page, place: Related) -> str:

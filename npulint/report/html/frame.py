@@ -8,6 +8,8 @@ import msgspec
 
 from npulint import __version__
 from npulint.report.html.assets import asset, icon, policy
+from npulint.report.html.markup import escape_html
+from npulint.report.view import ProjectStamp
 from npulint.texts import say
 
 _LANGUAGES = {"en": "en", "zh": "zh-CN"}
@@ -15,7 +17,7 @@ _LANGUAGES = {"en": "en", "zh": "zh-CN"}
 
 class Frame(msgspec.Struct, frozen=True):
     """The texts around the sections. `banner`, `target` and `patterns` (definitions of the charts) are HTML, `tone`
-    selects the colour of the icon, `styles` are further style sheets."""
+    selects the colour of the icon, `styles` are further style sheets, `project` says what the page is about."""
 
     title: str
     heading: str
@@ -24,11 +26,11 @@ class Frame(msgspec.Struct, frozen=True):
     target: str = ""
     patterns: str = ""
     styles: Sequence[str] = ()
+    project: ProjectStamp | None = None
 
 
 def framed(lang: str, frame: Frame, sections: Mapping[str, str]) -> str:
-    """The whole page of `sections`, by their names. It is readable without scripts, loads nothing, and contains no
-    timestamp."""
+    """The whole page of `sections`, by their names. It is readable without scripts and loads nothing."""
     links = "".join(f'<li><a href="#{name}">{say(lang, f"html.section.{name}")}</a></li>' for name in sections)
     main = "\n".join(sections.values())
     style, script = "".join(map(asset, ("page.css", *frame.styles))), asset("page.js")
@@ -41,7 +43,7 @@ def framed(lang: str, frame: Frame, sections: Mapping[str, str]) -> str:
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="npulint {__version__}">
-<title>{frame.heading} · {frame.title}</title>
+<title>{_window_title(frame)}</title>
 <link rel="icon" href="{icon(frame.tone)}">
 <style>{style}</style>
 </head>
@@ -49,7 +51,7 @@ def framed(lang: str, frame: Frame, sections: Mapping[str, str]) -> str:
 <a class="skip" href="#findings">{say(lang, "html.skip")}</a>
 {frame.patterns}
 <header class="top"><div>
-<h1>{frame.title}</h1>
+{_head(frame, lang)}
 {frame.target}
 </div></header>
 <nav aria-label="{say(lang, "html.sections")}"><ul>{links}</ul></nav>
@@ -62,3 +64,23 @@ def framed(lang: str, frame: Frame, sections: Mapping[str, str]) -> str:
 </body>
 </html>
 """
+
+
+def _window_title(frame: Frame) -> str:
+    name = f"{escape_html(frame.project.name)} · " if frame.project else ""
+    return f"{name}{frame.heading} · {frame.title}"
+
+
+def _head(frame: Frame, lang: str) -> str:
+    """The title, below the name, commit and date of the project if they are known."""
+    project = frame.project
+    if project is None:
+        return f"<h1>{frame.title}</h1>"
+    commit = (
+        say(lang, "html.commit", commit=f"<code>{escape_html(project.commit[:12])}</code>") if project.commit else ""
+    )
+    about = "".join(f"<span>{part}</span>" for part in (commit, escape_html(project.date)) if part)
+    return (
+        f'<div class="about-project"><h1><b>{escape_html(project.name)}</b> <span>{frame.title}</span></h1>'
+        f'<p class="stamp">{about}</p></div>'
+    )

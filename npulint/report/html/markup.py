@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from npulint.report.terminal import escape_control_chars
+from npulint.texts import known, say
 
 _LINKED = ("https://", "http://", "file://")  # other schemes could run a script
 _UNSAFE = re.compile("[^A-Za-z0-9_-]")
@@ -37,6 +38,11 @@ def inline_markdown(text: str) -> str:
 def paragraph(text: str) -> str:
     """`inline_markdown` of a text with line breaks replaced by blanks."""
     return inline_markdown(_BLANKS.sub(" ", text).strip(" "))
+
+
+def topic_name(topic: str, lang: str) -> str:
+    """The name of a topic for people; a topic of the team's own checks is its name."""
+    return say(lang, f"topic.{topic}") if known(f"topic.{topic}") else topic
 
 
 def identifier(prefix: str, name: str) -> str:

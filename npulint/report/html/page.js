@@ -3,18 +3,43 @@
   const $ = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const HEAD = 8; // cards of a file that are shown at once
+  const [LINES, FILES, PLACES] = [400, 12, 20]; // of findings on paper: messages, files of one, lines of a file
   const form = $('#filters');
   const groups = $('#groups');
 
-  // Paper shows what is folded away on the screen.
+  // Cards outside of the window have an estimated height, which the real one replaces on the way: go on until the
+  // place stays where it is, unless the reader scrolls meanwhile.
+  let landing = 0;
+  for (const name of ['wheel', 'touchstart', 'keydown']) addEventListener(name, () => { landing += 1; }, { passive: true });
+  function land(el) {
+    const mine = (landing += 1);
+    let [steady, last, left] = [0, NaN, 90];
+    const step = () => {
+      if (mine !== landing) return;
+      el.scrollIntoView({ behavior: 'instant', block: 'start' });
+      const { top } = el.getBoundingClientRect();
+      steady = Math.abs(top - last) < 1 ? steady + 1 : 0;
+      last = top;
+      if (steady < 4 && (left -= 1)) requestAnimationFrame(step);
+    };
+    step();
+  }
+
+  // Paper shows the checklists that are folded away on the screen, and one line for all findings that say the same.
   let folded = [];
+  let papers = [];
   addEventListener('beforeprint', () => {
-    folded = all('details:not([open])').filter((one) => !one.matches('.many > .program'));
+    folded = all(':is(.program, .item):not([open])').filter((one) => !one.matches('.many > .program'));
     for (const one of folded) one.open = true;
+    if (form && groups) papers = printed();
+    document.documentElement.classList.toggle('compact', papers.length > 0);
   });
   addEventListener('afterprint', () => {
     for (const one of folded) one.open = false;
+    for (const one of papers) one.remove();
     folded = [];
+    papers = [];
+    document.documentElement.classList.remove('compact');
   });
   sides($('#sides'));
   if (!form || !groups) return;
@@ -197,22 +222,58 @@
     for (const old of all('.found')) old.classList.remove('found');
     if (card) el.classList.add('found');
     el.tabIndex = -1;
-    const go = () => el.scrollIntoView({ behavior: 'instant', block: 'start' });
-    go();
-    requestAnimationFrame(() => requestAnimationFrame(go)); // cards above were only measured now
     el.focus({ preventScroll: true });
+    land(el);
     return true;
+  }
+
+  // Any other place: the browser goes there first.
+  function arrive(id) {
+    const el = id && document.getElementById(id);
+    if (el) requestAnimationFrame(() => land(el));
   }
 
   document.addEventListener('click', (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (!link) return;
     const id = link.getAttribute('href').slice(1);
-    if (!reveal(id)) return;
+    if (!reveal(id)) return arrive(id);
     event.preventDefault();
     history.replaceState(null, '', `#${id}`);
   });
-  addEventListener('hashchange', () => reveal(location.hash.slice(1)));
+  addEventListener('hashchange', () => reveal(location.hash.slice(1)) || arrive(location.hash.slice(1)));
+
+  // The findings that are shown, as paper has them: for each message its places, by file.
+  function printed() {
+    const said = new Map(); // by group, message and file: lines
+    const inside = (map, key, made) => map.get(key) || map.set(key, made).get(key);
+    for (const card of cards) {
+      if (!card.shown) continue;
+      const head = $('h4', card.el);
+      const messages = inside(said, card.box, new Map());
+      const { places } = inside(messages, head.textContent, { head, places: new Map() });
+      const [, path, line] = placeOf(card);
+      inside(places, path, []).push(line);
+    }
+    const room = Math.max(3, Math.floor(LINES / Math.max(said.size, 1)));
+    return Array.from(said, ([box, messages]) => {
+      const el = document.createElement('ul');
+      el.className = 'paper';
+      el.append(...[...messages.values()].slice(0, room).map(entry), more(messages.size - room));
+      box.el.append(el);
+      return el;
+    });
+  }
+  function entry({ head, places }) {
+    const files = Array.from(places, ([path, lines]) => `${path}:${lines.slice(0, PLACES).join(', ')}${more(lines.length - PLACES)}`);
+    const where = document.createElement('span');
+    where.className = 'path';
+    where.textContent = ` ${files.slice(0, FILES).join(' · ')}${more(files.length - FILES)}`;
+    const item = document.createElement('li');
+    item.append(...head.cloneNode(true).childNodes, where);
+    return item;
+  }
+  const more = (number) => (number > 0 ? ` +${number}` : '');
 
   let timer = 0;
   form.addEventListener('input', (event) => {
@@ -288,5 +349,5 @@
 
   form.hidden = false;
   apply();
-  if (location.hash) reveal(location.hash.slice(1));
+  if (location.hash) reveal(location.hash.slice(1)) || arrive(location.hash.slice(1));
 })();

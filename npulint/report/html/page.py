@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from npulint.facts.model import Span
 from npulint.findings import Evidence, Finding, RunResult
 from npulint.report.html.markup import ShortPaths, attribute, escape_html, identifier
 from npulint.report.html.source import line_of
+from npulint.report.html.syntax import Syntax
 from npulint.report.view import ReportView, visible
 from npulint.settings import RANK
 
@@ -29,6 +32,7 @@ class Page:
         self.shown = visible(result, view)
         self.carried = _most_severe(self.shown)
         self.paths = ShortPaths(_paths(result, view.applied))
+        self._syntax: tuple[str, Syntax] | None = None
         self._ids: list[str] = []
         self._at: dict[tuple[str, str, Span], str] = {}
         taken: set[str] = set()
@@ -65,6 +69,20 @@ class Page:
     def check(self, code: str, label: str) -> str:
         """A link to the findings of a check; `label` is HTML."""
         return f'<a href="#{attribute(identifier("check", code))}">{label}</a>'
+
+    def syntax(self, path: str) -> Syntax:
+        """The syntax of a file; the last one is kept, since cards are made in the order of files."""
+        if self._syntax is None or self._syntax[0] != path:
+            self._syntax = path, Syntax(path, self.view.lines(path))
+        return self._syntax[1]
+
+    def source(self, path: str, line: int) -> str:
+        """The URL of a line in the repository or editor; empty if there is none."""
+        place = posixpath.normpath(path.replace("\\", "/")) if path else ""
+        if not self.view.source_url or not place or place.startswith(("/", "..")) or ":" in place.partition("/")[0]:
+            return ""
+        address = quote(place.encode("utf-8", "backslashreplace"), safe="/")
+        return self.view.source_url.replace("{path}", address).replace("{line}", str(line))
 
     def line(self, path: str, number: int) -> str:
         """A line of source as code."""

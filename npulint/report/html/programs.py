@@ -14,8 +14,9 @@ from npulint.report.readiness import lists, seen, tally, traits
 from npulint.texts import count, say
 
 _PROGRAMS = 500
-_PRINTED = 12  # checklists that are expanded in print
+_PRINTED = 4  # checklists that are expanded in print
 _FEW = 3  # checklists that are expanded initially
+_WHOLE = 20  # checklists with all of their items; those of further programs have the failed ones
 _PLACES = 5  # failing places that are not collapsed
 
 
@@ -32,7 +33,9 @@ def programs(page: Page) -> str:
     parts = [f"<p>{headline}</p>", *(f"<p>{escape_html(line)}</p>" for line in seen(page.result, lang))]
     if many:
         parts.append(f'<p class="folded">{say(lang, "html.programs.folded")}</p>')
-    parts += [_program(page, program, len(listed) <= _FEW or not place) for place, program in enumerate(shown)]
+    parts += [
+        _program(page, program, len(listed) <= _FEW or not place, place < _WHOLE) for place, program in enumerate(shown)
+    ]
     if len(listed) > len(shown):
         parts.append(f'<p class="cut">{count(lang, "html.programs.cut", len(listed) - len(shown))}</p>')
     parts.append(_others(page, [program for program in page.result.programs if not program.checklist]))
@@ -40,20 +43,25 @@ def programs(page: Page) -> str:
     return section("programs", say(lang, "html.section.programs"), body, "many" if many else "")
 
 
-def _program(page: Page, program: ProgramSummary, opened: bool) -> str:
+def _program(page: Page, program: ProgramSummary, opened: bool, whole: bool) -> str:
+    """A checklist, or the failed items of one if it is not to be `whole`."""
     lang = page.lang
     entry = page.paths(program.entry)
     found = Counter(item.status for item in program.checklist)
     summary = tally(program, lang)
     drawn = inline(page, bar(found, STATUSES, sum(found.values()), summary))
     heads = [say(lang, f"html.{word}") for word in ("item", "status", "evidence", "look")]
-    rows = [_item(page, item) for item in program.checklist]
+    rows = [_item(page, item) for item in program.checklist if whole or item.status == "failed"]
     caption = f'<span class="unseen">{say(lang, "readiness", entry=escape_html(entry))}</span>'
     return (
         f'<details class="program"{" open" if opened else ""}><summary><span class="path">{escape_html(entry)}</span>'
         f'<span class="traits">{_traits(program, lang)}</span>{drawn}<span class="tally">{summary}</span></summary>\n'
-        f"{table(caption, heads, rows, 'list')}</details>"
+        f"{table(caption, heads, rows, 'list') if rows else ''}{'' if whole else _failed_only(lang)}</details>"
     )
+
+
+def _failed_only(lang: str) -> str:
+    return f'<p class="muted">{say(lang, "html.programs.failed", n=_WHOLE)}</p>'
 
 
 def _item(page: Page, item: ChecklistItem) -> Sequence[str]:

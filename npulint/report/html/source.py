@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from npulint.facts.model import Span
-from npulint.report.terminal import escape_control_chars
+from npulint.report.html.syntax import Syntax, colored, plain
 from npulint.source_lines import cell_line
 
 _CONTEXT = 2  # lines on both sides
@@ -18,11 +18,14 @@ _ROOMY = 88  # characters that fit most screens without scrolling
 _GAP = "⋯"
 
 
-def frame(path: str, source: Sequence[str], span: Span, label: str, roomy: int = _ROOMY) -> str:
+def frame(
+    path: str, source: Sequence[str], span: Span, label: str, roomy: int = _ROOMY, syntax: Syntax | None = None
+) -> str:
     """The source around `span`; empty if there is none. `label` names the scrollable region, used when a line has more
-    than `roomy` characters."""
+    than `roomy` characters. `syntax` is that of the file, if it is known already."""
     if not 0 < span.line <= len(source):
         return ""
+    syntax = syntax or Syntax(path, source)
     last = min(max(span.line, span.end_line), len(source))
     texts = _texts(path, source, span.line, last)
     indent = _indent(list(texts.values()))
@@ -35,7 +38,7 @@ def frame(path: str, source: Sequence[str], span: Span, label: str, roomy: int =
             continue
         pieces = _window(*_parts(texts[number], number, span, last, indent))
         longest = max(longest, sum(map(len, pieces)))
-        rows.append(_marked(*pieces))
+        rows.append(_marked(*pieces, syntax, number))
     gutter = "\n".join(str(number) if number else "" for number in shown)
     focus = f' tabindex="0" role="group" aria-label="{escape(label)}"' if longest > roomy else ""
     code = "\n".join(rows)
@@ -48,7 +51,7 @@ def line_of(path: str, source: Sequence[str], number: int) -> str:
         return ""
     text = _text(path, source[number - 1]).strip(" \t")
     shown = text[: _WIDE // 2] + ("…" if len(text) > _WIDE // 2 else "")
-    return f"<code>{_seen(shown)}</code>" if text else ""
+    return f"<code>{plain(shown)}</code>" if text else ""
 
 
 def _texts(path: str, source: Sequence[str], first: int, last: int) -> dict[int, str]:
@@ -119,10 +122,8 @@ def _window(head: str, marked: str, tail: str) -> tuple[str, str, str]:
     return head, marked, tail if len(tail) <= room else tail[:room] + "…"
 
 
-def _marked(head: str, marked: str, tail: str) -> str:
-    middle = f"<mark>{_seen(marked)}</mark>" if marked else ""
-    return f"{_seen(head)}{middle}{_seen(tail)}"
-
-
-def _seen(text: str) -> str:
-    return escape(escape_control_chars(text.replace("\t", "    ")), quote=False)
+def _marked(head: str, marked: str, tail: str, syntax: Syntax, number: int) -> str:
+    text, begin, end = head + marked + tail, len(head), len(head) + len(marked)
+    tokens = syntax.tokens(text, number)
+    middle = f"<mark>{colored(text, tokens, begin, end)}</mark>" if marked else ""
+    return f"{colored(text, tokens, 0, begin)}{middle}{colored(text, tokens, end, len(text))}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.findings import Comparison
+from npulint.report.html.changes import share_done
 from npulint.report.html.charts import SEVERITIES
 from npulint.report.html.markup import escape_html, inline_markdown, section
 from npulint.report.html.page import Page
@@ -29,14 +30,15 @@ _TONES = {"differs": "open", "unsure": "check", "same": "ready", "nothing": "not
 
 
 class ReadinessVerdict(msgspec.Struct, frozen=True):
-    """The verdict: a word, a tone (CSS class), a heading, and reasons. `tile` is an additional figure: part, whole and
-    label; None for none."""
+    """The verdict: a word, a tone (CSS class), a heading, and reasons. `tile` and `items` are
+    additional figures (of programs, of readiness items): part, whole and label; None for none."""
 
     word: str
     tone: str
     heading: str
     reasons: Sequence[str]
     tile: tuple[int, int, str] | None = None
+    items: tuple[int, int, str] | None = None
 
 
 def verdict(page: Page) -> ReadinessVerdict:
@@ -55,8 +57,10 @@ def verdict(page: Page) -> ReadinessVerdict:
         reasons.append(count(lang, "html.manual", items["unknown"]))
     clear = sum(all(item.status != "failed" for item in program.checklist) for program in programs)
     tile = (clear, len(programs), say(lang, "html.tile.programs")) if programs else None
+    passed = (items["passed"], items.total(), say(lang, "html.tile.items")) if programs else None
     tone = "unused" if word == "unrecognised" else word
-    return ReadinessVerdict(word, tone, say(lang, f"html.verdict.{word}"), [*reasons, *_not_covered(page)], tile)
+    heading = say(lang, f"html.verdict.{word}")
+    return ReadinessVerdict(word, tone, heading, [*reasons, *_not_covered(page)], tile, passed)
 
 
 def _word(page: Page, severities: Counter[str], items: Counter[str]) -> str:
@@ -128,9 +132,11 @@ def answered(answer: ReadinessVerdict, tiles: str) -> str:
 def _tiles(page: Page, answer: ReadinessVerdict) -> str:
     lang, summary = page.lang, page.result.summary
     shown = Counter(one.severity for one in page.shown)
+    done = share_done(page)
     tiles = [(word, str(shown[word]), count(lang, f"html.tile.{word}", shown[word])) for word in SEVERITIES]
     files = (summary.read, max(summary.files, summary.read), say(lang, "html.tile.files"))
-    for name, tile in (("programs", answer.tile), ("files", files)):
+    progress = (*done, say(lang, "html.tile.done")) if done is not None and done[1] else answer.items
+    for name, tile in (("programs", answer.tile), ("progress", progress), ("files", files)):
         if tile is not None:
             tiles.append((name, say(lang, "html.of", part=tile[0], n=tile[1]), tile[2]))
     return "".join(f'<li class="{name}"><b>{value}</b> {escape_html(label)}</li>' for name, value, label in tiles)

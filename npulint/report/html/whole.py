@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npulint.effort import estimate
 from npulint.findings import RunResult
 from npulint.report.document.html import markup
 from npulint.report.document.model import Section
+from npulint.report.html.changes import changes
 from npulint.report.html.charts import patterns
 from npulint.report.html.closing import fixed, run, silenced, unread
+from npulint.report.html.effort import effort
 from npulint.report.html.findings import findings
 from npulint.report.html.frame import Frame, framed
 from npulint.report.html.overview import overview
@@ -20,16 +23,18 @@ from npulint.texts import say
 
 
 def whole(result: RunResult, view: ReportView) -> str:
-    """The whole page. It is readable without scripts, loads nothing, and contains no timestamp."""
+    """The whole page. It is readable without scripts and loads nothing."""
     page = Page(result, view)
     comparing = result.comparison if view.comparing else None
     answer = verdict(page) if comparing is None else compared_verdict(page, comparing)
     optional = dict(_optional(page))
-    order = ("compared first overview" if comparing else "first overview step runs programs graphs compared").split()
-    order += "findings fixed silenced unread run".split()
+    order = ("compared first overview" if comparing else "first changes overview effort step runs programs").split()
+    order += "graphs compared findings fixed silenced unread run".split()
     parts = optional | {
         "first": first(page),
         "overview": overview(page) if page.shown or not comparing else "",
+        "changes": "" if comparing else changes(page),
+        "effort": "" if comparing else effort(page, estimate(result)),
         "programs": "" if comparing else programs(page),
         "findings": findings(page),
         "fixed": fixed(page),
@@ -41,7 +46,9 @@ def whole(result: RunResult, view: ReportView) -> str:
     title = say(page.lang, "compare.title.report" if comparing else "html.title")
     of_runs = result.runs or result.step or (result.comparison is not None and result.comparison.runs is not None)
     styles = [*(["runs.css"] if of_runs else []), *(["step.css"] if result.step else [])]
-    around = Frame(title, answer.heading, answer.tone, banner(page, answer), target(page), patterns(), styles)
+    around = Frame(
+        title, answer.heading, answer.tone, banner(page, answer), target(page), patterns(), styles, view.project
+    )
     return framed(page.lang, around, shown)
 
 

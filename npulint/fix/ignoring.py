@@ -27,6 +27,7 @@ from npulint.read.source import comments
 
 _OWN = re.compile(r"npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
 _ABOUT_COMMENTS = ("unused-suppression", "invalid-suppression")
+_YAML = "configuration"
 _NO_SIDE = ("setup.cfg",)  # comments only on their own line
 
 
@@ -43,6 +44,8 @@ def style_of(path: str, head: bytes = b"") -> Style | None:
     name = os.path.basename(path)
     kinds = kinds_of(path) or kinds_by_content(head)
     kind = kinds[0] if kinds else ""
+    if not kind and name.lower().endswith((".yaml", ".yml")):
+        return Style(_YAML)
     if kind == "cuda":
         return Style(kind, "//")
     if kind in ("python", "shell", "makefile", "dependency", "dockerfile"):
@@ -50,12 +53,13 @@ def style_of(path: str, head: bytes = b"") -> Style | None:
     return None
 
 
-def ignore_here(finding: Finding, lines: Sequence[str], style: Style | None) -> Edit | None:
-    """The edit that suppresses a finding at its statement; None where no comment can."""
+def ignore_here(finding: Finding, lines: Sequence[str], style: Style | None, reason: str = "") -> Edit | None:
+    """The edit that suppresses a finding at its statement, with a `reason` in a new comment; None where no comment
+    can."""
     if style is None or finding.name in _ABOUT_COMMENTS or not 0 < finding.span.line <= len(lines):
         return None
     same = _meaning(lines, style)
-    for edit in _here(finding, lines, style):
+    for edit in _here(finding, lines, style, f" {reason}" if reason else ""):
         after, span = applied(lines, edit), _moved(finding.span, edit)
         if _silences(msgspec.structs.replace(finding, span=span), after, style) and _meaning(after, style) == same:
             return edit
@@ -83,7 +87,7 @@ def _moved(span: Span, edit: Edit) -> Span:
     return Span(span.line + 1, span.column, span.end_line + 1, span.end_column)
 
 
-def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit]:
+def _here(finding: Finding, lines: Sequence[str], style: Style, reason: str) -> Iterator[Edit]:
     """Candidate edits, best first: extend an existing comment, add one at the end of the finding, of its statement, or
     of its first line, or on its own line."""
     merged = _merged(finding, lines, style, lambda number, word: word == "ignore" and _near(number, finding, lines))
@@ -96,14 +100,14 @@ def _here(finding: Finding, lines: Sequence[str], style: Style) -> Iterator[Edit
             if 0 < number <= len(lines) and not _runs(number, lines) and not _goes_on(number, lines):
                 line = lines[number - 1]
                 kept = line.rstrip()
-                text = f"  {style.mark} npulint: ignore[{finding.name}]"
+                text = f"  {style.mark} npulint: ignore[{finding.name}]{reason}"
                 yield Edit(finding.path, _span(number, len(kept), len(line)), text)
     for number in dict.fromkeys((finding.span.line, first)):
         if _runs(number, lines) or (style.kind != "dockerfile" and _goes_on(number - 1, lines)):
             continue
         line = lines[number - 1]
         indent = line[: len(line) - len(line.lstrip())]
-        text = f"{indent}{style.mark} npulint: ignore[{finding.name}]\n"
+        text = f"{indent}{style.mark} npulint: ignore[{finding.name}]{reason}\n"
         yield Edit(finding.path, Span.at(number), text)
 
 
@@ -183,6 +187,8 @@ def _meaning_of(text: str, style: Style) -> list[str]:
         return _python_tokens(text)
     if style.kind == "shell":
         return _shell_tokens(text)
+    if style.kind == _YAML:
+        return _yaml_events(text)
     if style.kind == "dockerfile":
         return [line for line in lines if not line.lstrip().startswith("#")]
     plain = [re.sub(rf"(?:^|\s+){style.mark} npulint:.*", "", line).rstrip() for line in lines]
@@ -198,6 +204,17 @@ def _python_tokens(text: str) -> list[str]:
     except (tokenize.TokenError, SyntaxError, RecursionError):
         found.append("…")
     return found
+
+
+def _yaml_events(text: str) -> list[str]:
+    """What a YAML file says; the text itself where it is not YAML, such as a template."""
+    import yaml
+
+    try:
+        events = list(yaml.parse(text, Loader=yaml.CSafeLoader))
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return [text]
+    return [f"{type(event).__name__} {getattr(event, 'tag', '')} {getattr(event, 'value', '')}" for event in events]
 
 
 def _shell_tokens(text: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""The estimated effort of a port in all formats."""

@@ -1,0 +1,33 @@
+"""The estimated effort as JSON: a public contract, as the JSON report is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from npulint.data.effort import weights
+from npulint.effort import Effort, FileEffort, Hours
+from npulint.report.view import fields_of
+
+VERSION = 1
+
+
+def document(effort: Effort) -> dict[str, Any]:
+    """The whole estimate with the weights that it rests on."""
+    return {"version": VERSION, **effort_record(effort), "weights": [msgspec.to_builtins(one) for one in weights()]}
+
+
+def effort_record(effort: Effort) -> dict[str, Any]:
+    """The project and its files; `shares` are percentages."""
+    shares = dict(zip(("automatic", "review", "decide"), effort.shares(), strict=True))
+    return {**_record(effort), "shares": shares, "files": [{"path": one.path, **_record(one)} for one in effort.files]}
+
+
+def _record(one: Effort | FileEffort) -> dict[str, Any]:
+    counts = fields_of(one, "automatic review decide lines")
+    return {**counts, "hours": _hours(one.hours), "by_hand": _hours(one.by_hand)}
+
+
+def _hours(hours: Hours) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in msgspec.structs.asdict(hours).items()}
