@@ -1,6 +1,7 @@
 """How fast npulint is, against the least that any linter must do: parse the files.
 
-    python bench/run.py [DIRECTORY] [--runs N] [--projects N]
+    python bench/run.py [DIRECTORY] [--runs N] [--projects N] [--record]
+    python bench/run.py [DIRECTORY] --profile [--json FILE]
 
 Measures whole processes, in one go, on the projects below DIRECTORY, or on a corpus that it makes from examples/:
 
@@ -10,6 +11,9 @@ Measures whole processes, in one go, on the projects below DIRECTORY, or on a co
     single   npulint check --no-cache of one file of 400 lines
     python   python -c pass
     edit     what an editor waits for after each edit of a file of 1,000 lines among 200
+
+`--profile` shows instead which share of a cold check each stage takes, for the projects of each framework, also as
+JSON. `--record` adds the ratios to the history of releases, which `scripts/performance_chart.py` draws.
 
 Byte code and the compiled catalogue are there beforehand, as an installed package has them.
 
@@ -21,6 +25,8 @@ wall clock.
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
 import re
 import resource
@@ -35,6 +41,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import history, stages  # noqa: E402
+from npulint import __version__  # noqa: E402
+
 PARSE = """
 import ast, sys, warnings
 warnings.simplefilter("ignore")
@@ -87,12 +98,17 @@ def spent() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def timed(arguments: Sequence[str], stdin: str = "", cache: Path | None = None) -> Cost:
-    """Runs this Python with arguments; a status other than 0 and 1 is an error."""
+def _environment(cache: Path | None) -> dict[str, str]:
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NPULINT_CACHE_DIR": str(cache or "")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # all but the first run find byte code
+    return environment
+
+
+def timed(arguments: Sequence[str], stdin: str = "", cache: Path | None = None) -> Cost:
+    """Runs this Python with arguments; a status other than 0 and 1 is an error."""
+    words = [sys.executable, *arguments]
     cpu, wall = spent(), time.perf_counter()
-    done = subprocess.run([sys.executable, *arguments], input=stdin, env=environment, capture_output=True, text=True)
+    done = subprocess.run(words, input=stdin, env=_environment(cache), capture_output=True, text=True)
     cost = Cost(time.perf_counter() - wall, spent() - cpu)
     if done.returncode not in (0, 1):
         sys.exit(f"bench: status {done.returncode} from {' '.join(arguments)}\n{done.stderr[-2000:]}")
@@ -144,6 +160,7 @@ def make_single(target: Path, count: int = LINES) -> Path:
             break
         lines += piece
     lines += ["# filled up"] * (count - len(lines))
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return target
 
@@ -211,13 +228,40 @@ def bars(costs: dict[str, list[Cost]]) -> list[Bar]:
     ]
 
 
-def run(corpus: Path, work: Path, runs: int) -> int:
+def ratios(costs: dict[str, list[Cost]]) -> tuple[float, float, float]:
+    """What the history records: cold and cached to the floor, one file to ``python -c pass``."""
+    cpu = {name: statistics.median(c.cpu for c in runs) for name, runs in costs.items()}
+    return cpu["cold"] / cpu["floor"], cpu["cached"] / cpu["floor"], cpu["single"] / cpu["python"]
+
+
+def profile(corpus: Path, work: Path, runs: int) -> dict[str, dict[str, float]]:
+    """CPU seconds of each stage by framework: medians of processes that each begin with an empty cache."""
+    groups = stages.by_framework(corpus)
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in groups}
+    single = make_single(work / "single" / "train.py")
+    for number in range(runs):
+        for name, paths in groups.items():
+            cache = work / f"cache-{name}-{number}"
+            prepare(single, cache)
+            words = [sys.executable, str(ROOT / "bench" / "stages.py"), *paths]
+            done = subprocess.run(words, env=_environment(cache), capture_output=True, text=True, check=True)
+            found[name].append(json.loads(done.stdout))
+    return {
+        name: {one: statistics.median(run[one] for run in many) for one in stages.STAGES}
+        for name, many in found.items()
+    }
+
+
+def run(corpus: Path, work: Path, runs: int, record: bool) -> int:
     files = [p for p in corpus.rglob("*.py") if p.is_file()]
     size = sum(p.stat().st_size for p in files)
     print(f"{len(files)} Python files, {size / 1e6:.1f} MB; {runs} runs; Python {sys.version.split()[0]}")
-    costs = measure(corpus, make_single(work / "single.py"), work / "caches", runs)
+    costs = measure(corpus, make_single(work / "single" / "train.py"), work / "caches", runs)
     costs["edit"] = edits(work / "project", make_project(work / "project"), runs)
     report(costs)
+    if record:
+        today, python = datetime.date.today().isoformat(), "{}.{}".format(*sys.version_info)
+        history.record(history.Row(__version__, today, python, *ratios(costs)))
     broken = 0
     for bar in bars(costs):
         held = bar.value <= bar.limit
@@ -231,12 +275,22 @@ def main() -> int:
     parser.add_argument("directory", type=Path, nargs="?", help="projects to measure on; made from examples/ if absent")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--projects", type=int, default=60, help="pairs of projects in the corpus that is made")
+    parser.add_argument("--record", action="store_true", help="add the ratios to bench/history.csv")
+    parser.add_argument("--profile", action="store_true", help="show the share of each stage instead")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the seconds of each stage to a file")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="npulint-bench-") as name:
         work = Path(name)
         if options.directory is None:
             make_corpus(work / "corpus", options.projects)
-        return run(options.directory or work / "corpus", work, options.runs)
+        corpus = options.directory or work / "corpus"
+        if not options.profile:
+            return run(corpus, work, options.runs, options.record)
+        found = profile(corpus, work, options.runs)
+        print(stages.as_text(found))
+        if options.json is not None:
+            options.json.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        return 0
 
 
 if __name__ == "__main__":

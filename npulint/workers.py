@@ -22,7 +22,7 @@ from npulint.progress import Advance, no_progress
 from npulint.project_results import Evaluator, decoded
 from npulint.settings import Settings
 
-_COLLECT_AFTER = 400  # files; a thousand leave 300 MB of garbage
+_COLLECT_AFTER = 1000  # files; their garbage takes some 150 MB
 _SHARED_FROM = 1000  # files; to look for equal parts in the results of fewer takes longer than it saves
 _PARALLEL_FROM = 2000  # files; starting processes costs as much as reading several hundred
 _MAX_PROCESSES = 8

@@ -13,7 +13,7 @@ from npulint.assemble.launches.options import Option
 from npulint.assemble.module import Module
 from npulint.data.names import canonical
 from npulint.facts import walk
-from npulint.facts.code import CallResult, Const, Import, NameUse, Op, Ref, TorchExpression
+from npulint.facts.code import Import, NameUse, Op, TorchExpression
 from npulint.facts.model import Span
 
 
@@ -153,13 +153,8 @@ def operations(module: Scope, *operators: str) -> Iterator[Expr]:
 def operations_by_operator(module: Module) -> dict[str, list[tuple[Op, int, int]]]:
     """All operations that are written in a module (expression, block, line) by operator; use `Module.derive`."""
     found: dict[str, list[tuple[Op, int, int]]] = {}
-    for value, block, line in walk.written_values(module.code):
-        kind = value.__class__
-        if kind is Ref or kind is Const or kind is CallResult:  # nearly all
-            continue
-        for part in walk.nested(value):
-            if isinstance(part, Op):
-                found.setdefault(part.op, []).append((part, block, line))
+    for operation in walk.written_operations(module.code):
+        found.setdefault(operation[0].op, []).append(operation)
     return found
 
 

@@ -74,10 +74,13 @@ def once(work: Callable[[_Of], _T]) -> Callable[[_Of], _T]:
     @wraps(work)
     def answer(of: _Of) -> _T:
         context = of if isinstance(of, Context) else of.context
-        known: dict[object, _T] = context.answers.setdefault(work, {})
-        if of not in known:
-            known[of] = work(of)
-        return known[of]
+        known: dict[object, _T] | None = context.answers.get(work)
+        if known is None:
+            known = context.answers[work] = {}
+        elif of in known:
+            return known[of]
+        found = known[of] = work(of)
+        return found
 
     return answer
 
@@ -87,9 +90,13 @@ def once_per_file(work: Callable[[_Block], _T]) -> Callable[[_Block], _T]:
 
     @wraps(work)
     def answer(block: _Block) -> _T:
-        known: dict[object, _T] = block.context.answers.setdefault(work, {})
-        if block.path not in known:
-            known[block.path] = work(block.at(0))
-        return known[block.path]
+        path, answers = block.path, block.context.answers
+        known: dict[object, _T] | None = answers.get(work)
+        if known is None:
+            known = answers[work] = {}
+        elif path in known:
+            return known[path]
+        found = known[path] = work(block.at(0))
+        return found
 
     return answer

@@ -62,13 +62,15 @@ class Scope(BlockCursor):
 
     def call(self, index: int) -> CallSite:
         """Call number `index` of the module."""
-        return call_at(self.context, self.module, index)
+        site: CallSite | None = self.module.call_sites[index]
+        return call_at(self.context, self.module, index) if site is None else site
 
     @property
     def calls(self) -> list[CallSite]:
         """The calls in a function, or at module level, but for those in functions within it."""
         block = -1 if self.kind == "module" else self.block
-        return [self.call(index) for index in self.module.calls_in.get(block, ())]
+        sites = self.module.call_sites
+        return [sites[index] or self.call(index) for index in self.module.calls_in.get(block, ())]
 
     @property
     def all_calls(self) -> list[CallSite]:

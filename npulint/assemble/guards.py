@@ -127,9 +127,9 @@ def _passed_in(module: Module) -> frozenset[str]:
     """The last segments of the names that are arguments of calls in one module."""
     found: set[str] = set()
     for call in module.code.calls:
-        values = (*call.args, *(value for _, value in call.keywords))
-        named = {value.name for value in values if isinstance(value, Ref)}
-        found.update(name.rpartition(".")[2] for name in named if not _is_local(module, name, call.block))
+        for value in (*call.args, *[value for _, value in call.keywords]):
+            if isinstance(value, Ref) and not _is_local(module, value.name, call.block):
+                found.add(value.name.rpartition(".")[2])
     return frozenset(found)
 
 

@@ -57,16 +57,19 @@ def _given(module: Module) -> _Given:
     code = module.code
     found = _Given(set(), [], [])
     for name, value in _named_values(code):
-        if isinstance(value, Const):
-            if _exceeds(value):
+        kind = value.__class__
+        if kind is Const:
+            if _exceeds(value):  # type: ignore[arg-type]
                 found.names.add(name)
-        elif isinstance(value, Ref | Op | CallResult):
+        elif kind is Ref or kind is CallResult or kind is Op:
             lasts = _lasts(code, value)
             if lasts:
                 found.others.append((name, lasts))
     for index, call in enumerate(code.calls):
-        if any(isinstance(value, Const) and _exceeds(value) for value in call.args):
-            found.calls.append(index)
+        for value in call.args:
+            if value.__class__ is Const and _exceeds(value):
+                found.calls.append(index)
+                break
     return found
 
 
@@ -78,7 +81,7 @@ def _named_values(code: Code) -> Iterator[tuple[str, Value]]:
         yield from zip(block.params[len(block.params) - len(block.defaults) :], block.defaults, strict=False)
     for call in code.calls:
         for key, value in call.keywords:
-            if isinstance(value, Const) and _exceeds(value):
+            if value.__class__ is Const and _exceeds(value):
                 yield (_option(call.args[0]) if key == "default" and call.args else key), value
 
 
@@ -115,7 +118,7 @@ def _lasts(code: Code, value: Value) -> list[str]:
         if kind is Ref:
             found.append(part.name.rpartition(".")[2])  # type: ignore[union-attr]
         elif isinstance(part, Const):
-            if _exceeds(part) or (isinstance(part.value, str) and part.value in _WORDS):
+            if _exceeds(part) or (part.value.__class__ is str and part.value in _WORDS):
                 found.append("")
         elif isinstance(part, Op):
             if part.op == "**":

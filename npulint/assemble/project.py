@@ -123,8 +123,9 @@ class Project:
     def _resolved(self, dotted: str, importer: Module, level: int) -> Module | None:
         if not level and dotted not in self._suffixes:
             head, _, rest = dotted.partition(".")
-            inside = self._suffixes.get(rest, ()) if head in self._own_names else ()
-            return next((module for module in inside if module.name == rest), None)
+            if head not in self._own_names:
+                return None
+            return next((module for module in self._suffixes.get(rest, ()) if module.name == rest), None)
         key = (importer.folder, dotted, level)
         if key not in self._memo:
             self._memo[key] = self._find(dotted, importer.folder, level)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from npulint.assemble.blocks import BlockCursor
@@ -29,6 +30,7 @@ _PURPOSES: tuple[tuple[Purpose, re.Pattern[str]], ...] = (
 _TEST_FILE = lazy_compile(r"(?:^|/)(?:tests?|testing|unittests?)/|(?:^|/)(?:test_[^/]+|[^/]+_test|testing_utils)\.py$")
 
 
+@lru_cache(maxsize=4096)
 def is_test_file(path: str) -> bool:
     """Whether a file is one of tests according to its name and folders."""
     return _TEST_FILE.search(path) is not None

@@ -55,11 +55,15 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
 
     def decorate(function: _F) -> _F:
         def answer(cursor: Cursor) -> Any:
-            known: dict[object, Any] = cursor.context.answers.setdefault(answer, {})
-            if cursor not in known:
-                known[cursor] = meanwhile()
-                known[cursor] = function(cursor)
-            return known[cursor]
+            answers = cursor.context.answers
+            known: dict[object, Any] | None = answers.get(answer)
+            if known is None:
+                known = answers[answer] = {}
+            elif cursor in known:
+                return known[cursor]
+            known[cursor] = meanwhile()
+            found = known[cursor] = function(cursor)
+            return found
 
         answer.__doc__ = function.__doc__
         return cast(_F, answer)

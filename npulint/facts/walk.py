@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from npulint.facts.code import CallResult, Code, Const, Op, Ref, SequenceDisplay, Table, Value
+from npulint.facts.code import Code, Op, Ref, SequenceDisplay, Table, Value
+
+_COMPOSED = frozenset((Op, SequenceDisplay, Table))
+
+
+def parts_of(value: Value) -> tuple[Value, ...]:
+    """What a value is made of, from left to right: operands, elements, keys and values of displays."""
+    if isinstance(value, Op):
+        return value.operands
+    if isinstance(value, SequenceDisplay):
+        return value.items
+    if isinstance(value, Table):
+        return (*[key for key in value.keys if key is not None], *value.values)
+    return ()
 
 
 def nested(value: Value) -> Iterator[Value]:
@@ -14,13 +27,27 @@ def nested(value: Value) -> Iterator[Value]:
     while queue:
         part = queue.pop()
         yield part
-        if isinstance(part, Op):
-            queue += part.operands[::-1]
-        elif isinstance(part, SequenceDisplay):
-            queue += part.items[::-1]
-        elif isinstance(part, Table):
-            queue += part.values[::-1]
-            queue += [key for key in part.keys[::-1] if key is not None]
+        if part.__class__ in _COMPOSED:
+            queue += parts_of(part)[::-1]
+
+
+def written_operations(code: Code) -> Iterator[tuple[Op, int, int]]:
+    """(operation, block, line) of every operation in `written_values`, in that order. Most values are names, literals
+    and results of calls, which are skipped at once."""
+    for call in code.calls:
+        values = [call.callee, *call.args]
+        if call.keywords:
+            values += [value for _, value in call.keywords]
+        for value in values:
+            if value.__class__ in _COMPOSED:
+                for part in nested(value):
+                    if part.__class__ is Op:
+                        yield part, call.block, call.line
+    for value, block, line in _outside_calls(code):
+        if value.__class__ in _COMPOSED:
+            for part in nested(value):
+                if part.__class__ is Op:
+                    yield part, block, line
 
 
 def names_in(values: Iterable[Value]) -> list[Ref]:
@@ -31,15 +58,8 @@ def names_in(values: Iterable[Value]) -> list[Ref]:
         kind = type(part)
         if kind is Ref:
             found.append(part)  # type: ignore[arg-type]
-        elif kind is Const or kind is CallResult:  # most others
-            continue
-        elif isinstance(part, Op):
-            queue += part.operands
-        elif isinstance(part, SequenceDisplay):
-            queue += part.items
-        elif isinstance(part, Table):
-            queue += part.values
-            queue += [key for key in part.keys if key is not None]
+        elif kind in _COMPOSED:
+            queue += parts_of(part)
     return found
 
 
@@ -48,6 +68,10 @@ def written_values(code: Code) -> Iterator[tuple[Value, int, int]]:
     for call in code.calls:
         for value in (call.callee, *call.args, *(value for _, value in call.keywords)):
             yield value, call.block, call.line
+    yield from _outside_calls(code)
+
+
+def _outside_calls(code: Code) -> Iterator[tuple[Value, int, int]]:
     for assignment in code.assignments:
         yield assignment.value, assignment.block, assignment.line
         yield assignment.key, assignment.block, assignment.line

@@ -70,7 +70,7 @@ class CannPackage(FileFact):
 def cann_packages(text: str, path: str) -> list[Fact]:
     """The packages of CANN that a text names, each once, where it is installed if anywhere. Comments do not count."""
     found: dict[str, CannPackage] = {}
-    for number, line in enumerate(text.split("\n"), 1) if "cann" in text.lower() else ():
+    for number, line in _lines_with(text, "cann"):
         if line.lstrip().startswith("#") or _SAYS.match(line):
             continue
         for match in _PACKAGE.finditer(line):
@@ -82,13 +82,22 @@ def cann_packages(text: str, path: str) -> list[Fact]:
     return list(found.values())
 
 
+def _lines_with(text: str, *words: str) -> list[tuple[int, str]]:
+    """The lines of a text, with their numbers, that have one of some words in any case."""
+    lower = text.lower()
+    sought = [word for word in words if word in lower]
+    if not sought:
+        return []
+    lines = text.split("\n")
+    lowered = lower.split("\n")
+    return [(n, line) for n, line in enumerate(lines, 1) if any(word in lowered[n - 1] for word in sought)]
+
+
 def chip_names(text: str, path: str) -> list[Fact]:
     """The generations of chips and the CANN releases that a text names, each once. Comments and conversions for
     inference do not count."""
-    if "ascend" not in (lower := text.lower()) and "cann" not in lower and "atlas" not in lower:
-        return []
     found: dict[tuple[str, str], Fact] = {}
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in _lines_with(text, "ascend", "cann", "atlas"):
         if line.lstrip().startswith("#") or _INFERENCE.search(line):
             continue
         for match in _NAME.finditer(line):

@@ -52,6 +52,7 @@ GUIDES = (
     "tuning-checklist",
     "how-it-decides",
     "precision",
+    "performance",
     "other-tools",
     "faq",
     "glossary",

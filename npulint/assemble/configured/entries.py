@@ -15,10 +15,12 @@ def frameworks_of(context: Context, entry: str) -> list[str]:
 
     def work() -> list[str]:
         used = set(_of_reached(context, entry, _names))
+        packages = {name.partition(".")[0] for name in used}
         return [
             framework
             for prefix, framework in frameworks_by_import()
-            if any(name == prefix or name.startswith(f"{prefix}.") for name in used)
+            if prefix.partition(".")[0] in packages
+            and any(name == prefix or name.startswith(f"{prefix}.") for name in used)
         ]
 
     return context.memoize(("configured by", entry), work)

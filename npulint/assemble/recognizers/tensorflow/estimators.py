@@ -119,7 +119,7 @@ def _from_runner(value: Expr) -> list[Expr]:
     return [given for call in runs if (given := call.argument("run_config", 3)) is not None]
 
 
-@recognizes(matching=lambda name: is_maker(name) or bool(_OWN.search(name)))
+@recognizes(matching=lambda name: is_maker(name) or (":" in name and _OWN.search(name) is not None))
 def estimators(call: CallSite) -> list[Estimator]:
     """The Estimators that are made."""
     name = call.name

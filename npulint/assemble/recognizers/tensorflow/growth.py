@@ -72,6 +72,8 @@ class GraphGrowth(CallFact):
 
 
 def _is_builder(name: str) -> bool:
+    if not name.startswith("tensorflow."):
+        return False
     if name in _BUILDERS or _ITERATOR.match(name) or _STEP.match(name):
         return True
     return _FUNCTION.match(name) is not None and plain(name.rpartition(".")[2]) in api_words()

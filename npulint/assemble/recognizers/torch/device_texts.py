@@ -8,8 +8,8 @@ from npulint.assemble.cursors import Expr
 from npulint.assemble.npu_server import npu_server
 from npulint.assemble.recognizers.torch.device_names import AVAILABLE
 from npulint.assemble.walker import walker
-from npulint.facts.code import CallResult, Code, Const, Value
-from npulint.facts.walk import nested
+from npulint.facts.code import CallResult, Code, Const, Ref, Value
+from npulint.facts.walk import parts_of
 from npulint.lazy_regex import lazy_compile
 
 DEVICE = lazy_compile(r"^(?:cuda|npu)(?::\d+)?$")
@@ -79,14 +79,20 @@ def device_text(value: Expr) -> str:
 def may_say_device(value: Value, code: Code, depth: int = 4) -> bool:
     """Whether an expression, or an argument of a call in it, has a text that begins as a device does: without one it
     names none. Asks nothing of the project, unlike `device_text`."""
-    for part in nested(value):
-        if isinstance(part, Const):
-            if isinstance(part.value, str) and part.value.startswith(_DEVICES):
+    queue = [value]
+    for part in queue:
+        kind = part.__class__
+        if kind is Ref:  # most values
+            continue
+        if kind is Const:
+            if part.value.__class__ is str and part.value.startswith(_DEVICES):  # type: ignore[union-attr]
                 return True
-        elif isinstance(part, CallResult) and depth:
-            call = code.calls[part.call]
-            if any(may_say_device(one, code, depth - 1) for one in (call.callee, *call.args)):
+        elif isinstance(part, CallResult):
+            call = code.calls[part.call] if depth else None
+            if call is not None and any(may_say_device(one, code, depth - 1) for one in (call.callee, *call.args)):
                 return True
+        else:
+            queue += parts_of(part)
     return False
 
 

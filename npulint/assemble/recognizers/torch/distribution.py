@@ -199,9 +199,9 @@ def _is_of_one_rank(call: CallSite) -> bool:
 def _what(name: str) -> What | None:
     if name in _CALLS:
         return _CALLS[name]
-    if _COLLECTIVE.match(name):
+    if name.startswith("torch.distributed.") and _COLLECTIVE.match(name):
         return "collective"
-    if _SAMPLER.search(name):
+    if name.endswith("Sampler") and _SAMPLER.search(name):
         return "sampler"
     if _PROCESSES.match(name):
         return "processes"
@@ -210,7 +210,7 @@ def _what(name: str) -> What | None:
     return "accumulation" if name.endswith(".step") and _OPTIMIZER.search(name) else None
 
 
-@recognizes(matching=lambda name: _what(name) is not None or _OWN.search(name) is not None)
+@recognizes(matching=lambda name: _what(name) is not None or (":" in name and _OWN.search(name) is not None))
 def distributions(call: CallSite) -> list[Distribution]:
     """Members of torch.distributed and the like; project classes derived from a data parallel class count as that
     class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Literal
 
@@ -26,19 +27,29 @@ class ExpertLoop(PlaceFact):
 @recognizes_in_modules
 def expert_loops(module: Scope) -> Iterator[ExpertLoop]:
     """The loops over experts in a file."""
+    called: dict[Scope | None, list[CallSite]] = defaultdict(list)
+    for call in module.all_calls:
+        called[call.scope.loop].append(call)
     for loop in module.blocks_of("loop"):
-        if loop.function is None:
+        if loop.function is None or loop not in called:
             continue
-        calls = [call for call in loop.routine.calls if call.scope.loop == loop]
-        experts = [call for call in calls if _calls_expert(call, loop)]
+        calls, assigned = called[loop], _assigned_in(loop)
+        experts = [call for call in calls if _calls_expert(call, loop, assigned)]
         how = _selection(calls, experts) if experts else None
         if how is not None:
             yield ExpertLoop(loop, Span.at(loop.record.line), how)
 
 
-def _calls_expert(call: CallSite, loop: Scope) -> bool:
-    """Whether a call is one of an expert that the loop chooses."""
-    if not call.arguments:
+def _assigned_in(loop: Scope) -> frozenset[str]:
+    """The last segments of the names that a loop assigns."""
+    module = loop.module
+    records = module.assignments_in.get(module.function_of(loop.block), ())
+    return frozenset([one.target.rpartition(".")[2] for one in records if module.loop_of(one.block) == loop.block])
+
+
+def _calls_expert(call: CallSite, loop: Scope, assigned: frozenset[str]) -> bool:
+    """Whether a call is one of an expert that the loop chooses; `assigned` are the names that it assigns."""
+    if not call.arguments or (call.written and call.last not in assigned):
         return False
     callee = call.callee
     chosen = [callee] if not callee.written else [one.value for one in callee.assignments if one.scope.loop == loop]

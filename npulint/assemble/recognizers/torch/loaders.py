@@ -190,7 +190,7 @@ def _passes_on(call: CallSite) -> bool:
     return maker is None or any(name.startswith("*") for name in maker.parameters)
 
 
-@recognizes(matching=lambda name: name == LOADER or bool(_OWN.search(name)))
+@recognizes(matching=lambda name: name == LOADER or (":" in name and _OWN.search(name) is not None))
 def loaders(call: CallSite) -> list[DataLoader]:
     """Calls of the loader and of project classes derived from it."""
     return [DataLoader(call, LOADER)] if call.name == LOADER or LOADER in ancestry(call.context, call.name) else []

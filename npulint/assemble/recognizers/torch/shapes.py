@@ -116,7 +116,9 @@ def _may_have_dynamic_shape(name: str) -> bool:
 
 def _joins(name: str) -> bool:
     """Whether a name is customary for a function that makes a batch of samples."""
-    return _PADS.search(name) is not None or _BATCHES.search(name) is not None
+    if ":" in name and _BATCHES.search(name) is not None:
+        return True
+    return ("pad" in name or name.endswith("collate_tokens")) and _PADS.search(name) is not None
 
 
 @recognizes(matching=_may_have_dynamic_shape)
