@@ -32,12 +32,12 @@ _WORK = {
     "parse": ("ast:parse",),
     "walk": ("npulint.read.python:read_python",),
     "shell": ("npulint.read.shell.facts:read_script", "npulint.read.shell.facts:read_shell"),
-    "read": ("npulint.project_runner:load", "npulint.project_runner:read"),
+    "read": ("npulint.project_results:load", "npulint.project_results:read", "npulint.result_cache:read"),
     "assemble": ("npulint.project_runner:assemble",),
     "recognise": ("npulint.assemble.build:recognise",),
     "evaluate": ("npulint.project_runner:evaluate",),
     "report": ("npulint.pipeline:build_result", "npulint.cli.check:report"),
-    "cache": ("npulint.project_runner:fingerprint", "npulint.cache:Cache.get_many", "npulint.cache:Cache.put_many"),
+    "cache": ("npulint.project_results:fingerprint", "npulint.cache:Cache.get_many", "npulint.cache:Cache.put_many"),
 }
 _IMPORTS = ("builtins:__import__", "npulint.assemble.recognizers.run:import_module")
 _USES = {
