@@ -30,8 +30,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import run  # the other bench
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import run
 
 LINES = 1283
 FILES = 60

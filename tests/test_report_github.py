@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, RunResult, Summary
 from npulint.report.github import COMMAND, LONGEST, PER_SEVERITY, command
-from npulint.report.terminal import escape_control_chars, leading, plain_line
+from npulint.report.terminal import UNSEEN, escape_control_chars, leading, plain_line
 from npulint.report.view import ReportView, render
 from npulint.settings import MACHINE_FORMATS
 from tests import hostile_results
@@ -148,7 +148,7 @@ def test_what_begins_a_line_is_no_command(text: str) -> None:
 
 
 def plain(path: str) -> str:
-    return re.sub("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", lambda match: escape_control_chars(match[0]), path)
+    return re.sub(f"[\x00-\x1f{UNSEEN}]", lambda match: escape_control_chars(match[0]), path)
 
 
 @given(findings, st.sampled_from(["", "sub", "sub/deep"]))
