@@ -55,7 +55,7 @@ def test_places_of_a_group_without_an_edit_are_left_to_a_person() -> None:
         found(path="a.py", safe=True), related=(Related("b.py", Span.at(4), ""),), places=2, wording="{count} places"
     )
     one = of(group)
-    assert [(file.path, file.automatic, file.decide) for file in one.files] == [("a.py", 1, 0), ("b.py", 0, 1)]
+    assert [(file.path, file.automatic, file.decide) for file in one.files] == [("b.py", 0, 1), ("a.py", 1, 0)]
 
 
 @pytest.mark.parametrize("topic", ["run_artifact", "recipe_difference", "graph_op"])
@@ -74,11 +74,11 @@ def test_hours_follow_from_lines_and_their_range_from_the_range_of_the_speed() -
     assert one.hours.high == pytest.approx(one.hours.likely * speed.value / speed.low)
 
 
-def test_the_project_is_the_sum_of_its_files_those_with_most_work_first() -> None:
+def test_the_project_is_the_sum_of_its_files_those_with_most_work_left_first() -> None:
     one = counted(
         [((path, line), False) for path in ("b.py", "a.py") for line in range(len(path))] + [(("a.py", 9), True)], []
     )
-    assert [file.path for file in one.files] == ["a.py", "b.py"]
+    assert [file.path for file in one.files] == ["b.py", "a.py"]  # in a.py an edit needs no review
     assert one.by_hand.likely == pytest.approx(sum(file.by_hand.likely for file in one.files))
     assert one.lines == sum(file.lines for file in one.files)
 

@@ -41,7 +41,7 @@ def counted(edits: Iterable[tuple[Place, bool]], decisions: Iterable[tuple[str, 
     for path, _ in decisions:
         decide[path] += 1
     found = [_file(path, automatic[path], review[path], decide[path]) for path in automatic | review | decide]
-    found.sort(key=lambda one: (-one.by_hand.likely, one.path))
+    found.sort(key=lambda one: (-one.hours.likely, -one.by_hand.likely, one.path))
     return Effort(
         automatic.total(),
         review.total(),

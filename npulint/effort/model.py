@@ -28,7 +28,7 @@ class FileEffort(msgspec.Struct, frozen=True):
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """The work in a project: the sums of its `files`, of which those with most work come first."""
+    """The work in a project: the sums of its `files`, of which those with most work after the port come first."""
 
     automatic: int = 0
     review: int = 0

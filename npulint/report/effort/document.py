@@ -28,8 +28,9 @@ def shown(hours: float) -> str:
 
 
 def in_range(hours: Hours, lang: str) -> str:
-    """The likely hours and their range."""
-    return say(lang, "effort.range", **_told(hours))
+    """The likely hours and their range; of nothing no range."""
+    told = _told(hours)
+    return say(lang, "effort.range", **told) if hours.high else told["likely"]
 
 
 def _told(hours: Hours) -> dict[str, str]:
