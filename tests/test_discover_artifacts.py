@@ -165,7 +165,8 @@ def test_forms_without_a_reader_are_named_and_their_rows_counted(tmp_path: Path)
     ]
 
 
-def test_a_spreadsheet_is_refused(tmp_path: Path) -> None:
+def test_a_spreadsheet_is_refused_without_its_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("npulint.read.artifacts.spreadsheets.can_read", lambda: False)
     (tmp_path / "compare_result_1.xlsx").write_bytes(b"PK\x03\x04")
     assert read_artifact(str(tmp_path / "compare_result_1.xlsx"), "c") == Problem("c", "artifact-spreadsheet")
 

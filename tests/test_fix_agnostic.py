@@ -250,7 +250,11 @@ def test_the_helper_of_a_project_elsewhere_is_in_the_project(tmp_path: Path, mon
             (),
             "torch_device.py tools/torch_device.py",
         ),
-        ({"p/__init__.py": "", "p/net.py": "", "tools/a.py": "", "b.py": ""}, ("pyproject.toml",), "p/torch_device.py"),
+        (
+            {"p/__init__.py": "", "p/net.py": "", "tools/a.py": "", "b.py": ""},
+            ("pyproject.toml",),
+            "tools/torch_device.py",
+        ),
     ],
 )
 def test_where_the_helper_is(texts: dict[str, str], more: tuple[str, ...], expected: str) -> None:

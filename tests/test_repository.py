@@ -44,11 +44,26 @@ def test_packed_references_detached_heads_and_worktrees(root: Path) -> None:
     own.mkdir(parents=True)
     (own / "HEAD").write_text(f"{ONE}\n", encoding="utf-8")
     (own / "commondir").write_text("../..\n", encoding="utf-8")
-    tree = root.parent / "more"
+    tree = root / "more"
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {own}\n", encoding="utf-8")
-    found = repository_around(str(tree))
-    assert found is not None and (found.commit, found.url) == (ONE, "https://github.com/lab/net")
+    outside = repository_around(str(tree))
+    assert outside is not None and (outside.commit, outside.url) == ("", "")
+    own.rename(tree / "own")
+    (tree / "own" / "commondir").unlink()
+    (tree / ".git").write_text("gitdir: own\n", encoding="utf-8")
+    inside = repository_around(str(tree))
+    assert inside is not None and inside.commit == ONE
+    (tree / "own" / "commondir").write_text(f"{root / '.git'}\n", encoding="utf-8")
+    assert repository_around(str(tree)) == outside
+
+
+def test_links_in_the_folder_of_git_are_not_followed(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text(f"{ONE}\n", encoding="utf-8")
+    (root / ".git" / "HEAD").unlink()
+    (root / ".git" / "HEAD").symlink_to(tmp_path / "elsewhere")
+    found = repository_around(str(root))
+    assert found is not None and found.commit == ""
 
 
 @pytest.mark.parametrize(

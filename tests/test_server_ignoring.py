@@ -27,7 +27,13 @@ def catalogue() -> Catalogue:
 
 @cache
 def bad_examples() -> list[tuple[Check, Example]]:
-    return [(check, example) for check in catalogue().checks for example in check.examples if example.bad]
+    return [
+        (check, example)
+        for check in catalogue().checks
+        if not check.opt_in
+        for example in check.examples
+        if example.bad
+    ]
 
 
 def at(span: Span, path: str = "a.py", **changes: str) -> Finding:

@@ -180,7 +180,10 @@ class Editing(RuleBasedStateMachine):
                 found: dict[str, list[Finding]] = {}
                 for one in run(msgspec.structs.replace(self.settings, cache=False, paths=(named or ".",))).findings:
                     found.setdefault(one.path, []).append(one)
-                groups = group(discover(["."]).files)
+                files = discover(["."]).files
+                groups = group(
+                    [file for file in files if file.kind not in ("graph", "artifact")]
+                )  # an editor shows none
             finally:
                 os.chdir(self._folder.name)
         return found, [[file.path for file in files] for files in groups.values()]

@@ -9,7 +9,7 @@ import msgspec
 
 from npulint.discover.safe_open import read_regular
 from npulint.lazy_regex import lazy_compile
-from npulint.links import repository
+from npulint.links import below, repository
 
 _LIMIT = 4 * 1024 * 1024  # bytes of packed references
 _COMMIT = lazy_compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
@@ -46,12 +46,16 @@ class Repository(msgspec.Struct, frozen=True):
 
 
 def repository_around(folder: str) -> Repository | None:
-    """The repository that a folder is in; None if it is in none."""
+    """The repository that a folder is in; None if it is in none. Only its folder where git's own is elsewhere."""
     root = repository(folder)
     if not root:
         return None
     own = _own_folder(root)
+    if not below(own, root):  # of a worktree or submodule; whoever wrote the repository may name any folder
+        return Repository(root)
     shared = os.path.join(own, _text(os.path.join(own, "commondir")).strip() or ".")  # of all worktrees
+    if not below(shared, root):
+        return Repository(root)
     return Repository(root, _commit(own, shared), web_url(_origin(_text(os.path.join(shared, "config")))))
 
 
@@ -101,6 +105,8 @@ def web_url(remote: str) -> str:
 
 
 def _text(location: str) -> str:
+    if os.path.islink(location):
+        return ""
     try:
         return read_regular(location, _LIMIT).decode("utf-8", "replace")
     except (OSError, ValueError):
