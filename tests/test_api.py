@@ -15,17 +15,8 @@ import pytest
 from npulint.api import ProjectResult, check, check_many
 from npulint.errors import ConfigError
 from npulint.findings import Finding
+from tests.survey_support import TRAIN
 from tests.tools import missing
-
-_TRAIN = """import torch
-
-model = torch.nn.Linear(4, {size}).cuda()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(3):
-    loss = model(torch.randn(8, 4).cuda()).sum()
-    loss.backward()
-    optimizer.step()
-"""
 
 
 @pytest.fixture
@@ -34,7 +25,7 @@ def projects(tmp_path: Path) -> list[Path]:
     folders = [tmp_path / f"project{number}" for number in range(6)]
     for number, folder in enumerate(folders):
         folder.mkdir()
-        (folder / "train.py").write_text(_TRAIN.format(size=number + 1))
+        (folder / "train.py").write_text(TRAIN.format(size=number + 1))
     return folders
 
 

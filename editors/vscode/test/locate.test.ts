@@ -8,7 +8,7 @@ function places(files: string[], given: Partial<Places> = {}): Places {
   return {
     setting: "",
     interpreter: undefined,
-    folders: ["/work/project"],
+    folders: ["/home/me/project"],
     trusted: true,
     bundled: SCRIPT,
     searchPath: "/usr/local/bin:/usr/bin",
@@ -23,13 +23,13 @@ function words(some: Candidate[]): string[] {
 }
 
 test("the selected interpreter, .venv, PATH and the bundled npulint are tried in this order", () => {
-  const files = ["/work/project/.venv/bin/python", "/usr/bin/npulint", "/usr/bin/python3"];
+  const files = ["/home/me/project/.venv/bin/python", "/usr/bin/npulint", "/usr/bin/python3"];
   assert.deepEqual(words(candidates(places(files, { interpreter: "/env/bin/python" }))), [
     "interpreter /env/bin/python -I -m npulint",
-    "venv /work/project/.venv/bin/python -I -m npulint",
+    "venv /home/me/project/.venv/bin/python -I -m npulint",
     "path /usr/bin/npulint",
     `bundled /env/bin/python -I ${SCRIPT}`,
-    `bundled /work/project/.venv/bin/python -I ${SCRIPT}`,
+    `bundled /home/me/project/.venv/bin/python -I ${SCRIPT}`,
     `bundled /usr/bin/python3 -I ${SCRIPT}`,
   ]);
 });
@@ -43,21 +43,21 @@ test("the setting is the only candidate, a program or an interpreter", () => {
 });
 
 test("nothing that the workspace decides is run before it is trusted", () => {
-  const files = ["/work/project/.venv/bin/python", "/work/project/bin/npulint", "/work/project/bin/python3"];
+  const files = ["/home/me/project/.venv/bin/python", "/home/me/project/bin/npulint", "/home/me/project/bin/python3"];
   const found = candidates(
     places([...files, "/usr/bin/npulint"], {
       trusted: false,
-      interpreter: "/work/project/.venv/bin/python",
-      searchPath: "/work/project/bin:/usr/bin",
+      interpreter: "/home/me/project/.venv/bin/python",
+      searchPath: "/home/me/project/bin:/usr/bin",
     }),
   );
   assert.deepEqual(words(found), ["path /usr/bin/npulint"]);
 });
 
 test("folders beside the workspace whose names begin alike are not inside it", () => {
-  const files = ["/work/project-tools/npulint"];
-  const found = candidates(places(files, { trusted: false, searchPath: "/work/project-tools" }));
-  assert.deepEqual(words(found), ["path /work/project-tools/npulint"]);
+  const files = ["/home/me/project-tools/npulint"];
+  const found = candidates(places(files, { trusted: false, searchPath: "/home/me/project-tools" }));
+  assert.deepEqual(words(found), ["path /home/me/project-tools/npulint"]);
 });
 
 test("relative entries of PATH and a missing bundle are ignored", () => {
@@ -66,7 +66,7 @@ test("relative entries of PATH and a missing bundle are ignored", () => {
 });
 
 test("an interpreter that is selected and in .venv is tried once", () => {
-  const python = "/work/project/.venv/bin/python";
+  const python = "/home/me/project/.venv/bin/python";
   const found = candidates(places([python], { interpreter: python }));
   assert.deepEqual(words(found), [`interpreter ${python} -I -m npulint`, `bundled ${python} -I ${SCRIPT}`]);
 });
