@@ -9,7 +9,7 @@ from npulint.catalogue.load import load_catalogue
 from npulint.cli.catalogue import known_options
 from npulint.cli.commands import DOCTOR_FORMAT, DOCTOR_OUTPUT
 from npulint.cli.host import Host
-from npulint.cli.outputs import STANDARD_OUTPUT, save
+from npulint.cli.outputs import deliver, save
 from npulint.config import load
 from npulint.doctor.compare import differences
 from npulint.doctor.formats import rendered
@@ -49,18 +49,8 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
         host.warn(warning or say(lang, "doctor.dumped", path=dump))
     host.write(rendered(report, shape, lang))
     for other_shape, path in further:
-        _write(rendered(report, other_shape, lang), path, host, lang)
+        deliver(rendered(report, other_shape, lang), path, host, lang)
     return 1 if worst(found) in _FAILS else 0
-
-
-def _write(text: str, path: str, host: Host, lang: str) -> None:
-    """Write an additional report to standard output or a file."""
-    if path in STANDARD_OUTPUT:
-        host.write(text)
-        return
-    warning = save(path, lambda _: [text], host.environ, lang)
-    if warning:
-        host.warn(warning)
 
 
 def _further(words: list[str] | bool, lang: str) -> Sequence[tuple[str, str]]:

@@ -9,7 +9,7 @@ import msgspec
 from npulint.cli.catalogue import known_options
 from npulint.cli.commands import EFFORT_FORMATS, EFFORT_OUTPUT
 from npulint.cli.host import Host
-from npulint.cli.outputs import STANDARD_OUTPUT, save
+from npulint.cli.outputs import deliver
 from npulint.cli.port import port_settings
 from npulint.cli.reporting import fruitless, warn_of_nothing
 from npulint.config import load
@@ -36,7 +36,7 @@ def run(words: list[str], options: Options, host: Host, lang: str) -> int:
     found = estimate(result)
     host.put(_rendered(shape, found, result, settings, host))
     for name, path in further:
-        _write(_rendered(name, found, result, settings, host), path, host, lang)
+        deliver(_rendered(name, found, result, settings, host), path, host, lang)
     warn_of_nothing(result, settings, host)
     return 2 if fruitless(result, settings) else 0
 
@@ -69,16 +69,6 @@ def _text(shape: str, effort: Effort, result: RunResult, settings: Settings, hos
     color = wants_color(settings.color, host.stdout, host.environ)
     width = width_of(host.stdout, host.environ) if is_terminal(host.stdout) else 100
     return text(effort, lang, color, width, settings.verbose)
-
-
-def _write(data: bytes, path: str, host: Host, lang: str) -> None:
-    """Write an additional report to standard output or a file."""
-    if path in STANDARD_OUTPUT:
-        host.put(data)
-        return
-    warning = save(path, lambda _: [data], host.environ, lang)
-    if warning:
-        host.warn(warning)
 
 
 def _shape(given: list[str] | bool, lang: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 
+from npulint.cli.host import Host
 from npulint.errors import NpulintError
 from npulint.texts import say
 
@@ -33,6 +34,18 @@ def save(path: str, render: Callable[[int], Iterable[str | bytes]], environ: Map
     except (OSError, ValueError) as error:
         detail = getattr(error, "strerror", None) or str(error)
         raise NpulintError(say(lang, "output.failed", path=path, detail=detail)) from error
+
+
+def deliver(report: str | bytes, path: str, host: Host, lang: str) -> None:
+    """Write an additional report to standard output or a file. Raises `NpulintError`."""
+    if path not in STANDARD_OUTPUT:
+        warning = save(path, lambda _: [report], host.environ, lang)
+        if warning:
+            host.warn(warning)
+    elif isinstance(report, str):
+        host.write(report)
+    else:
+        host.put(report)
 
 
 def _add(path: str, render: Callable[[int], Iterable[str | bytes]], lang: str) -> str:
