@@ -166,8 +166,7 @@ class _CheckSet:
         self._compiled: dict[int, _CompiledCheck] = {}
         self._by_source: dict[CompiledQuery, list[int]] = {}
         self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
-        self._index = FactIndex()
-        self._index.add([query for item in self.items for query in item.queries()])
+        self._index = FactIndex(query for item in self.items for query in item.queries())
         self._compile("program")
 
     def candidates(self, program: Program) -> Candidates:

@@ -17,12 +17,13 @@ class FactIndex:
     """Leaf queries by kind and name pattern. Each fact name is looked up once, because most queries are about names
     that the program does not have."""
 
-    def __init__(self) -> None:
+    def __init__(self, queries: Iterable[CompiledQuery] = ()) -> None:
         self._kinds: dict[str, _Kind] = {}
         self._owners: list[CompiledQuery] = []  # query by pattern number
         self._programs: list[CompiledQuery] = []
         self._nameless: list[tuple[str, list[int]]] = []
         self._key = object()  # under which files keep their facts, sorted by what the index contains
+        self.add(queries)
 
     def add(self, queries: Iterable[CompiledQuery]) -> None:
         """Index further queries, for the programs that come after."""
