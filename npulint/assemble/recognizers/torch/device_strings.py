@@ -65,6 +65,7 @@ _CHOOSING = {
     "DEFINE_enum": "default 1 enum_values 2",
     "option": "default type",
 }
+_ACCELERATORS = ("torch.cuda.", "torch.npu.")
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 
@@ -139,8 +140,12 @@ class CudaText(CudaUse, kw_only=True):
 
     @property
     def is_choice(self) -> bool:
-        """See `CudaUse.is_choice`."""
-        return True
+        """See `CudaUse.is_choice`: not what a function of the device gets, ``torch.npu.set_device("cuda:0")``."""
+        call = self.call
+        if call is None:
+            return True
+        holders = (call, *(one for one in self.scope.calls if call.result.value in one.record.args))
+        return not any(one.name.startswith(_ACCELERATORS) for one in holders)
 
     @property
     def may_be_key(self) -> bool:
