@@ -24,14 +24,21 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
+    copied = _copied(fixes)
     known = {(one.topic, one.category, place) for one in found for place in _places(one)}
     changes = {one.path: one for one in fixes.files}
     for one in before:
         repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        if _counts(one) and (one.code, one.path) not in solved and not repeated:
+        if _counts(one) and (one.code, one.path) not in solved and not repeated and one.path not in copied:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+def _copied(fixes: FixResult) -> set[str]:
+    """The launchers for GPUs of which there is a copy for the NPU: they stay as they are."""
+    new = {one.path for one in fixes.files if one.new}
+    return {one.path for one in fixes.fixed if one.path not in one.paths and not new.isdisjoint(one.paths)}
 
 
 def _counts(one: Finding) -> bool:

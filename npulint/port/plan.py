@@ -107,7 +107,8 @@ class _Scope:
         """What became of the programs."""
         findings = [one.finding for one in left]
         changed = {one.path for one in fixes.files}
-        return ported(self._programs, fixes.result.programs, findings, changed, self._stopped, self._wanted)
+        untouched = self.naming(_NAMES_CUDA) - changed
+        return ported(self._programs, fixes.result.programs, findings, changed, untouched, self._stopped, self._wanted)
 
     def _parses(self, path: str) -> bool:
         """Whether fixes can edit Python source, also if only names of arguments are too old for it."""

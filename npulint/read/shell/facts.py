@@ -27,6 +27,7 @@ from npulint.read.shell.installed_packages import CONDA, InstalledPackages
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
 from npulint.read.shell.places import WrittenPlaces
+from npulint.read.shell.slurm import slurm_requests
 from npulint.read.shell.started_programs import (
     BUILTINS,
     IDLE,
@@ -72,7 +73,10 @@ def read_script(text: str, path: str, via: Via = "shell") -> tuple[list[Fact], l
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     facts, problems = _Reader(_thinned(plain), path, via).read()
     if problems:  # what looks like a comment may be the end of a text of several lines
-        return _Reader(plain, path, via).read()
+        facts, problems = _Reader(plain, path, via).read()
+    requests = list(slurm_requests(plain, path)) if via == "shell" else []
+    if requests:
+        facts = sorted([*facts, *requests], key=lambda fact: (fact.span.line, fact.span.column))
     return facts, problems
 
 

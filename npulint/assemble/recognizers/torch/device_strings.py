@@ -229,7 +229,7 @@ def _other_devices(value: Expr) -> list[str]:
     return [text for text in leaves(value) if _OTHER_DEVICE.match(text)]
 
 
-def _in_calls(module: Scope) -> Iterator[CudaUse]:
+def _in_calls(module: Scope) -> Iterator[CudaUse | NpuText]:
     for call in module.all_calls:
         record = call.record
         for key, argument in record.keywords:
@@ -314,7 +314,7 @@ def _takes_device(call: CallSite, place: int) -> bool:
     return place + shift < len(names) and is_device_name(names[place + shift])
 
 
-def _moved(call: CallSite) -> Iterator[CudaUse]:
+def _moved(call: CallSite) -> Iterator[CudaUse | NpuText]:
     """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number refers to the current backend."""
     value = call.args[0]
     number = value.literal
@@ -324,8 +324,20 @@ def _moved(call: CallSite) -> Iterator[CudaUse]:
         return
     elif isinstance(number, int) and not isinstance(number, bool):
         yield DeviceNumber(call.scope, call.span, str(number), call, subject="number")
+    elif _is_chosen_npu(value):
+        yield NpuText(call.scope, call.span, "npu", ".to", call)
     elif _INDEX.match(value.written):
         yield DeviceNumber(call.scope, call.span, value.written, call)
+
+
+def _is_chosen_npu(value: Expr) -> bool:
+    """Whether a name is the number of the NPU that its function chooses; PyTorch takes a number for the NPU from 2.1
+    on."""
+    release = value.context.torch_release
+    if not value.written or (release is not None and release < (2, 1)):
+        return False
+    chosen = (one for one in value.scope.routine.calls if one.name == "torch.npu.set_device" and one.args)
+    return any(one.args[0].written == value.written for one in chosen)
 
 
 def _option(call: CallSite) -> Iterator[CudaText]:
