@@ -68,7 +68,7 @@ def ported(
     entries: Collection[str],
 ) -> tuple[PortedProgram, ...]:
     """The programs of a project after the port: `programs` are they as the checks see them then, `left` what is left
-    to a person. `changed` are the changed files, `untouched` those that name CUDA as before, `stopped` as by `blocked`,
+    to a person. `changed` are the changed files, `untouched` those that use CUDA as before, `stopped` as by `blocked`,
     `entries` the programs that were named (empty: all)."""
     after = {one.entry: one for one in programs}
     halves = [one for one in left if one.name in _LIBRARIES]
