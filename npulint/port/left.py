@@ -32,7 +32,15 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
         if _counts(one) and (one.code, one.path) not in solved and not repeated and one.path not in copied:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
+    found = _once(found)
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """The findings without notes where a finding that is no note is about the same: before and after a port checks
+    judge the same image, or the same kernel, differently."""
+    severe = {(one.topic, one.path, one.span.line) for one in found if one.severity != "note"}
+    return [one for one in found if one.severity != "note" or (one.topic, one.path, one.span.line) not in severe]
 
 
 def _copied(fixes: FixResult) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import msgspec
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.containers.command import StartedContainers
+from npulint.read.containers.facts import StartedContainer
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -92,6 +94,16 @@ def _cut(figure: re.Match[str]) -> str:
     return "=`cut`" if _VARIABLE.fullmatch(figure.string, line, figure.start()) else figure.group()
 
 
+def _put_in(containers: Sequence[Fact], launches: Sequence[LaunchFact], lines: Sequence[str]) -> None:
+    """Mark the launches that command lines run in a container."""
+    starts = [fact.span for fact in containers if isinstance(fact, StartedContainer)]
+    for one in launches:
+        before = (place for place in starts if (place.line, place.column) < (one.span.line, one.span.column))
+        one.in_container = any(
+            all(line.rstrip().endswith("\\") for line in lines[place.line - 1 : one.span.line - 1]) for place in before
+        )
+
+
 class _Reader:
     def __init__(self, text: str, path: str, via: Via, level: int = 0) -> None:
         self._text = text
@@ -125,7 +137,10 @@ class _Reader:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
         self._not_exported()
-        self._facts += self._containers.facts(path=self._path)
+        containers = self._containers.facts(path=self._path)
+        launches = [fact for fact in self._facts if isinstance(fact, LaunchFact)] if containers else []
+        _put_in(containers, launches, self._text.split("\n"))
+        self._facts += containers
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
 

@@ -172,8 +172,10 @@ class CudaComparison(CudaUse, kw_only=True):
 
     @attribute
     def matters(self) -> bool:
-        """Whether a run on an NPU server may miss something because of it (see there); not in code for TensorRT."""
-        return not imports_package(self.scope, *_GPU_LIBRARIES) and super().matters
+        """Whether a run on an NPU server may miss something because of it (see there); not in code for TensorRT or
+        cuDNN."""
+        for_gpus = imports_package(self.scope, *_GPU_LIBRARIES) or (self.of == "tensor" and _asks_cudnn(self.scope))
+        return not for_gpus and super().matters
 
     @property
     def question(self) -> Expr | None:
