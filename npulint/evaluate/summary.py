@@ -47,6 +47,8 @@ def _gpu_only(program: Program) -> tuple[tuple[str, str], ...]:
     found = [
         (one.name, one.get_text("group"))
         for one in program.index.of_kind("library")
-        if one.get("works") == "no" and one.get("failure") == "stops" and "no" not in (one.get("runs"), one.get("active"))
+        if one.get("works") == "no"
+        and one.get("failure") == "stops"
+        and "no" not in (one.get("runs"), one.get("active"))
     ]
     return tuple(dict.fromkeys(found))

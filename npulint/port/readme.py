@@ -60,7 +60,7 @@ def _commands(folder: str, fixes: FixResult, programs: Sequence[PortedProgram]) 
 
 
 def _starter(fixes: FixResult, entry: str) -> str:
-    """What starts a script: torchrun if its program joins the processes that torchrun starts, and starts none itself."""
+    """What starts a script: torchrun if its program joins processes that torchrun starts, and starts none."""
     paths = {path for one in fixes.result.programs if one.entry == entry for path in one.paths}
     texts = [one.after for one in fixes.files if one.path in paths]
     return _TORCHRUN if any(map(_JOINS.search, texts)) and not any(b"spawn(" in text for text in texts) else "python"
