@@ -95,7 +95,7 @@ class Project:
 
     def source(self, record: Import, importer: Module) -> Module | None:
         """The module of this project that ``from module import name`` in `importer` takes the name from. Where a
-        package is empty and has a module of its own name, that is meant: the folder of the package is in the import path."""
+        package is empty and has a module of its own name, that is meant: its folder is in the import path."""
         found = self.find(record.module, importer, record.level) if record.module or record.level else None
         if found is None or record.level or not record.name or not _is_empty_package(found):
             return found

@@ -92,7 +92,7 @@ class LaunchFact(FileFact):
     loop: bool = False
     """Whether it is started in a loop of the script."""
     in_container: bool = False
-    """Whether it is started in a container, which has an environment of its own."""
+    """Whether it is started in a container, which has its own environment."""
 
     # The following are known when the project is assembled.
     prepared: bool = False

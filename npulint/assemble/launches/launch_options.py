@@ -61,7 +61,7 @@ class Start(Fact, dict=True):
 
     @attribute
     def in_container(self) -> bool:
-        """Whether it is started in a container, which has an environment of its own."""
+        """Whether it is started in a container, which has its own environment."""
         return self.record.fact.in_container
 
     @attribute
