@@ -94,7 +94,8 @@ def assembled(
     held = DataFiles(context, [*data, *project.files])
     if held.are_loaded:
         context.load, context.composed = held.load, held.composed
-        context.held_under, context.held_as = held.under, held.held_as
+        if held.may_name_devices:
+            context.held_under, context.held_as = held.under, held.held_as
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed
