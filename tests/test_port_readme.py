@@ -46,6 +46,8 @@ def test_the_section_has_the_commands_that_start_the_training(tmp_path: Path) ->
         ('import os\n\ntorch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\n', "torchrun --nproc_per_node=8"),
         ('torch.distributed.init_process_group("nccl", rank=rank, world_size=4)\n', "python"),
         ('torch.distributed.init_process_group("nccl")\ntorch.multiprocessing.spawn(work)\n', "python"),
+        ('from mpi4py import MPI\n\ntorch.distributed.init_process_group("nccl", init_method="env://")\n', "python"),
+        ('import os\n\nos.environ["RANK"] = "0"\ntorch.distributed.init_process_group("nccl")\n', "python"),
     ],
 )
 def test_a_program_for_torchrun_is_started_by_it(tmp_path: Path, code: str, starter: str) -> None:

@@ -37,10 +37,15 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
 
 
 def _once(found: Sequence[Finding]) -> list[Finding]:
-    """The findings without notes where a finding that is no note is about the same: before and after a port checks
-    judge the same image, or the same kernel, differently."""
-    severe = {(one.topic, one.path, one.span.line) for one in found if one.severity != "note"}
-    return [one for one in found if one.severity != "note" or (one.topic, one.path, one.span.line) not in severe]
+    """The findings without notes that another check has told: before and after a port checks judge the same image, the
+    same kernel or the same notebook differently. Severe ones come first."""
+    told: dict[tuple[str, str, int], str] = {}
+    kept = []
+    for one in found:
+        first = told.setdefault((one.topic, one.path, one.span.line), one.code)
+        if one.severity != "note" or first == one.code:
+            kept.append(one)
+    return kept
 
 
 def _copied(fixes: FixResult) -> set[str]:

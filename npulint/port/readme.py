@@ -26,6 +26,7 @@ _TORCHRUN = "torchrun --nproc_per_node=8"
 _JOINS = lazy_compile(
     rb"environ[^\n]{0,9}[\"']LOCAL_RANK[\"']|init_process_group\((?:backend=)?[\"'\w]+(?:, *init_method=[\"']env://[\"'])?\)"
 )
+_STARTS = lazy_compile(rb"\bspawn\(|\bMPI\b|environ\[[\"'](?:RANK|WORLD_SIZE)[\"']\] *=[^=]")
 _LIMIT = 1 << 20  # bytes; a larger file is no README
 _MOST = 4  # commands
 
@@ -63,7 +64,7 @@ def _starter(fixes: FixResult, entry: str) -> str:
     """What starts a script: torchrun if its program joins processes that torchrun starts, and starts none."""
     paths = {path for one in fixes.result.programs if one.entry == entry for path in one.paths}
     texts = [one.after for one in fixes.files if one.path in paths]
-    return _TORCHRUN if any(map(_JOINS.search, texts)) and not any(b"spawn(" in text for text in texts) else "python"
+    return _TORCHRUN if any(map(_JOINS.search, texts)) and not any(map(_STARTS.search, texts)) else "python"
 
 
 def _inside(folder: str, path: str) -> str:
