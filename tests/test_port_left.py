@@ -176,6 +176,23 @@ def test_a_library_behind_an_option_is_left_and_the_training_is_ported(tmp_path:
     assert statuses(plan) == {"train.py": "trains"}
 
 
+def test_another_problem_of_the_same_topic_is_left_as_well(tmp_path: Path) -> None:
+    code = """import torch
+from apex import amp
+
+model = torch.nn.Linear(3, 3).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model, optimizer = amp.initialize(model, optimizer, opt_level="O2")
+for x, y in loader:
+    with amp.scale_loss(torch.nn.functional.mse_loss(model(x.cuda()), y.cuda()), optimizer) as loss:
+        loss.backward()
+    optimizer.step()
+"""
+    plan = planned(tmp_path, {"train.py": code, "Dockerfile": "FROM pytorch/pytorch:1.9.0-cuda11.1-cudnn8-devel\n"})
+    assert left(plan)["apex-of-nvidia"] == "train.py"
+    assert "Dockerfile" in left(plan).values()
+
+
 def test_a_script_that_only_tries_a_module_is_not_called_ported(tmp_path: Path) -> None:
     net = (
         "import torch\nimport helper\n\n\nclass Net(torch.nn.Linear):\n    pass\n\n\n"

@@ -25,15 +25,34 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
     copied = _copied(fixes)
-    known = {(one.topic, one.category, place) for one in found for place in _places(one)}
+    repeated = _Repeated(before, found)
     changes = {one.path: one for one in fixes.files}
     for one in before:
-        repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        if _counts(one) and (one.code, one.path) not in solved and not repeated and one.path not in copied:
+        if _counts(one) and (one.code, one.path) not in solved and one not in repeated and one.path not in copied:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     found = _once(found)
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+class _Repeated:
+    """The findings from `before` a port that those `after` it tell as well: findings of the same check, or of one of
+    the same topic that is for ported code only."""
+
+    def __init__(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
+        earlier = {(one.code, place) for one in before for place in _places(one)}
+        self._same = {(one.code, place) for one in after for place in _places(one)}
+        self._instead = {
+            (one.topic, one.category, place)
+            for one in after
+            for place in _places(one)
+            if (one.code, place) not in earlier
+        }
+
+    def __contains__(self, one: Finding) -> bool:
+        told = any((one.code, place) in self._same for place in _places(one))
+        other = any((one.topic, one.category, place) in self._instead for place in _places(one))
+        return one.topic == "parse" or told or other
 
 
 def _once(found: Sequence[Finding]) -> list[Finding]:
@@ -60,7 +79,8 @@ def _counts(one: Finding) -> bool:
 
 
 def _places(one: Finding) -> tuple[str, ...]:
-    return tuple(filter(None, (one.path, one.program)))
+    """The file of a finding, and its program if the file is code, whose other files a check may name instead."""
+    return tuple(filter(None, (one.path, one.program if one.path.endswith(".py") else "")))
 
 
 def _moved(one: Finding, change: FileChange | None) -> Finding:
