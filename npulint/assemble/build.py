@@ -94,6 +94,8 @@ def assembled(
     held = DataFiles(context, [*data, *project.files])
     if held.are_loaded:
         context.load, context.composed = held.load, held.composed
+        if not held.are_known:  # to ask for what they hold would be in vain
+            context.load = context.composed = None
         if held.may_name_devices:
             context.held_under, context.held_as = held.under, held.held_as
     facts = recognise(context)

@@ -55,6 +55,16 @@ class DataFiles:
         )
 
     @property
+    def are_known(self) -> bool:
+        """Whether the program gets something from one of them of which it is known what it is."""
+        modules = self._context.project.modules.values()
+        return any(
+            any(self.load(one, index) for index in one.calls_of(*_WRITTEN))
+            or any(self.composed(one, block) for block in (one.blocks_by_kind["function"] if _imports_hydra(one) else ()))
+            for one in modules
+        )
+
+    @property
     def may_name_devices(self) -> bool:
         """Whether one of them may hold a text for a device or a backend."""
         return any(
