@@ -57,12 +57,13 @@ class DataFiles:
     @property
     def are_known(self) -> bool:
         """Whether the program gets something from one of them of which it is known what it is."""
-        modules = self._context.project.modules.values()
-        return any(
-            any(self.load(one, index) for index in one.calls_of(*_WRITTEN))
-            or any(self.composed(one, block) for block in (one.blocks_by_kind["function"] if _imports_hydra(one) else ()))
-            for one in modules
-        )
+        for module in self._context.project.modules.values():
+            if any(self.load(module, index) for index in module.calls_of(*_WRITTEN)):
+                return True
+            functions = module.blocks_by_kind["function"] if _imports_hydra(module) else []
+            if any(self.composed(module, block) for block in functions):
+                return True
+        return False
 
     @property
     def may_name_devices(self) -> bool:
