@@ -31,12 +31,13 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
         if _counts(one) and (one.code, one.path) not in solved and not repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
-    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in found)
 
 
 def _counts(one: Finding) -> bool:
-    """Whether a person should know of a finding that stays; mixed precision is a step of the port with notes only."""
-    return needs_decision(one) or one.topic == _STEP
+    """Whether a person should know of a finding that stays: also of a note whose fix does not fit for a reason, and of
+    mixed precision, a step of the port with notes only."""
+    return needs_decision(one) or one.topic == _STEP or bool(one.fix.because)
 
 
 def _places(one: Finding) -> tuple[str, ...]:
