@@ -51,8 +51,8 @@ class CompiledFix:
         text = self._because.get(lang) or self._because.get("en", "")
         if not text or not self._holds(fact, candidates):
             return ""
-        found = [] if self._named is None else sorted(self._named.find(candidates), key=lambda one: _distance(one, fact))
-        at = found[0] if found else fact
+        named = [] if self._named is None else self._named.find(candidates)
+        at = min(named, key=lambda one: _distance(one, fact), default=fact)
         return fill(text, at, {"place": f"{at.path}:{at.span.line}"})
 
     def _holds(self, fact: Fact, candidates: Candidates) -> bool:
