@@ -47,8 +47,8 @@ _TEXT = """\
 
 def in_ranks(script: Script, number: int) -> list[Edit]:
     """The edits that start a process for each rank of the MPI launch at a word, on the devices from 0 on, wait for
-    them, and end the others if one fails. Raises `FixRefused`: ``joined`` (it is part of a larger command), ``shell`` (it
-    names hosts, or its options are unknown), ``place``."""
+    them, and end the others if one fails. Raises `FixRefused`: ``joined`` (it is part of a larger command), ``shell``
+    (it names hosts, or its options are unknown), ``place``."""
     statement = script.statement(number)
     if _OTHER_SHELL.match(script.text):
         raise FixRefused("shell")
