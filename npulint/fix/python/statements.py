@@ -59,8 +59,8 @@ def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 
 def _emptied(tree: Tree, statement: ast.stmt, gone: Collection[ast.stmt] = ()) -> ast.stmt:
-    """The outermost loop, condition, ``try`` or scope of names that has no effect without the statement (and those that are `gone`);
-    the statement itself if there is none."""
+    """The outermost loop, condition, ``try`` or scope of names that has no effect without the statement (and those that
+    are `gone`); the statement itself if there is none."""
     while all(one is statement or one in gone for one in tree.block(statement)):
         around = tree.parent(statement)
         if isinstance(around, ast.With) and _is_name_scope(around):
