@@ -101,7 +101,7 @@ main()
 MPI = "export CUDA_VISIBLE_DEVICES=0,1\nmpirun -np 2 -x NCCL_DEBUG=INFO python train.py\n"
 
 REASONS = {
-    "hand-scaled loss": (HAND_SCALED, "no-loss-scale", "by hand (train.py:6)"),
+    "hand-scaled loss": (HAND_SCALED, "no-loss-scale", "manually (train.py:6)"),
     "two steps in one run": (JOINT, "no-loss-scale", "several optimizers (train.py:10)"),
     "no mode without a scale": (JOINT, "training-without-precision-mode", "does not scale the loss"),
     "recurrent layer": (RECURRENT, "dynamic-rnn", "results and checkpoints change"),

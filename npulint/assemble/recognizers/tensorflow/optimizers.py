@@ -96,8 +96,8 @@ class Optimizer(CallFact):
 
     @attribute
     def canned(self) -> Literal["argument", "several", "elsewhere", "no"]:
-        """How an Estimator with a model of its own, which is built in another graph, gets it: as an argument, as one of
-        several optimizers, from elsewhere (such as a name), or not at all."""
+        """How a canned Estimator, which builds a separate graph, gets it: as an argument, as one of several optimizers,
+        from elsewhere (such as a name), or no: not."""
         return _handed_to_canned(self.call.context).get(self.call, "no")
 
 
@@ -113,7 +113,7 @@ class NamedOptimizer(CallFact):
 
 @once
 def _handed_to_canned(context: Context) -> dict[CallSite, Literal["argument", "several", "elsewhere"]]:
-    """How Estimators with models of their own get the optimizers that calls create."""
+    """How canned Estimators get the optimizers that calls create."""
     found: dict[CallSite, Literal["argument", "several", "elsewhere"]] = {}
     for module in module_scopes(context):
         for index, name in enumerate(module.call_names):
