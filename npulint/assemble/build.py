@@ -94,6 +94,8 @@ def assembled(
     held = DataFiles(context, [*data, *project.files])
     if held.are_loaded:
         context.load, context.composed = held.load, held.composed
+        if not held.are_known:  # to ask for what they hold would be in vain
+            context.load = context.composed = None
         context.held_under = held.under if held.may_name_devices else None
     facts = recognise(context)
     for entry, passed in launch_options(context).items():

@@ -55,6 +55,17 @@ class DataFiles:
         )
 
     @property
+    def are_known(self) -> bool:
+        """Whether the program gets something from one of them of which it is known what it is."""
+        for module in self._context.project.modules.values():
+            if any(self.load(module, index) for index in module.calls_of(*_WRITTEN)):
+                return True
+            functions = module.blocks_by_kind["function"] if _imports_hydra(module) else []
+            if any(self.composed(module, block) for block in functions):
+                return True
+        return False
+
+    @property
     def may_name_devices(self) -> bool:
         """Whether one of them may hold a text for a device or a backend."""
         return any(
