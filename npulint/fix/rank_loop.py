@@ -20,8 +20,11 @@ _NUMBER_OPTIONS = ("np", "n", "c")
 _HOST_OPTIONS = ("h", "host", "hosts")
 _OF_GPUS = ("NCCL_", "CUDA_", "HOROVOD_", "OMPI_")
 _WITH_VALUES = {  # options that only concern MPI, with the number of their values
-    **dict.fromkeys(("allow-run-as-root", "oversubscribe", "tag-output", "nooversubscribe", "q", "v", "verbose"), 0),
-    **dict.fromkeys(("bind-to", "map-by", "npernode", "ppr", "report-bindings", "rf", "output-filename"), 1),
+    **dict.fromkeys(
+        ("allow-run-as-root", "oversubscribe", "tag-output", "nooversubscribe", "report-bindings", "q", "v", "verbose"),
+        0,
+    ),
+    **dict.fromkeys(("bind-to", "map-by", "npernode", "ppr", "rf", "output-filename"), 1),
     **dict.fromkeys(("mca", "gmca"), 2),
 }
 
