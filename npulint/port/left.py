@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 import msgspec
 
-from npulint.discover.kinds import kinds_of
 from npulint.effort.estimate import needs_decision
 from npulint.findings import Finding
 from npulint.fix.model import FileChange, FixResult
-from npulint.fix.sibling import npu_path
 from npulint.port.model import OpenFinding
 from npulint.report.fix_summary import why
 from npulint.settings import RANK
@@ -26,27 +24,18 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     severe first, with the reasons of refused fixes. Those from `before` that no fix was made for are among them, even
     if the checks for ported code do not repeat them. Lines are those of the ported files."""
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
-    new = {one.path for one in fixes.files if one.new}
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
     copied = _copied(fixes)
     repeated = _Repeated(before, found)
     changes = {one.path: one for one in fixes.files}
     for one in before:
-<<<<<<< HEAD
-        repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        relevant = _counts(one) or one.name in _LAUNCHERS
-        if relevant and (one.code, one.path) not in solved and not repeated and not _has_copy(one, new):
-            found.append(_moved(one, changes.get(one.path)))
-    found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
-    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in found)
-=======
-        if _counts(one) and (one.code, one.path) not in solved and one not in repeated and one.path not in copied:
+        relevant = (_counts(one) or one.name in _LAUNCHERS) and one.path not in copied
+        if relevant and (one.code, one.path) not in solved and one not in repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     found = _once(found)
-    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
->>>>>>> main
+    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in found)
 
 
 class _Repeated:
@@ -91,12 +80,6 @@ def _counts(one: Finding) -> bool:
     """Whether a person should know of a finding that stays: also of a note whose fix does not fit for a reason, and of
     mixed precision, a step of the port with notes only."""
     return needs_decision(one) or one.topic == _STEP or bool(one.fix.because)
-
-
-def _has_copy(one: Finding, new: Collection[str]) -> bool:
-    """Whether a note is about a launcher for GPUs that now has a copy for the NPU: it stays as it is."""
-    is_launcher = "shell" in kinds_of(one.path.rpartition("/")[2])
-    return is_launcher and one.severity == "note" and npu_path(one.path) in new
 
 
 def _places(one: Finding) -> tuple[str, ...]:
