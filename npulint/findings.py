@@ -49,12 +49,14 @@ class FixEdit(msgspec.Struct, frozen=True, gc=False):
 
 class Fix(msgspec.Struct, frozen=True, gc=False):
     """How to fix a finding. Applicability: safe, unsafe (if any part is) or manual (no automatic fix is known). `edits`
-    are exact replacements, where known; `changes` are the steps that edits are derived from."""
+    are exact replacements, where known; `changes` are the steps that edits are derived from. `because` says why a fix
+    that the check knows does not fit here."""
 
     text: str
     applicability: str = "manual"
     edits: tuple[Edit, ...] = ()
     changes: tuple[FixEdit, ...] = ()
+    because: str = ""
 
 
 class MatchCandidate(msgspec.Struct, frozen=True, gc=False):

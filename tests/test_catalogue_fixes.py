@@ -141,3 +141,27 @@ def test_fixed_files_by_name() -> None:
     text = "\n  - bad: {files: {a.py: 'x # expect', b.py: y}}\n    fixed: {files: {a.py: z, c.json: '{}'}}\n  - good: y"
     check = parsed(sample(fix="{applicability: safe, edits: [{delete: statement}]}", examples=text))
     assert check.examples[0].fixed == {"a.py": "z", "c.json": "{}"}
+
+
+REASON = "{when: {call: tf.Variable}, at: {call: tf.Session}, because: {en: not there, zh: 此处不适用}}"
+
+
+def test_a_rule_may_say_why_it_edits_nothing() -> None:
+    check = parsed(sample(fix=REASON))
+    (rule,) = check.fixes
+    assert rule.because == {"en": "not there", "zh": "此处不适用"}
+    assert (rule.steps, rule.at) == ((), Query(kind="call", names=("tf.Session",)))
+    assert check.applicability == "manual"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("not there", "'not {number}'", "nothing fills {number}"),
+        (", zh: 此处不适用", "", "the key 'zh' is missing"),
+        ("when: {call: tf.Variable}, ", "", "the key 'when' is missing"),
+        ("at: {call", "edits: {call", "unknown key 'edits'"),
+    ],
+)
+def test_mistakes_in_reasons(old: str, new: str, problem: str) -> None:
+    assert any(problem in one.message for one in problems(sample(fix=REASON.replace(old, new))))

@@ -87,7 +87,8 @@ def document_texts() -> Iterator[tuple[str, str]]:
 
 def _parts(check: Check) -> Iterator[tuple[str, str]]:
     text = check.text["en"]
-    yield from ((check.name, part) for part in (text.title, text.message, text.why, text.fix))
+    reasons = [rule.because["en"] for rule in check.fixes if rule.because]
+    yield from ((check.name, part) for part in (text.title, text.message, text.why, text.fix, *reasons))
 
 
 def _reports(node: ast.AST) -> bool:

@@ -79,11 +79,14 @@ class StepRule(msgspec.Struct, frozen=True):
 
 class FixRule(msgspec.Struct, frozen=True):
     """How to fix facts for which `when` holds. A part of `when` with the kind of the found fact is evaluated for that
-    fact alone."""
+    fact alone. `because`: nothing is edited then, for this reason, by language; `at` finds the
+    fact that it names."""
 
     applicability: str
     steps: tuple[StepRule, ...]
     when: Query | None = None
+    because: dict[str, str] = {}
+    at: Query | None = None
 
 
 class Example(msgspec.Struct, frozen=True):

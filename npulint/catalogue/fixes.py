@@ -8,11 +8,14 @@ from npulint.catalogue.check import FixRule, StepRule
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.queries import QueryReader
+from npulint.catalogue.texts import LANGUAGES, placeholders, unfolded
 from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
 from npulint.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
 
 APPLICABILITIES = ("safe", "unsafe")
 ENTRY = "entry"
+NAMED = frozenset(("place", "short", "name"))
+"""What a reason may name: the place of a fact as file and line, and its name."""
 
 _PLACEHOLDER = re.compile(r"\$(?:(\w+)(\([^()]*\))?)?")
 _ARGUMENT = re.compile(r"\((?:[A-Za-z_]\w*(?:\|\d+)?|\d+)\)\Z")
@@ -26,6 +29,8 @@ def read_fixes(fields: Fields, node: YamlNode) -> tuple[FixRule, ...]:
 
 
 def _rule(fields: Fields, node: YamlNode, what: str) -> FixRule:
+    if isinstance(node, Mapping) and "because" in node.entries:
+        return _reason(fields, node, what)
     keys = fields.mapping(node, what, ("applicability", "edits"), ("when",))
     applicability = ""
     if "applicability" in keys:
@@ -35,6 +40,24 @@ def _rule(fields: Fields, node: YamlNode, what: str) -> FixRule:
         applicability,
         tuple(_step(fields, item, f"{what}.edits[{place}]") for place, item in enumerate(steps)),
         QueryReader(fields).condition(keys["when"], f"{what}.when") if "when" in keys else None,
+    )
+
+
+def _reason(fields: Fields, node: YamlNode, what: str) -> FixRule:
+    """A rule that edits nothing and says why."""
+    keys = fields.mapping(node, what, ("when", "because"), ("at",))
+    queries = QueryReader(fields)
+    because = {}
+    for lang, text in fields.mapping(keys["because"], f"{what}.because", LANGUAGES).items():
+        because[lang] = fields.text(text, f"{what}.because.{lang}")
+        for name in sorted(placeholders(because[lang]) - NAMED):
+            fields.problem(text, f"{what}.because.{lang}: nothing fills {{{name}}}")
+    return FixRule(
+        "manual",
+        (),
+        queries.condition(keys["when"], f"{what}.when") if "when" in keys else None,
+        {lang: unfolded(text) if lang == "zh" else text for lang, text in because.items()},
+        queries.find(keys["at"], f"{what}.at") if "at" in keys else None,
     )
 
 

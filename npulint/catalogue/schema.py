@@ -126,7 +126,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
             if all(example.bad != bad for example in check.examples):
                 fields.problem(keys["examples"], f"there is no {side} example")
         check_sides(fields, keys["examples"], [example.files for example in check.examples], family == COMPARE)
-        if check.fixes and not any(example.fixed for example in check.examples):
+        if any(rule.steps for rule in check.fixes) and not any(example.fixed for example in check.examples):
             fields.problem(keys["examples"], "there is a fix but no example with 'fixed'")
     return check
 

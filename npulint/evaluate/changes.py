@@ -1,4 +1,4 @@
-"""Fixes of a check: the steps of the first matching rule for each found fact."""
+"""Fixes of a check: the steps of the first matching rule for each found fact, or its reason to edit nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import FixRule, StepRule
-from npulint.evaluate.captures import sure
+from npulint.evaluate.captures import fill, sure
 from npulint.evaluate.conditions import Answer, both, either, opposite
 from npulint.evaluate.match import Candidates, CompiledQuery
 from npulint.evaluate.patterns import matches
@@ -25,6 +25,8 @@ class CompiledFix:
         self._kinds = kinds
         self._when = None if rule.when is None else CompiledQuery(rule.when)
         self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
+        self._because = rule.because
+        self._named = None if rule.at is None else CompiledQuery(rule.at)
         self._of_fact_alone = not any(self.queries()) and not any(step.entry for step in rule.steps)
 
     def queries(self) -> Iterator[CompiledQuery]:
@@ -33,10 +35,14 @@ class CompiledFix:
             if leaf.anywhere or leaf.kind not in self._kinds:
                 yield leaf
         yield from (place for _, place in self._steps if place is not None)
+        if self._named is not None:
+            yield self._named
 
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
         """The fix of a fact; None if the rule does not match, a capture or place is not certain, or
         the place cannot be edited."""
+        if self._because:
+            return None
         if not self._of_fact_alone:
             return self._change(fact, program, candidates)
         known = candidates.changes(self)
@@ -46,24 +52,40 @@ class CompiledFix:
         return known[key]
 
     def _change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
-        if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
+        if not self._holds(fact, candidates):
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
         return FixEdit(self.applicability, sure) if len(sure) == len(steps) else None
 
+    def reason(self, fact: Fact, candidates: Candidates, lang: str) -> str:
+        """Why nothing is edited for a fact, if the rule matches and says so."""
+        text = self._because.get(lang) or self._because.get("en", "")
+        if not text or not self._holds(fact, candidates):
+            return ""
+        named = [] if self._named is None else self._named.find(candidates)
+        at = min(named, key=lambda one: _distance(one, fact), default=fact)
+        return fill(text, at, {"place": f"{at.path}:{at.span.line}"})
+
+    def _holds(self, fact: Fact, candidates: Candidates) -> bool:
+        return self._when is None or _answer(self._when, fact, self._kinds, candidates) is True
+
 
 def changes(
-    fixes: list[CompiledFix], facts: list[Fact], program: Program, candidates: Candidates
-) -> tuple[FixEdit, ...]:
-    """The fixes of the facts that a finding covers, where a rule matches."""
-    found = []
+    fixes: list[CompiledFix], facts: list[Fact], program: Program, candidates: Candidates, lang: str
+) -> tuple[tuple[FixEdit, ...], str]:
+    """The fixes of the facts that a finding covers, where a rule matches, and the first reason why one gets none."""
+    found, because = [], ""
     for fact in facts:
-        fitting = (fix.change(fact, program, candidates) for fix in fixes)
-        change = next((one for one in fitting if one is not None), None)
-        if change is not None:
-            found.append(change)
-    return tuple(found)
+        for fix in fixes:
+            change = fix.change(fact, program, candidates)
+            reason = "" if change is not None else fix.reason(fact, candidates, lang)
+            if change is not None:
+                found.append(change)
+            if change is not None or reason:
+                because = because or reason
+                break
+    return tuple(found), because
 
 
 def _answer(query: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates: Candidates) -> Answer:

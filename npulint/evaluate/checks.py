@@ -294,10 +294,10 @@ class _Finder:
         """The finding about these facts. One about a program does not cover those of other scripts, though its fix
         changes them too."""
         program = self._program
-        edits = changes(self._fixes, group, program, self._candidates) if self._fixes else ()
+        known = changes(self._fixes, group, program, self._candidates, self._lang) if self._fixes else ((), "")
         own = check.once == "program" and self._takes_part
         shown = [fact for fact in group if not program.is_of_other_script(fact)] if own else []
-        return _finding(check, self._lang, shown or group, self._related, program, edits), shown or group
+        return _finding(check, self._lang, shown or group, self._related, program, *known), shown or group
 
 
 def _weight(fact: Fact) -> tuple[str, float]:
@@ -319,7 +319,13 @@ def _others(related: list[Fact], covered: list[Fact]) -> list[Fact]:
 
 
 def _finding(
-    check: Check, lang: str, facts: list[Fact], related: list[Fact], program: Program, edits: tuple[FixEdit, ...]
+    check: Check,
+    lang: str,
+    facts: list[Fact],
+    related: list[Fact],
+    program: Program,
+    edits: tuple[FixEdit, ...],
+    because: str,
 ) -> Finding:
     fact = facts[0]
     text = check.text.get(lang) or check.text["en"]
@@ -337,7 +343,7 @@ def _finding(
         wording=with_open_places(text.message, fact) if check.once else "",
         about=fact.name,
         why=fill(text.why, fact, counts),
-        fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits),
+        fix=Fix(fill(text.fix, fact, counts), applicability(edits), changes=edits, because=because),
         related=tuple(Related(f.path, f.span, f.name) for f in [*facts[1:], *_others(related, facts)]),
         program=program.entry or program.root,
         places=len(facts),

@@ -44,7 +44,7 @@ def narrowed(one: Finding, places: Collection[Place]) -> Finding:
     changes = tuple(
         change for change in one.fix.changes if any((step.path, step.span.line) in lines for step in change.steps)
     )
-    fix = Fix(one.fix.text, applicability(changes), changes=changes)
+    fix = Fix(one.fix.text, applicability(changes), changes=changes, because=one.fix.because)
     return msgspec.structs.replace(covering(one, kept), fix=fix)
 
 

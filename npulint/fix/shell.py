@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
+from npulint.fix.rank_loop import in_ranks
 from npulint.fix.removal import without
 from npulint.fix.renaming import renamed, retexted
 from npulint.fix.script import JOINTS, OPENERS, Script, Statement
@@ -62,6 +63,8 @@ def edits(step: FixStep, script: Script) -> list[Edit]:
         return [_inserted(script, first, words["text"], words["where"])]
     if step.verb == "export":
         return [_exported(script, first)]
+    if step.verb == "rank_processes":
+        return in_ranks(script, first)
     raise FixRefused("verb")
 
 

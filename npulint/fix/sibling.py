@@ -15,13 +15,14 @@ _GPU = re.compile(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
     """The plan of a ``sibling`` step: a copy under the name for the NPU, with `text` above the first command of a shell
-    script; in a Dockerfile, with `part` of the line at the place replaced by it, and `behind` in the next line. Raises
-    `FixRefused`: ``exists`` (there is such a file), ``kind`` (another kind of file), ``place``."""
+    script, and its MPI launches rewritten (see `npulint.fix.rank_loop`) if `processes` says so; in a Dockerfile, with
+    `part` of the line at the place replaced by it, and `behind` in the next line. Raises `FixRefused`: ``exists``
+    (there is such a file), ``kind`` (another kind of file), ``place``."""
     path = npu_path(text.path, text.kind)
     if not text_of(path).new:
         raise FixRefused("exists")
     added = step.words["text"]
-    content = _launcher(text, added) if text.kind == "shell" else _image(text, step)
+    content = _launcher(text, added, step.words.get("processes")) if text.kind == "shell" else _image(text, step)
     return Plan((Edit(path, Span(), content),), copied=text.path)
 
 
@@ -41,8 +42,10 @@ def npu_path(path: str, kind: str = "shell") -> str:
     return posixpath.join(folder, (renamed if renamed != stem else f"{stem}_npu") + dot + end)
 
 
-def _launcher(text: Text, added: str) -> str:
+def _launcher(text: Text, added: str, processes: str | None) -> str:
+    from npulint.fix.rank_loop import all_in_ranks
     from npulint.fix.script import Script
+    from npulint.fix.source import edited_text
     from npulint.read.shell.tokens import Word
 
     script = Script(text.text, text.path)
@@ -50,7 +53,8 @@ def _launcher(text: Text, added: str) -> str:
     if first is None:
         raise FixRefused("place")
     top = script.line_start(script.start(first))
-    return f"{text.text[:top]}{added}\n{text.text[top:]}"
+    ranks = all_in_ranks(script) if processes else []
+    return edited_text(text.text, [script.edit(top, top, f"{added}\n"), *ranks])
 
 
 def _image(text: Text, step: FixStep) -> str:

@@ -15,6 +15,8 @@ from npulint.report.fix_summary import why
 from npulint.settings import RANK
 
 _STEP = "mixed_precision"
+_LAUNCHERS = ("tensorflow-launcher-for-gpus",)
+"""The checks whose notes are left to a person if no launcher for the NPU could be written."""
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
@@ -28,11 +30,12 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     repeated = _Repeated(before, found)
     changes = {one.path: one for one in fixes.files}
     for one in before:
-        if _counts(one) and (one.code, one.path) not in solved and one not in repeated and one.path not in copied:
+        relevant = (_counts(one) or one.name in _LAUNCHERS) and one.path not in copied
+        if relevant and (one.code, one.path) not in solved and one not in repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     found = _once(found)
-    return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+    return tuple(OpenFinding(one, one.fix.because or refused.get((one.code, one.path), "")) for one in found)
 
 
 class _Repeated:
@@ -74,8 +77,9 @@ def _copied(fixes: FixResult) -> set[str]:
 
 
 def _counts(one: Finding) -> bool:
-    """Whether a person should know of a finding that stays; mixed precision is a step of the port with notes only."""
-    return needs_decision(one) or one.topic == _STEP
+    """Whether a person should know of a finding that stays: also of a note whose fix does not fit for a reason, and of
+    mixed precision, a step of the port with notes only."""
+    return needs_decision(one) or one.topic == _STEP or bool(one.fix.because)
 
 
 def _places(one: Finding) -> tuple[str, ...]:

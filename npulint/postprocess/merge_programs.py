@@ -69,10 +69,11 @@ def _merged(group: Sequence[Finding]) -> Finding:
 def _fix(group: Sequence[Finding]) -> Fix:
     """The fixes of all findings; none if a program lacks them, because they would break it."""
     text = group[0].fix.text
+    because = next((one.fix.because for one in group if one.fix.because), "")
     if not all(one.fix.changes for one in group):
-        return Fix(text)
+        return Fix(text, because=because)
     changes = {_key(change): change for one in group for change in one.fix.changes}
-    return Fix(text, applicability(tuple(changes.values())), changes=tuple(changes.values()))
+    return Fix(text, applicability(tuple(changes.values())), changes=tuple(changes.values()), because=because)
 
 
 def _key(change: FixEdit) -> tuple[object, ...]:

@@ -250,7 +250,7 @@ def unite(findings: Iterable[Finding]) -> list[Finding]:
 
 def left_as_it_is(one: Finding) -> Finding:
     """The finding without automatic fixes."""
-    return changed(one, fix=Fix(one.fix.text)) if one.fix.changes else one
+    return changed(one, fix=Fix(one.fix.text, because=one.fix.because)) if one.fix.changes else one
 
 
 def reported(one: Finding, settings: Settings) -> bool:

@@ -11,6 +11,7 @@ import os
 import pickle
 import struct
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -358,6 +359,38 @@ def cola(folder: Path, where: str, model: str) -> None:
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     (folder / model / "bert_config.json").write_text(json.dumps({"vocab_size": 64, **sizes, **still}))
+
+
+def translations(folder: Path, where: str, lines: str = "64") -> None:
+    """Sentences in two made-up languages with their vocabularies, as tensorflow/nmt reads them."""
+    there = folder / where
+    there.mkdir(parents=True, exist_ok=True)
+    numbers = _numbers()
+    for part in ("train", "dev", "test"):
+        written = [numbers.choice(WORDS, 6) for _ in range(int(lines))]
+        for language, end in (("a", ""), ("b", "s")):
+            text = "".join(" ".join(f"{word}{end}" for word in line) + "\n" for line in written)
+            (there / f"{part}.{language}").write_text(text)
+    for language, end in (("a", ""), ("b", "s")):
+        names = ["<unk>", "<s>", "</s>", *(f"{word}{end}" for word in sorted(set(WORDS)))]
+        (there / f"vocab.{language}").write_text("\n".join(names) + "\n")
+
+
+def halves(folder: Path, where: str, count: str = "8", size: str = "256") -> None:
+    """Pictures of two squares side by side, written without a library for pictures."""
+    there = folder / where
+    there.mkdir(parents=True, exist_ok=True)
+    height, numbers = int(size), _numbers()
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    for number in range(int(count)):
+        pixels = numbers.integers(0, 256, (height, 2 * height * 3), dtype=np.uint8)
+        lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+        head = struct.pack(">IIBBBBB", 2 * height, height, 8, 2, 0, 0, 0)
+        parts = chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+        (there / f"{number}.png").write_bytes(b"\x89PNG\r\n\x1a\n" + parts)
 
 
 def weights(folder: Path, model: str, name: str) -> None:

@@ -1,5 +1,6 @@
 """Runs a program of TensorFlow 1 on the CPU, for a number of training steps: ``python plain_tensorflow.py STEPS
-script.py args``. After each step it prints the digest of the variables, as ``npulint try`` does."""
+script.py args`` (or ``-m module args``). After each step it prints the digest of the variables, as ``npulint try``
+does."""
 
 from __future__ import annotations
 
@@ -19,6 +20,11 @@ def main(steps: int, program: str, arguments: list[str]) -> None:
             os._exit(0)
 
     digests.report(ended)
+    if program == "-m":
+        sys.argv = arguments
+        sys.path[0] = os.getcwd()
+        runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
+        return
     sys.argv = [program, *arguments]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
     runpy.run_path(program, run_name="__main__")

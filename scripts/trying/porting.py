@@ -126,6 +126,8 @@ def is_listed(plan: dict[str, Any], place: str, text: str) -> bool:
 
 
 def _given(program: Program) -> str:
+    if program.kind == "tensorflow":
+        return "--framework tensorflow"
     return "--synthetic" if "--synthetic" in program.options else ""
 
 

@@ -64,7 +64,7 @@ def as_it_is(program: Program, where: Path, python: str, steps: int) -> Run:
     """Run a program on the CPU with the arguments for it, else with the CPU posing as its accelerator."""
     own = ROOT / "scripts" / "trying"
     if program.kind == "tensorflow":
-        return _run([python, str(own / "plain_tensorflow.py"), str(steps), program.script], program, where)
+        return _run([python, str(own / "plain_tensorflow.py"), str(steps), *program.script.split()], program, where)
     parts = ["cpu" if program.cpu else "posing", *(["synthetic"] if "--synthetic" in program.options else [])]
     command = [python, str(own / "plain.py"), str(steps), ",".join(parts), *program.script.split()]
     return _run(command, program, where)

@@ -30,7 +30,8 @@ VERBS: dict[str, Verb] = {
     "export": Verb(("what",), (), {"what": ("variable",)}),
     "mixlist": Verb(("operator",), ("list",), {"list": ("black-list", "white-list")}),
     "ranks": Verb(("backend",), (), {"backend": ("hccl",)}),
-    "sibling": Verb(("text",), ("part", "behind")),
+    "rank_processes": Verb(("by",), (), {"by": ("loop",)}),
+    "sibling": Verb(("text",), ("part", "behind", "processes"), {"processes": ("loop",)}),
     "mixed_precision": Verb(("type",), ("callers", "holder"), {"type": ("float16", "bfloat16")}),
     "line_ends": Verb(("what",), (), {"what": ("lf",)}),
 }

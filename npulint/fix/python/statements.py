@@ -59,10 +59,13 @@ def deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
 
 
 def _emptied(tree: Tree, statement: ast.stmt, gone: Collection[ast.stmt] = ()) -> ast.stmt:
-    """The outermost loop, condition or ``try`` that has no effect without the statement (and those that are `gone`);
-    the statement itself if there is none."""
+    """The outermost loop, condition, ``try`` or scope of names that has no effect without the statement (and those that
+    are `gone`); the statement itself if there is none."""
     while all(one is statement or one in gone for one in tree.block(statement)):
         around = tree.parent(statement)
+        if isinstance(around, ast.With) and _is_name_scope(around):
+            statement = around
+            continue
         if not isinstance(around, ast.For | ast.If | ast.Try) or around.orelse or _head(tree, around) is not around:
             break
         if isinstance(around, ast.For) and not (_names_only(around.target) and is_idle(around.iter)):
@@ -73,6 +76,15 @@ def _emptied(tree: Tree, statement: ast.stmt, gone: Collection[ast.stmt] = ()) -
             break
         statement = around
     return statement
+
+
+def _is_name_scope(node: ast.AST) -> bool:
+    """Whether this is ``with tf.name_scope("…"):``, which only names the operations in it."""
+    if not isinstance(node, ast.With) or len(node.items) != 1 or node.items[0].optional_vars is not None:
+        return False
+    call = node.items[0].context_expr
+    name = getattr(call.func, "attr", "") if isinstance(call, ast.Call) else ""
+    return isinstance(call, ast.Call) and name == "name_scope" and all(map(is_idle, call.args))
 
 
 def _without_else(tree: Tree, statement: ast.stmt) -> Edit | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.cursors import CallSite, Expr
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.recognizers.tensorflow.gradients import gradient_calls
 from npulint.facts.code import Const, Ref
 from npulint.facts.kinds import fact_kind
 
 _GRADIENTS = "tensorflow.gradients"
+_NAMES = "tensorflow.name_scope()"
 _ARGUMENTS = 2  # the loss and the variables, which compute_gradients takes as well
 Order = Literal["ready", "late", "unclear"]
 
@@ -48,10 +49,16 @@ def _made(gradients: CallSite, applied: CallSite, optimizer: str) -> tuple[str, 
     if all(one.line < gradients.line for one in made):
         return "", "ready"
     (last, *others) = made
-    if others or last.scope != gradients.scope or last.line > applied.line:
+    if others or _without_names(last.scope) != _without_names(gradients.scope) or last.line > applied.line:
         return "", "unclear"
     maker = _known_before(last.value, gradients.line)
     return maker, "late" if maker else "unclear"
+
+
+def _without_names(scope: Scope) -> Scope:
+    """The block around a scope that only gives names to operations; other blocks themselves."""
+    around = scope.parent
+    return around if around is not None and scope.kind == "with" and scope.test.name == _NAMES else scope
 
 
 def _is_plain(gradients: CallSite) -> bool:

@@ -9,6 +9,7 @@ from npulint.assemble.code_facts import CallFact
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.estimator_classes import is_canned
 from npulint.assemble.walker import memoized
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.code import CallResult, Ref, Value
@@ -93,6 +94,12 @@ class Optimizer(CallFact):
             return "none"
         return "statement" if others & _created_together(self.call) else "function"
 
+    @attribute
+    def canned(self) -> Literal["argument", "several", "elsewhere", "no"]:
+        """How a canned Estimator, which builds a separate graph, gets it: as an argument, as one of several optimizers,
+        from elsewhere (such as a name), or no: not."""
+        return _handed_to_canned(self.call.context).get(self.call, "no")
+
 
 @fact_kind("optimizer")
 class NamedOptimizer(CallFact):
@@ -102,6 +109,25 @@ class NamedOptimizer(CallFact):
     """The library of the optimizer."""
     use: Literal["step"] = "step"
     """What becomes of it: it makes the update."""
+
+
+@once
+def _handed_to_canned(context: Context) -> dict[CallSite, Literal["argument", "several", "elsewhere"]]:
+    """How canned Estimators get the optimizers that calls create."""
+    found: dict[CallSite, Literal["argument", "several", "elsewhere"]] = {}
+    for module in module_scopes(context):
+        for index, name in enumerate(module.call_names):
+            given = _optimizers_given(module.call(index)) if is_canned(name) else []
+            for value in given:
+                how: Literal["argument", "elsewhere"] = "elsewhere" if value.written else "argument"
+                found.update(dict.fromkeys(value.sites, "several" if len(given) > 1 else how))
+    return found
+
+
+def _optimizers_given(call: CallSite) -> list[Expr]:
+    """The arguments of a call that are optimizers."""
+    named = [value for key, value in call.keywords.items() if key.endswith("optimizer")]
+    return named + [value for value in call.args if any(_makes_optimizer(one.name) for one in value.sites)]
 
 
 @once

@@ -24,7 +24,9 @@ from npulint.assemble.recognizers.tensorflow.steps import all_scaled
 from npulint.assemble.surroundings import surroundings_of
 from npulint.assemble.walker import walker
 from npulint.facts.attributes import Flag, attribute, flag
+from npulint.facts.code import Const, Ref, Value
 from npulint.facts.kinds import fact_kind
+from npulint.facts.walk import written_operations
 from npulint.lazy_regex import lazy_compile
 
 _TAKERS = (".compute_gradients", ".minimize")
@@ -148,19 +150,32 @@ class HandScaledLoss(CallFact):
 def hand_scaled_losses(call: CallSite) -> list[HandScaledLoss]:
     """Calls of optimizer methods with a loss."""
     loss = call.argument("loss", 0)
-    is_multiplied = loss is not None and _is_multiplied(loss)
-    return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_multiplied else []
+    factors = [] if loss is None else _factors(loss)
+    taken_back = [] if not factors or not call.name.endswith(_TAKERS[0]) else _divisors_behind(call)
+    is_scaled = any(_is_scale(one) or one.value in taken_back for one in factors)
+    return [HandScaledLoss(call, call.name.rpartition(".")[2])] if is_scaled else []
 
 
-@walker(depth=4, otherwise=bool)
-def _is_multiplied(value: Expr) -> bool:
+@walker(depth=4, otherwise=list)
+def _factors(value: Expr) -> list[Expr]:
+    """The factors of a product; none of another value."""
     call = value.call
     if call is not None:
-        return call.name in _PRODUCTS and any(_is_scale(part) for part in call.args)
+        return call.args if call.name in _PRODUCTS else []
     assigned = value.assignments
     if len(assigned) == 1:
-        return _is_multiplied(assigned[0].value)
-    return any(_is_scale(part) for part in value.operands("*"))
+        return _factors(assigned[0].value)
+    return value.operands("*")
+
+
+def _divisors_behind(call: CallSite) -> list[Value]:
+    """The names and numbers by which the function of a call divides something behind it, such as gradients."""
+    routine = call.scope.routine
+    found = []
+    for operation, block, line in written_operations(routine.module.code):
+        if operation.op == "/" and line > call.line and routine.at(block).routine == routine:
+            found.append(operation.operands[-1])
+    return [one for one in found if isinstance(one, Const | Ref)]
 
 
 def _is_scale(value: Expr) -> bool:

@@ -61,12 +61,18 @@ class _Digests:
 
     def _told(self, running, fetched):
         self._steps += 1
-        held = [getattr(one, "_snapshot", None) for one in running.graph.get_collection(_TRAINABLE)]
+        held = [_read(one) for one in running.graph.get_collection(_TRAINABLE)]
         values = running.run([one for one in held if one is not None])
         found = hashlib.sha256(b"".join(one.tobytes() for one in values)).hexdigest()[:16]
         total = float(sum(one.astype("float64").sum() for one in values))
         line = f"npulint-digest {self._steps} {found} {total!r} {time.time():.3f} {_loss_in(fetched)!r}"
         print(line, file=sys.__stderr__, flush=True)
+
+
+def _read(variable):
+    """The tensor that reads a variable, of either kind."""
+    found = getattr(variable, "_snapshot", None)
+    return getattr(variable, "_graph_element", None) if found is None else found
 
 
 def _loss_in(fetched):
