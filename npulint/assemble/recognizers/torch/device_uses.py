@@ -103,9 +103,13 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def fatal(self) -> bool:
-        """Whether it stands in an assertion that fails on an NPU server."""
+        """Whether it stands in an assertion that fails on an NPU server; not in a function that is only kept, to be
+        chosen by something else, and asserts what it takes."""
         test = self._assertion
-        return test is not None and npu_server(self.scope.context).truth(test) is False
+        function = self.scope.function
+        if test is None or not (function is None or function.is_method or function.callers):
+            return False
+        return npu_server(self.scope.context).truth(test) is False
 
     @property
     def _assertion(self) -> Expr | None:
