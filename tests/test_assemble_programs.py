@@ -147,6 +147,15 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
         {"models/a.py": "", _A: "import importlib\nn = n if x else 'models.a'\nimportlib.import_module(n)\n"},
         {"models/a.py"},
     ),
+    "a computed import in a loop over packages": (
+        {
+            "built_in/a.py": "",
+            "others/b.py": "",
+            "o.py": "",
+            _A: "import importlib\nfor p in ['built_in', 'others']:\n    importlib.import_module(f'{p}.{x}')\n",
+        },
+        {"built_in/a.py", "others/b.py"},
+    ),
     "__import__": ({"m.py": "", _A: "__import__('m')\n"}, {"m.py"}),
     "an import of anything": ({"m.py": "", _A: "import importlib\nimportlib.import_module(x)\n"}, set()),
     "an import of nothing": ({"m.py": "", _A: "import importlib\nimportlib.import_module()\n"}, set()),

@@ -24,6 +24,14 @@ _WAYS = {
     "only imported": ("from lib import goal\ndef main():\n    pass\n", "no"),
     "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
+    "looked up in a module": (
+        "import lib\nfrom importlib import import_module\ndef main():\n    f = getattr(import_module('lib'), args.x)\n    f()\n",
+        "perhaps",
+    ),
+    "a method of a class that is looked up in a module": (
+        "import lib\ndef main():\n    kind = getattr(lib, args.x)\n    y = kind()\n    y.work()\n",
+        "perhaps",
+    ),
     "a method": ("from lib import Thing\ndef main():\n    Thing().work()\n", "sure"),
     "a method of an unknown object": ("from lib import Thing\ndef main():\n    x = Thing()\n    y.work()\n", "sure"),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),

@@ -171,8 +171,11 @@ class CallGraph:
             target = self._inherited(call)
         if target is not None:
             self._enter(target, edges)
-        elif self._surely and _is_computed(call.name) and (looked_up := self._looked_up(call)):
-            edges.chosen.add(looked_up)
+        elif _is_computed(call.name) and (looked_up := self._looked_up(call)):
+            if self._surely:
+                edges.chosen.add(looked_up)
+            else:
+                self._enter_places(looked_up, edges)
         elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
             if call.receiver is not None:
                 edges.methods.add(call.last)
@@ -223,6 +226,10 @@ class CallGraph:
                 target = scope_at(self._context, *found)
                 self._enter(target, edges)
                 self._enter_returned(target, edges)
+
+    def _enter_places(self, places: Iterable[Place], edges: _Edges) -> None:
+        for path, block in places:
+            self._enter(scope_at(self._context, self._context.project.modules[path], block), edges)
 
     def _enter(self, target: Scope, edges: _Edges) -> None:
         place = (target.path, target.block)
