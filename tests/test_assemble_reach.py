@@ -25,7 +25,8 @@ _WAYS = {
     "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
     "looked up in a module": (
-        "import lib\nfrom importlib import import_module\ndef main():\n    f = getattr(import_module('lib'), args.x)\n    f()\n",
+        "import lib\nfrom importlib import import_module\ndef main():\n"
+        "    job = getattr(import_module('lib'), args.x)\n    job()\n",
         "perhaps",
     ),
     "a method of a class that is looked up in a module": (
