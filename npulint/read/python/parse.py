@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 
 import msgspec
@@ -26,6 +27,12 @@ _PYTHON2_HERE = lazy_compile(
     r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
     r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
 )
+# What Python 3.12 accepts and older ones do not, in the line where they fail; wrong code may look the same.
+_NEWER_HERE = lazy_compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+\w+\[|^[ \t]*type[ \t]+\w+[ \t]*(?:\[.*\])?[ \t]*="
+    r"|(?<!\w)(?:[fF][rR]?|[rR][fF])[\"'].*\{"
+)
+_NEWER_SINCE = (3, 12)
 
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
@@ -84,4 +91,12 @@ def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:
     reason = "python2" if _PYTHON2.search(text) or any(map(_PYTHON2_HERE.search, here)) else "syntax-error"
     if "too many nested" in (error.msg or "") or "too many levels" in (error.msg or ""):
         reason = "too-deep"
-    return Problem(path, reason, error.msg or "", Span(line, column, line, column + 1))
+    message = error.msg or ""
+    if reason == "syntax-error" and any(may_be_newer(one, sys.version_info[:2]) for one in here):
+        reason, message = "newer-python", f"{message} (Python {sys.version_info[0]}.{sys.version_info[1]})"
+    return Problem(path, reason, message, Span(line, column, line, column + 1))
+
+
+def may_be_newer(line: str, running: tuple[int, int]) -> bool:
+    """Whether a line that this Python cannot parse may be written for a newer one."""
+    return running < _NEWER_SINCE and _NEWER_HERE.search(line) is not None
