@@ -291,6 +291,11 @@ def test_the_trainer_of_any_library_trains(line: str, count: int) -> None:
     assert len(facts(source, "train_step")) == count
 
 
+def test_what_hydra_makes_trains_if_it_is_fitted() -> None:
+    source = "import torch\nfrom hydra.utils import instantiate\ninstantiate(cfg.trainer).fit(model)\n"
+    assert [fact.name for fact in facts(source, "train_step")] == ["fit"]
+
+
 def test_an_own_trainer_trains_where_it_computes_gradients() -> None:
     source = "import torch\nclass Trainer:\n    def fit(self):\n        loss.backward()\nTrainer().fit()\n"
     assert [fact.name for fact in facts(source, "train_step")] == ["backward"]

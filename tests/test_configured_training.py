@@ -45,7 +45,7 @@ OWN_LOOP = """\
         optimizer.step()
 """
 ARGUMENTS = "output_dir: out\nper_device_train_batch_size: 1\nnum_train_epochs: 3\n"
-LIGHTNING = "trainer:\n  accelerator: cuda\n"
+LIGHTNING = "model:\n  width: 3\ntrainer:\n  accelerator: cuda\n"
 HYDRA = """\
     import torch
     from hydra.utils import instantiate
@@ -474,10 +474,11 @@ def test_a_configuration_is_judged_beside_code_that_runs_on_the_npu() -> None:
             {"a.yaml", "train.py"},
         ),
         ({"a.yaml": LIGHTNING}, {"a.yaml"}),
+        ({"a.yaml": "trainer:\n  accelerator: cpu\n"}, set()),
         ({"a.yaml": f"{LIGHTNING}  _target_: lightning.pytorch.Trainer\n"}, {"a.yaml"}),
         ({"a.yaml": f"{LIGHTNING}  _target_: training.trainer.Trainer\n"}, set()),
     ],
-    ids=["alone", "an own loop", "named by a launcher", "a Trainer", "Lightning", "its class", "another class"],
+    ids=["alone", "an own loop", "named by a launcher", "a Trainer", "Lightning", "a part of it", "its class", "another class"],
 )
 def test_files_start_a_training_unless_others_read_them(files: dict[str, str], entries: set[str]) -> None:
     assert {one.entry for one in programs(files) if one.entry} - {"sft.py"} == entries

@@ -17,6 +17,7 @@ from npulint.lazy_regex import lazy_compile
 _TRAINER = lazy_compile(
     r"^(?!tensorflow|keras|tf_|paddle|sklearn)\w+\.(?:\w+\.)*\w*Trainer(?:\.from_argparse_args|\.from_config)?"
     r"(?:\(\)|Config\(\)\.build\(\))\.(?:fit|train)$"  # of any library
+    r"|^hydra\.utils\.(?:instantiate|call)\(\)\.(?:fit|train)$"
     r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
     r"|^sentence_transformers\.(?:\w+\.)*\w+\(\)\.(?:fit|old_fit|train)$"
     r"|^ray\.train\.(?:\w+\.)*\w*Trainer\(\)\.fit$"
