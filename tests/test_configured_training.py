@@ -478,7 +478,16 @@ def test_a_configuration_is_judged_beside_code_that_runs_on_the_npu() -> None:
         ({"a.yaml": f"{LIGHTNING}  _target_: lightning.pytorch.Trainer\n"}, {"a.yaml"}),
         ({"a.yaml": f"{LIGHTNING}  _target_: training.trainer.Trainer\n"}, set()),
     ],
-    ids=["alone", "an own loop", "named by a launcher", "a Trainer", "Lightning", "a part of it", "its class", "another class"],
+    ids=[
+        "alone",
+        "an own loop",
+        "named by a launcher",
+        "a Trainer",
+        "Lightning",
+        "a part of it",
+        "its class",
+        "another class",
+    ],
 )
 def test_files_start_a_training_unless_others_read_them(files: dict[str, str], entries: set[str]) -> None:
     assert {one.entry for one in programs(files) if one.entry} - {"sft.py"} == entries

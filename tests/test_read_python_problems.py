@@ -68,7 +68,7 @@ def test_lines_that_a_newer_python_may_accept(line: str, expected: bool) -> None
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python accepts it")
 def test_syntax_of_a_newer_python_is_named_as_such() -> None:
-    problem = _problem("x = 1\ntype Row = list[int]\n")
+    problem = _problem('x = 1\nprint(f"{d["x"]}")\n')
     assert (problem.reason, problem.span.line) == ("newer-python", 2)
     assert f"(Python 3.{sys.version_info[1]})" in problem.detail
 

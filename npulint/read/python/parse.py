@@ -13,6 +13,7 @@ from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
+from npulint.read.python.newer import older
 from npulint.read.python.npu_names import names_npu
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
@@ -39,9 +40,7 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
     """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
     comparisons), functions of a source that names no framework, and spans of arguments, are omitted."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        text, tree = _parsed(text)
     except SyntaxError as error:
         problem = _syntax_problem(error, text, path)
         return _second_try(text, problem)
@@ -59,6 +58,23 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
     return msgspec.structs.replace(
         code, devices="cuda" in text or "npu" in text, light=light, npu=names_npu(text, tree)
     ), []
+
+
+def _parsed(text: str) -> tuple[str, ast.Module]:
+    """The syntax tree of a source, and the text that it is of: that for this Python, if a newer one is needed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return text, ast.parse(text)
+        except SyntaxError:
+            rewritten = older(text) if sys.version_info[:2] < _NEWER_SINCE else text
+            if rewritten == text:
+                raise
+            try:
+                return rewritten, ast.parse(rewritten)
+            except SyntaxError:
+                pass
+            raise
 
 
 def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
