@@ -50,4 +50,4 @@ def test_such_a_source_is_read() -> None:
     code, problems = read_python(source, "m.py")
     assert problems == []
     assert [block.name for block in code.blocks[1:]] == ["Net", "Net.f"]
-    assert [(call.line, call.column) for call in code.calls] == [(4, 30)]
+    assert [(call.line, call.column) for call in code.calls] == [(4, 28)]
