@@ -59,7 +59,7 @@ def _in_turn(
     outcomes = []
     store = open_cache(settings.cache)
     evaluator = Evaluator(catalogue, settings, store, _GARBAGE.add)
-    pool = Pool() if sum(map(_weight, projects.values())) >= _SHARED_FROM else None
+    pool = Pool() if len(projects) >= _SHARED_FROM else None
     with collector_at_rest(), store.together():
         for root, sources in projects.items():
             _GARBAGE.collect()

@@ -188,7 +188,7 @@ def test_the_digest_follows_the_content_only(checks: Path) -> None:
         pytest.param(lambda data: data[:-1], id="a file cut short"),
         pytest.param(lambda data: data[: data.index(b"\n")], id="only the header"),
         pytest.param(lambda data: data.replace(b"tensorflow", b"tensorfloW"), id="a changed letter"),
-        pytest.param(lambda data: data.replace(b"npulint-catalogue-1", b"npulint-catalogue-0"), id="another format"),
+        pytest.param(lambda data: data.replace(compiled._MAGIC, b"npulint-catalogue-0"), id="another format"),
         pytest.param(lambda data: b"\x00" * len(data), id="zeros"),
         pytest.param(lambda data: data + b"x", id="something behind"),
     ],
@@ -204,8 +204,11 @@ def test_a_damaged_compiled_file_is_made_again(checks: Path, cache: Path, damage
 
 def test_a_body_of_another_shape_is_a_miss() -> None:
     for body in (b"", b"\x90", b"\x81\xa6checks\x01", b"\x91" * 100_000):
-        header = b"npulint-catalogue-1 key %08x\n" % zlib.crc32(body)
-        assert compiled.decode(header + body, "key") is None
+        for parts in ((body, b""), (body, body)):
+            sums = b" ".join(b"%08x %d" % (zlib.crc32(part), len(part)) for part in parts)
+            header = b"%s key %s\n" % (compiled._MAGIC, sums)
+            assert compiled.decode(header + b"".join(parts), "key") is None
+            assert compiled.decode(header + b"".join(parts), "key", whole=False) is None
 
 
 def test_without_a_place_for_the_cache_all_works(checks: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -93,7 +93,10 @@ def assembled(
     context = Context(project, torch or torch_release(project.files))
     held = DataFiles(context, [*data, *project.files])
     if held.are_loaded:
-        context.load, context.composed, context.held_under = held.load, held.composed, held.under
+        context.load, context.composed = held.load, held.composed
+        if not held.are_known:  # to ask for what they hold would be in vain
+            context.load = context.composed = None
+        context.held_under = held.under if held.may_name_devices else None
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed

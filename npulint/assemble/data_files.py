@@ -54,6 +54,27 @@ class DataFiles:
             for one in modules
         )
 
+    @property
+    def are_known(self) -> bool:
+        """Whether the program gets something from one of them of which it is known what it is."""
+        for module in self._context.project.modules.values():
+            if any(self.load(module, index) for index in module.calls_of(*_WRITTEN)):
+                return True
+            functions = module.blocks_by_kind["function"] if _imports_hydra(module) else []
+            if any(self.composed(module, block) for block in functions):
+                return True
+        return False
+
+    @property
+    def may_name_devices(self) -> bool:
+        """Whether one of them may hold a text for a device or a backend."""
+        return any(
+            any(isinstance(one, ConfigLeaf) and _is_device(one.value) for one in file.facts)
+            if file.kind == KIND
+            else _MAY_NAME.search(file.content)
+            for file in self._files.values()
+        )
+
     def load(self, module: Module, index: int) -> list[Value]:
         """What a call gives that loads files of the project; empty for all other calls, and where it is not known which
         files these are."""
@@ -114,7 +135,7 @@ class DataFiles:
         """The texts for a device or a backend that files have under these keys."""
         found: list[Value | None] = []
         for path, file in self._files.items():
-            if _MAY_NAME.search(file.content) or file.kind == KIND:
+            if file.kind == KIND or _MAY_NAME.search(file.content):
                 value: Value | None = self._value(path)
                 for key in keys:
                     value = _entry(value, key)
@@ -213,9 +234,13 @@ def _parsed(file: FileFacts) -> Value:
 
 def _scalar(leaf: ConfigLeaf, path: str) -> object:
     """The value of a leaf; with its place if it may name a device or a backend."""
-    if isinstance(leaf.value, str) and _DEVICE.fullmatch(leaf.value):
+    if isinstance(leaf.value, str) and _is_device(leaf.value):
         return FileText(leaf.value, False, path, leaf.span)
     return leaf.value
+
+
+def _is_device(value: object) -> bool:
+    return isinstance(value, str) and _DEVICE.fullmatch(value) is not None
 
 
 def _entry(holder: Value | None, key: str) -> Value | None:

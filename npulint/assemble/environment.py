@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol
 
@@ -49,7 +49,10 @@ class Scripts:
         self.reads = frozenset(reads)
         self._variables = variables
         self._launches = launches
+        # every variable of a file asks for these, so that each is worked out once for a file
         self._together: dict[str, list[str]] = {}
+        self._certainly_set: dict[str, tuple[str, ...]] = {}
+        self._certain_values: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _set(self) -> dict[str, dict[str, list[SetVariable]]]:
@@ -108,27 +111,33 @@ class Scripts:
         """Whether the processes that a script starts get ranks."""
         return any("RANK_ID" in self._set.get(place, {}) for place in self.together(path))
 
-    def certainly_set(self, path: str) -> set[str]:
-        """The variables that are certainly set when the variables of the file are."""
-        found = set()
-        for place in self.together(path):
-            for name, variables in self._set.get(place, {}).items():
-                if variables[-1].text != "" and not any(one.is_conditional for one in variables):
-                    found.add(name)
-        return found
+    def certainly_set(self, path: str) -> tuple[str, ...]:
+        """The variables that are certainly set when the variables of the file are, sorted."""
+        known = self._certainly_set.get(path)
+        if known is None:
+            found = set()
+            for place in self.together(path):
+                for name, variables in self._set.get(place, {}).items():
+                    if variables[-1].text != "" and not any(one.is_conditional for one in variables):
+                        found.add(name)
+            known = self._certainly_set[path] = tuple(sorted(found))
+        return known
 
-    def certain_values(self, path: str) -> dict[str, str]:
+    def certain_values(self, path: str) -> Mapping[str, str]:
         """The variables with a single certain value when those of the file are set: its own, and those of scripts that
         it sources or that source it."""
-        found: dict[str, str] = {}
-        for place in self.together(path):
-            for name, variables in self._set.get(place, {}).items():
-                value = _certain(variables)
-                if value is None:
-                    found.pop(name, None)
-                else:
-                    found[name] = value
-        return found
+        known = self._certain_values.get(path)
+        if known is None:
+            found: dict[str, str] = {}
+            for place in self.together(path):
+                for name, variables in self._set.get(place, {}).items():
+                    value = _certain(variables)
+                    if value is None:
+                        found.pop(name, None)
+                    else:
+                        found[name] = value
+            known = self._certain_values[path] = dict(sorted(found.items()))
+        return known
 
 
 NO_SCRIPTS = Scripts()

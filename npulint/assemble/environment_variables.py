@@ -147,13 +147,13 @@ class EnvironmentVariable(Fact, dict=True):
     @attribute
     def along(self) -> str:
         """The other variables that are certainly set in the same place, separated by spaces."""
-        return " ".join(sorted(self._scripts.certainly_set(self.path) - {self.name}))
+        return " ".join(name for name in self._scripts.certainly_set(self.path) if name != self.name)
 
     @attribute
     def beside(self) -> str:
         """``key=value`` of the other variables that have a single certain value in the same place."""
         found = self._scripts.certain_values(self.path)
-        return " ".join(f"{key}={value}" for key, value in sorted(found.items()) if key != self.name)
+        return " ".join(f"{key}={value}" for key, value in found.items() if key != self.name)
 
     def _rules(self, rules: tuple[VariableRule, ...]) -> list[VariableRule]:
         """The rules that hold for its value."""

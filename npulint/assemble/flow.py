@@ -42,7 +42,7 @@ def known(value: Expression) -> PossibleValues:
     return _followed(value) if type(value.value) in _RULES else NOTHING
 
 
-@walker(depth=_DEPTH, otherwise=lambda: NOTHING, steps=_STEPS)
+@walker(depth=_DEPTH, otherwise=lambda: NOTHING, steps=_STEPS, kept=True)
 def _followed(value: Expression) -> PossibleValues:
     return _RULES[type(value.value)](value)
 
@@ -167,7 +167,7 @@ def _of_parameter(value: Expression) -> PossibleValues | None:
     return None
 
 
-@walker(depth=_HOPS, otherwise=lambda: NOTHING)
+@walker(depth=_HOPS, otherwise=lambda: NOTHING, kept=True)
 def _passed(value: Expression, function: BlockCursor) -> PossibleValues | None:
     """What a parameter has in all of the project's calls of a function; None where that is not known for one."""
     parts = []

@@ -21,8 +21,11 @@ def import_places(context: Context) -> Mapping[str, list[tuple[Scope, int]]]:
         if is_test_file(module.path):
             continue
         for record in module.code.imports:
+            loaded = project.imported(module, record)
+            if not loaded:  # most imports are of other packages
+                continue
             place = (scope_at(context, module, record.block), record.line)
-            targets = {target.path for target in project.imported(module, record)} - {module.path}
+            targets = {target.path for target in loaded} - {module.path}
             packages = {package for path in targets for package in _packages(path, module.path)}
             for path in sorted(targets | packages.intersection(project.modules)):
                 found[path].append(place)

@@ -57,7 +57,7 @@ class Mapping(msgspec.Struct, Generic[_E], frozen=True):
         return list({(key.literal if key.is_literal else key): (key, value) for key, value in self.entries}.values())
 
 
-@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS, kept=True)
 def mappings(value: _E) -> list[Mapping[_E]]:
     """The dicts that an expression may be; empty when one of them is not known at all."""
     read = value.value
@@ -237,7 +237,7 @@ def _of_pairs(value: _E) -> list[Mapping[_E]]:
 # -- objects that only hold fields -----------------------------------------------------------------
 
 
-@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS, kept=True)
 def fields(value: _E) -> list[Mapping[_E]]:
     """The fields of the data classes and named tuples that an expression may be; empty when one is another object."""
     found: list[Mapping[_E]] = []

@@ -45,7 +45,7 @@ def assumed_item(value: _E) -> _E | None:
     return item
 
 
-@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS, kept=True)
 def _displays_behind(value: _E) -> list[_E]:
     """The displays that are assigned to a name, or that an own function returns."""
     read, names = value.value, value.context.names
@@ -66,7 +66,7 @@ def elements(holder: _E, index: Scalar) -> Iterator[_E | None]:
         yield display.element(index)
 
 
-@walker(depth=_DEPTH, otherwise=list, steps=_STEPS)
+@walker(depth=_DEPTH, otherwise=list, steps=_STEPS, kept=True)
 def sites(value: Expression) -> list[Site]:
     """The calls that may have made the object; own functions are followed into their results and parameters out to
     their callers. Empty when nothing is known."""

@@ -8,6 +8,8 @@ class Recursion:
     and at most `steps` since the outermost one. `active` holds them."""
 
     __slots__ = ("_depth", "_steps", "active", "count")
+    cuts = 0
+    """How many questions of any kind were not asked, so that the answers that needed them may lack something."""
 
     def __init__(self, depth: int, steps: int = 1 << 30) -> None:
         self.active: set[object] = set()
@@ -20,6 +22,7 @@ class Recursion:
         active = self.active
         self.count = self.count + 1 if active else 0
         if len(active) >= self._depth or self.count > self._steps or question in active:
+            Recursion.cuts += 1
             return False
         active.add(question)
         return True

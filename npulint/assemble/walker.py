@@ -9,6 +9,7 @@ from npulint.assemble.context import Context
 from npulint.assemble.recursion import Recursion
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_MISSING = object()
 
 
 class Cursor(Protocol):
@@ -23,9 +24,11 @@ def walker(
     otherwise: Callable[[], Any],
     steps: int = 1 << 30,
     key: Callable[[Any], object] | None = None,
+    kept: bool = False,
 ) -> Callable[[_F], _F]:
     """Decorates a recursive function whose first argument is a cursor: beyond `depth` nested calls, and for a cursor
-    that is already being evaluated, the result is `otherwise()`."""
+    that is already being evaluated, the result is `otherwise()`. With `kept`, answers are kept for the next time: those
+    that no such limit has cut, outside of situations (`Context.assumed`). Do not modify what is kept."""
 
     def decorate(function: _F) -> _F:
         def walk(cursor: Cursor, *args: Any) -> Any:
@@ -36,6 +39,7 @@ def walker(
             active = recursion.active  # as `Recursion.enter` and `leave`, which cost more than many walks
             recursion.count = recursion.count + 1 if active else 0
             if len(active) >= depth or recursion.count > steps or question in active:
+                Recursion.cuts += 1
                 return otherwise()
             active.add(question)
             try:
@@ -43,10 +47,33 @@ def walker(
             finally:
                 active.discard(question)
 
-        walk.__doc__ = function.__doc__
-        return cast(_F, walk)
+        decorated = _kept(walk) if kept else walk
+        decorated.__doc__ = function.__doc__
+        return cast(_F, decorated)
 
     return decorate
+
+
+def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
+    """A walk whose whole answers are kept. They depend on nothing but the project, whatever is being asked around."""
+
+    def answer(cursor: Cursor, *args: Any) -> Any:
+        context = cursor.context
+        if context.assumed:
+            return walk(cursor, *args)
+        answers = context.answers.get(answer)
+        if answers is None:
+            answers = context.answers[answer] = {}
+        question = (cursor, *args) if args else cursor
+        found = answers.get(question, _MISSING)
+        if found is _MISSING:
+            cuts = Recursion.cuts
+            found = walk(cursor, *args)
+            if Recursion.cuts == cuts:
+                answers[question] = found
+        return found
+
+    return answer
 
 
 def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
@@ -54,15 +81,23 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
     cursor whose answer it is still working out, the answer is `meanwhile()`."""
 
     def decorate(function: _F) -> _F:
+        pending: set[object] = set()
+
         def answer(cursor: Cursor) -> Any:
             answers = cursor.context.answers
             known: dict[object, Any] | None = answers.get(answer)
             if known is None:
                 known = answers[answer] = {}
             elif cursor in known:
+                if cursor in pending:
+                    Recursion.cuts += 1
                 return known[cursor]
             known[cursor] = meanwhile()
-            found = known[cursor] = function(cursor)
+            pending.add(cursor)
+            try:
+                found = known[cursor] = function(cursor)
+            finally:
+                pending.discard(cursor)
             return found
 
         answer.__doc__ = function.__doc__

@@ -12,6 +12,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterable, Sequence
+from typing import IO
 
 import msgspec
 
@@ -20,7 +21,9 @@ from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import CheckFile
 from npulint.digest import blake2b
 
-_MAGIC = b"npulint-catalogue-5"
+_MAGIC = b"npulint-catalogue-6"
+_HEADER = 200  # bytes at most
+_DIGITS = 12  # of a length, which no file has
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]
 """The parts of checks and checklist items that only pages and tests need."""
 
@@ -47,22 +50,36 @@ def encode(catalogue: Catalogue, key: str) -> bytes:
     lean = msgspec.msgpack.encode(msgspec.structs.replace(catalogue, checks=bare, items=items, pretuning=pretuning))
     tests = [item.examples for item in (*catalogue.items, *catalogue.pretuning)]
     prose: _Prose = ([(check.examples, check.references) for check in catalogue.checks], tests)
-    body = lean + msgspec.msgpack.encode(prose)
-    return b"%s %s %08x %d\n%s" % (_MAGIC, key.encode("ascii"), zlib.crc32(body), len(lean), body)
+    rest = msgspec.msgpack.encode(prose)
+    header = b" ".join((_MAGIC, key.encode("ascii"), *_seal(lean), *_seal(rest)))
+    return b"%s\n%s%s" % (header, lean, rest)
+
+
+def _seal(part: bytes | memoryview) -> list[bytes]:
+    """What the header says of a part: its checksum and its length."""
+    return [b"%08x" % zlib.crc32(part), b"%d" % len(part)]
+
+
+def _length_of_lean(header: Sequence[bytes]) -> int:
+    """The length of the first part by the words of a header; 0 if it is malformed."""
+    return int(header[3]) if len(header) == 6 and header[3].isdigit() and len(header[3]) < _DIGITS else 0
 
 
 def decode(data: bytes, key: str, whole: bool = True) -> Catalogue | None:
     """The catalogue of a compiled file; None if it is damaged or has another key. Unless `whole`, checks lack examples
-    and references, which a run does not need."""
-    header, _, body = data.partition(b"\n")
-    start, _, length = header.rpartition(b" ")
-    if start != b"%s %s %08x" % (_MAGIC, key.encode("ascii"), zlib.crc32(body)) or not length.isdigit():
+    and references, which a run does not need, and `data` may end before them."""
+    end = data.find(b"\n", 0, _HEADER)
+    words = data[: max(end, 0)].split(b" ")
+    length = _length_of_lean(words)
+    body = memoryview(data)[end + 1 :]
+    lean, rest = body[:length], body[length:]
+    if words[:4] != [_MAGIC, key.encode("ascii"), *_seal(lean)] or (whole and words[4:] != _seal(rest)):
         return None
     collecting = gc.isenabled()
     gc.disable()  # decoding creates no garbage, but collection would take a third of the time
     try:
-        lean = msgspec.msgpack.decode(body[: int(length)], type=Catalogue)
-        return _complete(lean, body[int(length) :]) if whole else lean
+        catalogue = msgspec.msgpack.decode(lean, type=Catalogue)
+        return _complete(catalogue, rest) if whole else catalogue
     except (msgspec.DecodeError, RecursionError):
         return None
     finally:
@@ -70,7 +87,7 @@ def decode(data: bytes, key: str, whole: bool = True) -> Catalogue | None:
             gc.enable()
 
 
-def _complete(lean: Catalogue, data: bytes) -> Catalogue:
+def _complete(lean: Catalogue, data: memoryview) -> Catalogue:
     prose, tests = msgspec.msgpack.decode(data, type=_Prose)
     checks = [
         msgspec.structs.replace(check, examples=examples, references=references)
@@ -88,9 +105,15 @@ def read(path: str, key: str, whole: bool = True) -> Catalogue | None:
         with open(path, "rb") as stream:
             if not _owned(stream.fileno()):
                 return None
-            return decode(stream.read(), key, whole)
+            return decode(stream.read() if whole else _lean(stream), key, whole)
     except OSError:
         return None
+
+
+def _lean(stream: IO[bytes]) -> bytes:
+    """A compiled file up to the examples and references, which are more than half of it."""
+    header = stream.readline(_HEADER)
+    return header + stream.read(_length_of_lean(header.split(b" ")))
 
 
 def write(path: str, data: bytes) -> None:

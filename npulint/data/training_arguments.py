@@ -168,6 +168,20 @@ def rules_of(framework: str, argument: str) -> tuple[ArgumentRule, ...]:
 
 
 @cache
+def is_known(framework: str, argument: str) -> bool:
+    """Whether a rule about an argument of a framework or of one that it inherits from says something of an argument, or
+    depends on it."""
+    frameworks = with_inherited(framework)
+    return any(argument in _conditions(one) or rules_of(one, argument) for one in frameworks)
+
+
+@cache
+def _conditions(framework: str) -> frozenset[str]:
+    """The arguments that the conditions of rules name."""
+    return frozenset(name for rule in _tables().rules.get(framework, ()) for name, _ in rule.when)
+
+
+@cache
 def _rules(framework: str) -> tuple[dict[str, list[ArgumentRule]], list[ArgumentRule]]:
     exact: dict[str, list[ArgumentRule]] = {}
     patterns: list[ArgumentRule] = []

@@ -25,6 +25,7 @@ class CompiledFix:
         self._kinds = kinds
         self._when = None if rule.when is None else CompiledQuery(rule.when)
         self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
+        self._of_fact_alone = not any(self.queries()) and not any(step.entry for step in rule.steps)
 
     def queries(self) -> Iterator[CompiledQuery]:
         """The queries that need candidates of the program; those about the found fact itself do not."""
@@ -36,6 +37,15 @@ class CompiledFix:
     def change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
         """The fix of a fact; None if the rule does not match, a capture or place is not certain, or
         the place cannot be edited."""
+        if not self._of_fact_alone:
+            return self._change(fact, program, candidates)
+        known = candidates.changes(self)
+        key = id(fact)
+        if key not in known:
+            known[key] = self._change(fact, program, candidates)
+        return known[key]
+
+    def _change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
         if self._when is not None and _answer(self._when, fact, self._kinds, candidates) is not True:
             return None
         steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
@@ -61,12 +71,12 @@ def _answer(query: CompiledQuery, fact: Fact, kinds: frozenset[str], candidates:
     if query.negated is not None:
         return opposite(_answer(query.negated, fact, kinds, candidates))
     if query.all:
-        return both([_answer(part, fact, kinds, candidates) for part in query.all])
+        return both(_answer(part, fact, kinds, candidates) for part in query.all)
     if query.any:
-        return either([_answer(part, fact, kinds, candidates) for part in query.any])
+        return either(_answer(part, fact, kinds, candidates) for part in query.any)
     if query.kind in kinds and not query.anywhere:
-        return query.fits(fact) if query.kind == fact.kind and _named(query, fact) else False
-    return query.true_of(candidates)
+        return query.answer(fact, candidates) if query.kind == fact.kind and _named(query, fact) else False
+    return candidates.holds(query)
 
 
 def _named(query: CompiledQuery, fact: Fact) -> bool:
@@ -78,10 +88,10 @@ def _step(
 ) -> FixStep | None:
     at = fact
     if place is not None:
-        found = sorted(place.find(candidates), key=lambda one: _distance(one, fact))
+        found = candidates.found(place)
         if not found:
             return None
-        at = found[0]
+        at = min(found, key=lambda one: _distance(one, fact))
     if not at.is_editable:
         return None
     words = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -48,7 +48,7 @@ def evaluate(
     graph with graph checks, a run with run checks, and other programs with none of these."""
     chips = chips or target_chips(target)
     ready = _check_set(catalogue, program.fact.framework, _family(program))
-    candidates = ready.index.candidates(program)
+    candidates = ready.candidates(program)
     found: list[Finding] = []
     demoted: list[Demoted] = []
     reported: list[ReportedCheck] = []
@@ -151,25 +151,55 @@ class _CompiledCheck:
 
 
 class _CheckSet:
-    """The compiled checks of a family (see `_family`) for one framework; built once per run."""
+    """The checks of a family (see `_family`) for one framework, and its checklist; built once per run. A check is
+    compiled when a program has facts of a kind that it may report, which most never come across."""
 
     def __init__(self, catalogue: Catalogue, framework: str, family: str) -> None:
         families = (family, MACHINE) if family == RUN else (family,)
         of_family = [one for one in catalogue.checks if (one.family in families if family else _about_code(one))]
         items = catalogue.pretuning if family == COMPARE else catalogue.items
-        self.checks = [_CompiledCheck(one) for one in of_family if _applies_to(one.applies, framework)]
-        self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
-        of_checks = [query for check in self.checks for query in check.queries()]
-        self.index = FactIndex(of_checks + [query for item in self.items for query in item.queries()])
+        self._checks = [one for one in of_family if _applies_to(one.applies, framework)]
+        self._waiting: dict[str, list[int]] = {}  # by kind, the checks that may report facts of it
+        for place, check in enumerate(self._checks):
+            for kind in set(_reported_kinds(check.find)):
+                self._waiting.setdefault(kind, []).append(place)
+        self._compiled: dict[int, _CompiledCheck] = {}
         self._by_source: dict[CompiledQuery, list[int]] = {}
-        for place, check in enumerate(self.checks):
-            for source in check.subject.sources():
-                self._by_source.setdefault(source, []).append(place)
+        self.items = [CompiledItem(item) for item in items if _applies_to(item.applies, framework)]
+        self._index = FactIndex(query for item in self.items for query in item.queries())
+        self._compile("program")
+
+    def candidates(self, program: Program) -> Candidates:
+        """The facts of a program that the checks and the checklist ask for."""
+        for kind in program.index.kinds():
+            if kind in self._waiting:
+                self._compile(kind)
+        return self._index.candidates(program)
+
+    def _compile(self, kind: str) -> None:
+        """Compiles the checks that may report facts of a kind."""
+        queries: list[CompiledQuery] = []
+        for place in self._waiting.pop(kind, ()):
+            if place not in self._compiled:
+                check = self._compiled[place] = _CompiledCheck(self._checks[place])
+                queries += check.queries()
+                for source in check.subject.sources():
+                    self._by_source.setdefault(source, []).append(place)
+        self._index.add(queries)
 
     def concerned(self, candidates: Candidates) -> list[_CompiledCheck]:
         """The checks, in order, with a candidate among the facts of the program."""
         places = {place for leaf in candidates for place in self._by_source.get(leaf, ())}
-        return [self.checks[place] for place in sorted(places)]
+        return [self._compiled[place] for place in sorted(places)]
+
+
+def _reported_kinds(query: Query) -> Iterator[str]:
+    """The kinds of the facts that a query may report."""
+    parts = query.any or query.all[:1]
+    if not parts:
+        yield query.kind
+    for part in parts:
+        yield from _reported_kinds(part)
 
 
 def _about_code(check: Check) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from npulint.facts.code import Scalar
@@ -43,7 +43,7 @@ def _operators(tests: list[Test]) -> Test:
             answers = {test(PossibleValues((v,), True, value.symbol)) for v in value.values}
             if len(answers) == 1:
                 return answers.pop()
-        return both([one(value) for one in tests])
+        return both(one(value) for one in tests)
 
     return test
 
@@ -107,11 +107,20 @@ def opposite(answer: Answer) -> Answer:
     return None if answer is None else not answer
 
 
-def both(answers: list[Answer]) -> Answer:
-    """And of any number of answers."""
-    return False if False in answers else None if None in answers else True
+def both(answers: Iterable[Answer]) -> Answer:
+    """And of any number of answers; those after the first False are not asked for."""
+    return _until(False, answers)
 
 
-def either(answers: list[Answer]) -> Answer:
-    """Or of any number of answers."""
-    return True if True in answers else None if None in answers else False
+def either(answers: Iterable[Answer]) -> Answer:
+    """Or of any number of answers; those after the first True are not asked for."""
+    return _until(True, answers)
+
+
+def _until(decisive: bool, answers: Iterable[Answer]) -> Answer:
+    doubt = False
+    for answer in answers:
+        if answer is decisive:
+            return decisive
+        doubt = doubt or answer is None
+    return None if doubt else not decisive

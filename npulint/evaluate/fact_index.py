@@ -17,10 +17,16 @@ class FactIndex:
     """Leaf queries by kind and name pattern. Each fact name is looked up once, because most queries are about names
     that the program does not have."""
 
-    def __init__(self, queries: Iterable[CompiledQuery]) -> None:
+    def __init__(self, queries: Iterable[CompiledQuery] = ()) -> None:
         self._kinds: dict[str, _Kind] = {}
         self._owners: list[CompiledQuery] = []  # query by pattern number
         self._programs: list[CompiledQuery] = []
+        self._nameless: list[tuple[str, list[int]]] = []
+        self._key = object()  # under which files keep their facts, sorted by what the index contains
+        self.add(queries)
+
+    def add(self, queries: Iterable[CompiledQuery]) -> None:
+        """Index further queries, for the programs that come after."""
         for leaf in (leaf for query in queries for leaf in query.leaves()):
             if leaf.kind == "program":
                 self._programs.append(leaf)
@@ -30,6 +36,7 @@ class FactIndex:
                 kind.add(pattern, len(self._owners))
                 self._owners.append(leaf)
         self._nameless = [(name, kind.every) for name, kind in self._kinds.items() if kind.every]
+        self._key = object()
 
     def candidates(self, program: Program) -> Candidates:
         """The facts of matching kind and name for every query that has any."""
@@ -48,9 +55,9 @@ class FactIndex:
 
     def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
         """The facts of one file by the number of the name pattern that they match."""
-        numbered: dict[int, list[Fact]] | None = part.known.get(self)
+        numbered: dict[int, list[Fact]] | None = part.known.get(self._key)
         if numbered is None:
-            numbered = part.known[self] = {}
+            numbered = part.known[self._key] = {}
             for name, facts in part.items():
                 kind = self._kinds.get(name)
                 if kind is not None:
@@ -73,6 +80,7 @@ class _Kind:
 
     def add(self, pattern: str, number: int) -> None:
         """Add a pattern; an empty one matches every name."""
+        self._known.clear()
         if not pattern:
             self.every.append(number)
             return

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from npulint.catalogue.check import Query
-from npulint.evaluate.conditions import Answer, Test, opposite, tester
+from npulint.evaluate.conditions import Answer, Test, both, either, opposite, tester
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
+from npulint.findings import FixEdit
 
 _UNSEEN = PossibleValues()
 _COSTLY = {
@@ -80,9 +82,9 @@ class CompiledQuery:
         if self.negated is not None:
             return opposite(self.negated.true_of(candidates))
         if self.all:
-            return _until(False, self._conditions, candidates)
+            return both(part.true_of(candidates) for part in self._conditions)
         if self.any:
-            return _until(True, self.any, candidates)
+            return either(part.true_of(candidates) for part in self.any)
         sure = doubtful = 0
         facts = candidates.get(self, ())
         answers = candidates.answers(self) if facts else {}
@@ -93,6 +95,10 @@ class CompiledQuery:
             if sure >= self._least:
                 return True
         return None if sure + doubtful >= self._least else False
+
+    def answer(self, fact: Fact, candidates: Candidates) -> Answer:
+        """`fits` of a fact of the program."""
+        return self._answer(fact, candidates.answers(self))
 
     def _answer(self, fact: Fact, answers: Answers) -> Answer:
         """`fits`, cached for the other programs of the project that contain the fact."""
@@ -138,24 +144,33 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
     """The facts of a program by leaf query, matched by kind and name; queries without any are absent. Answers are
     shared by the programs of a project, which have most facts in common."""
 
-    def __init__(self, facts: Mapping[CompiledQuery, list[Fact]], known: dict[CompiledQuery, Answers]) -> None:
+    def __init__(self, facts: Mapping[CompiledQuery, list[Fact]], known: dict[Any, Any]) -> None:
         super().__init__(facts)
         self._known = known
+        self._holding: dict[CompiledQuery, Answer] = {}
+        self._found: dict[CompiledQuery, list[Fact]] = {}
 
     def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""
-        return self._known.setdefault(query, {})
+        known: Answers = self._known.setdefault(query, {})
+        return known
 
+    def changes(self, fix: object) -> dict[int, FixEdit | None]:
+        """The cached changes of a fix that depend on nothing but the fact, by ``id()`` of the fact."""
+        known: dict[int, FixEdit | None] = self._known.setdefault(fix, {})
+        return known
 
-def _until(decisive: bool, parts: tuple[CompiledQuery, ...] | list[CompiledQuery], candidates: Candidates) -> Answer:
-    """The first answer that is `decisive`, else None if one is None, else the opposite of `decisive`."""
-    doubt = False
-    for part in parts:
-        answer = part.true_of(candidates)
-        if answer is decisive:
-            return decisive
-        doubt = doubt or answer is None
-    return None if doubt else not decisive
+    def holds(self, query: CompiledQuery) -> Answer:
+        """`CompiledQuery.true_of`, worked out once for a program: the fixes of every found fact ask."""
+        if query not in self._holding:
+            self._holding[query] = query.true_of(self)
+        return self._holding[query]
+
+    def found(self, query: CompiledQuery) -> list[Fact]:
+        """`CompiledQuery.find`, worked out once for a program; do not modify the list."""
+        if query not in self._found:
+            self._found[query] = query.find(self)
+        return self._found[query]
 
 
 def _argument(spec: str, test: Test) -> Callable[[Fact], Answer]:

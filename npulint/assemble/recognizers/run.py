@@ -26,6 +26,7 @@ _ROOTS = {
         "torch torch_npu torchvision apex pytorch_lightning lightning lightning_fabric accelerate deepspeed mmcv "
         "mmengine detectron2 fastai transformers trl sentence_transformers megatron ray".split()
     ),
+    "triton": frozenset(("triton",)),
 }
 _MAP = "parameter_map"  # of a custom optimizer of TensorFlow
 Frameworks = tuple[str, ...]

@@ -63,7 +63,7 @@ class _Respelling:
 
     def _respell(self, stretch: Stretch) -> None:
         start, end = stretch[2:]
-        node = self._innermost(start, end)
+        node = self._after.innermost(start, end)
         holder = self._after.parent(node)
         statement = node if isinstance(node, ast.Import | ast.ImportFrom) else holder
         if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -146,7 +146,7 @@ class _Respelling:
         start = after.range(node)[1] - len("npu")
         if any(isinstance(one, ast.Starred) for one in call.args) or len(call.args) > 2:
             raise FixRefused("starred")
-        if after.tokens(call).comment_in(start, end):
+        if after.tokens_of(call).comment_in(start, end):
             raise FixRefused("comment")
         given: dict[str | None, ast.expr] = {one.arg: one.value for one in call.keywords}
         given.update(zip(("device", "non_blocking"), call.args, strict=False))
@@ -178,12 +178,6 @@ class _Respelling:
         return ".".join(filter(None, (self._names.get(root, root), rest)))
 
     # -- places -----------------------------------------------------------------------------------
-
-    def _innermost(self, start: int, end: int) -> ast.AST:
-        found = [(stop - begin, node) for begin, stop, node in self._after.nodes if begin <= start and end <= stop]
-        if not found:
-            raise FixRefused("place")
-        return min(found, key=lambda one: one[0])[1]
 
     def _put(self, start: int, end: int, new: str) -> None:
         """Add the edit that gives a range of the text after the renaming another text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -14,6 +15,8 @@ from npulint.fix.python.syntax import syntax
 
 Range = tuple[int, int]
 """Offsets in a text: start, and end (exclusive)."""
+Holder = tuple[ast.AST, str]
+"""The parent of a node, and the name of the field by which it holds the node."""
 
 
 class Tree:
@@ -27,29 +30,38 @@ class Tree:
         self.starts = [0]
         for line in self.lines[:-1]:
             self.starts.append(self.starts[-1] + len(line) + 1)
-        self.lexed = Lexed(text.text, 0, len(text.text))
-        self.nodes: list[tuple[int, int, ast.AST]] = []
-        self._parents: dict[ast.AST, tuple[ast.AST, str]] = {}
-        self._exact: dict[Range, list[ast.AST]] = {}
         self._regions: dict[Range, Lexed] = {}
         self._bytes: dict[int, bytes] = {}
-        self._walk()
+        self._near: dict[ast.AST, Holder] = {}  # what `innermost` has come across
 
-    def _walk(self) -> None:
-        stack: list[ast.AST] = [self.module]
+    @cached_property
+    def lexed(self) -> Lexed:
+        """The tokens of the text."""
+        return Lexed(self.source, 0, len(self.source))
+
+    @cached_property
+    def nodes(self) -> list[tuple[int, int, ast.AST]]:
+        """The nodes that have a place, with their ranges: parents before children, in text order."""
+        return [(*self.range(node), node) for node in (self.module, *self._holders) if hasattr(node, "lineno")]
+
+    @cached_property
+    def _holders(self) -> dict[ast.AST, Holder]:
+        """From each node but the module to what holds it; parents before children, in text order."""
+        found: dict[ast.AST, Holder] = {}
+        stack: list[tuple[ast.AST, Holder | None]] = [(self.module, None)]
         while stack:
-            node = stack.pop()
-            if hasattr(node, "lineno"):
-                start, end = self.range(node)
-                self.nodes.append((start, end, node))
-                self._exact.setdefault((start, end), []).append(node)
-            children = []
-            for field, value in ast.iter_fields(node):
-                for child in value if isinstance(value, list) else (value,):
-                    if isinstance(child, ast.AST) and not isinstance(child, _SHARED):
-                        self._parents[child] = (node, field)
-                        children.append(child)
-            stack += reversed(children)
+            node, holder = stack.pop()
+            if holder is not None:
+                found[node] = holder
+            stack += reversed(list(_held_by(node)))
+        return found
+
+    @cached_property
+    def _exact(self) -> dict[Range, list[ast.AST]]:
+        found: dict[Range, list[ast.AST]] = {}
+        for start, end, node in self.nodes:
+            found.setdefault((start, end), []).append(node)
+        return found
 
     # -- places ---------------------------------------------------------------------------------
 
@@ -119,11 +131,35 @@ class Tree:
 
     def parent(self, node: ast.AST) -> ast.AST:
         """The parent of a node; the module is its own."""
-        return self._parents.get(node, (node, ""))[0]
+        return self._holder(node)[0]
 
     def field(self, node: ast.AST) -> str:
         """The name of the field by which the parent holds this node."""
-        return self._parents.get(node, (node, ""))[1]
+        return self._holder(node)[1]
+
+    def _holder(self, node: ast.AST) -> Holder:
+        return self._near.get(node) or self._holders.get(node, (node, ""))
+
+    def innermost(self, start: int, end: int) -> ast.AST:
+        """The smallest node that covers a range, of equal ones the outermost; raises `FixRefused` without one. It looks
+        at the nodes around the range only, so that a text of which one place is of interest is not walked."""
+        best: tuple[int, ast.AST] | None = None
+        stack: list[ast.AST] = [self.module]
+        while stack:
+            for node, holder in _held_by(stack.pop()):
+                self._near[node] = holder
+                if not hasattr(node, "lineno"):
+                    stack.append(node)
+                    continue
+                begin, stop = self.range(node)
+                covers = begin <= start and end <= stop
+                if covers and (best is None or stop - begin < best[0]):
+                    best = (stop - begin, node)
+                if covers or getattr(node, "decorator_list", None):  # decorators stand before what they decorate
+                    stack.append(node)
+        if best is None:
+            raise FixRefused("place")
+        return best[1]
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node belongs to."""
@@ -135,7 +171,7 @@ class Tree:
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the block that contains one."""
-        parent, field = self._parents[statement]
+        parent, field = self._holder(statement)
         block: list[ast.stmt] = getattr(parent, field)
         return block
 
@@ -205,12 +241,21 @@ class Tree:
     def tokens(self, node: ast.AST) -> Lexed:
         """The tokens around a node. Raises `FixRefused` (``f-string``) where a node in an f-string cannot be located,
         because Python versions report different places."""
-        inner = node
-        while not isinstance(inner, ast.stmt | ast.Module):
-            inner = self.parent(inner)
-            if isinstance(inner, _FORMATTED):
-                return self._in_field(node)
-        return self.lexed
+        return self._in_field(node) if self._is_formatted(node) else self.lexed
+
+    def tokens_of(self, node: ast.AST) -> Lexed:
+        """The tokens of a node, without those around it unless `tokens` has them; raises what that raises."""
+        if self._is_formatted(node):
+            return self._in_field(node)
+        return self.lexed if "lexed" in self.__dict__ else Lexed(self.source, *self.range(node))
+
+    def _is_formatted(self, node: ast.AST) -> bool:
+        """Whether a node is part of an f-string."""
+        while not isinstance(node, ast.stmt | ast.Module):
+            node = self.parent(node)
+            if isinstance(node, _FORMATTED):
+                return True
+        return False
 
     def _in_field(self, node: ast.AST) -> Lexed:
         start, end = self.range(node)
@@ -271,6 +316,15 @@ class Tree:
 
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)  # shared by many nodes
 _FORMATTED = tuple(getattr(ast, name) for name in ("JoinedStr", "TemplateStr") if hasattr(ast, name))
+
+
+def _held_by(node: ast.AST) -> Iterator[tuple[ast.AST, Holder]]:
+    """The children of a node in text order, with what holds them."""
+    for field, value in ast.iter_fields(node):
+        holder = (node, field)
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST) and not isinstance(child, _SHARED):
+                yield child, holder
 
 
 def parsed(source: str) -> ast.Module:

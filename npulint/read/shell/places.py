@@ -38,7 +38,7 @@ class WrittenPlaces:
             name, equals, _ = one.text.partition("=")
             span = None
             if equals and HOLE not in name and one.word.literal is None:
-                span = self._before(rf"{re.escape(name)}=\S*", one.word)
+                span = self._before(f"{name}=", rf"{re.escape(name)}=\S*", one.word)
             found.append(PassedWord(one.text.replace(HOLE, "*"), span or self.of_word(one.word)))
         return tuple(found)
 
@@ -46,13 +46,16 @@ class WrittenPlaces:
         """The place of an option; if a variable passes it on, that in the value of the variable."""
         if first.literal is None and "-" not in self._text[first.start : first.end]:
             spelled = re.escape(name).replace("_", "[-_]")
-            found = self._before(rf"--?{spelled}(?:=\S*|[ \t]+(?!-)[^\s\"')]+)?(?![\w-])", first)
+            begins = "-" + name.replace("_", "-").partition("-")[0]
+            found = self._before(begins, rf"--?{spelled}(?:=\S*|[ \t]+(?!-)[^\s\"')]+)?(?![\w-])", first)
             if found is not None:
                 return found
         return self._lines.span(first.start, last.end)
 
-    def _before(self, pattern: str, word: Word) -> Span | None:
-        """The last place before a word that matches a pattern."""
+    def _before(self, part: str, pattern: str, word: Word) -> Span | None:
+        """The last place before a word that matches a pattern; `part` is in everything that does."""
+        if self._text.find(part, 0, word.start) < 0:
+            return None
         self._left -= 1
         if self._left < 0:
             return None

@@ -120,11 +120,10 @@ def _starred(module: Scope) -> Iterator[tuple[str, int, Span]]:
     for call in module.all_calls:
         for value in (call.callee, *call.arguments):
             root = value.written.partition(".")[0]
-            if not root or root in _BUILTINS or value.name.partition(".")[0] != root or _is_bound(module.module, root):
-                continue
-            if root not in homes:
-                homes[root] = next((star for star in own if meant_by_star(star, root)), "")
-            if homes[root]:
+            if root and root not in homes:
+                known = root in _BUILTINS or _is_bound(module.module, root)
+                homes[root] = "" if known else next((star for star in own if meant_by_star(star, root)), "")
+            if root and homes[root] and value.name.partition(".")[0] == root:
                 yield canonical(f"{homes[root]}.{root}"), call.scope.block, call.span
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from npulint.assemble.code_facts import CallFact
-from npulint.assemble.context import Context, once
+from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.recognizers.registry import recognizes
 from npulint.assemble.walker import memoized
@@ -88,7 +88,7 @@ class Optimizer(CallFact):
     def beside(self) -> Literal["statement", "function", "none"]:
         """Whether another optimizer is created in the same statement, or else in the same function, which may be in
         another branch."""
-        others = {one.index for one in self.scope.routine.calls if _makes_optimizer(one.name)} - {self.call.index}
+        others = _optimizer_calls(self.scope.routine) - {self.call.index}
         if not others:
             return "none"
         return "statement" if others & _created_together(self.call) else "function"
@@ -104,16 +104,42 @@ class NamedOptimizer(CallFact):
     """What becomes of it: it makes the update."""
 
 
+@once
+def _optimizer_calls(routine: Scope) -> frozenset[int]:
+    """The indices of the calls in a function that create an optimizer."""
+    return frozenset(one.index for one in routine.calls if _makes_optimizer(one.name))
+
+
 def _created_together(call: CallSite) -> set[int]:
     """The indices of the calls in the same expression or on the same line, or among the arguments of the same call."""
-    found: set[int] = set()
-    for value, block, line in written_values(call.module.code):
+    together = _together(call.scope)
+    return together.of_call.get(call.index, set()) | together.of_place.get((call.line, call.scope.block), set())
+
+
+class _Together(NamedTuple):
+    """The calls of a module that are in one expression or among the arguments of one call, by each of them; and those
+    on one line of a block."""
+
+    of_call: dict[int, set[int]]
+    of_place: dict[tuple[int, int], set[int]]
+
+
+@once_per_file
+def _together(module: Scope) -> _Together:
+    found = _Together({}, {})
+    code = module.module.code
+    groups = []
+    for value, block, line in written_values(code):
         inside = _results(value)
-        if call.index in inside or (line, block) == (call.line, call.scope.block):
-            found |= inside
-    for outer in call.scope.calls:
-        given = set[int]().union(*(_results(one.value) for one in outer.arguments))
-        found |= given if call.index in given else set()
+        if inside:
+            groups.append(inside)
+            found.of_place.setdefault((line, block), set()).update(inside)
+    for outer in code.calls:
+        given = (*outer.args, *(value for _, value in outer.keywords))
+        groups.append(set[int]().union(*map(_results, given)))
+    for group in groups:
+        for index in group:
+            found.of_call.setdefault(index, set()).update(group)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.walker import memoized
 from npulint.lazy_regex import lazy_compile
 
 _SCALE_LOSS = "apex.amp.scale_loss()"
@@ -40,14 +41,20 @@ def is_stepped(call: CallSite) -> bool:
 def is_of_inputs(call: CallSite) -> bool:
     """Whether the function around a backward call asks for the gradient of a tensor of its own and updates no model:
     guidance of a sampler, a picture that is optimised by hand."""
-    routine = call.scope.routine
-    if any(one.last == "zero_grad" or (one.last == "step" and not one.args) for one in routine.calls):
+    return _asks_for_own_gradients(call.scope.routine)
+
+
+@memoized(meanwhile=bool)
+def _asks_for_own_gradients(routine: Scope) -> bool:
+    """Whether a function asks for the gradient of a tensor of its own and updates no model."""
+    calls = routine.calls
+    if any(one.last == "zero_grad" or (one.last == "step" and not one.args) for one in calls):
         return False
-    wanted = {one.written.rpartition(".")[0] for one in routine.calls if one.last == "requires_grad_"}
+    wanted = {one.written.rpartition(".")[0] for one in calls if one.last == "requires_grad_"}
     if not wanted:
         return False
     values = [one.value for one in routine.assignments if one.scope.routine.block == routine.block]
-    for one in routine.calls:
+    for one in calls:
         values += one.arguments if one.receiver is None else (one.receiver, *one.arguments)
     gradients = {f"{name}.grad" for name in wanted if name}
     return any(part.written in gradients for value in values for part in (value, *value.nested))

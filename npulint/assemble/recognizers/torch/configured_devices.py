@@ -66,7 +66,7 @@ class ConfiguredDevice(Fact, dict=True):
 @recognizes_in_modules
 def configured_devices(module: Scope) -> Iterator[ConfiguredDevice]:
     """The values of configuration files that calls of a module take as a device or a backend."""
-    if module.context.load is None:
+    if module.context.held_under is None:
         return
     for call in module.calls_named(*_TAKERS):
         name, place, what = _TAKERS[call.last]
@@ -79,11 +79,12 @@ def configured_devices(module: Scope) -> Iterator[ConfiguredDevice]:
 def _texts(value: Expr) -> list[FileText]:
     """The texts of files that an expression may be."""
     found = [text for one in loaded(value) for text in _placed(one)]
-    if found or value.context.held_under is None:
+    under = value.context.held_under
+    if found or under is None:
         return found
     values = [one.value for one in value.assignments] if value.written and "." not in value.written else [value]
     keys = [key for key in map(_keys, values) if key]
-    return [text for one in keys for text in value.context.held_under(one) if isinstance(text, FileText)]
+    return [text for one in keys for text in under(one) if isinstance(text, FileText)]
 
 
 def _placed(value: Expr) -> list[FileText]:

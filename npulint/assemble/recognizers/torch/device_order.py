@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 from npulint.assemble.adaptors import packages_under_adaptor
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.code_places import ImportPlace, imports
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import Scope, module_scopes, scope_at
+from npulint.assemble.cursors import Scope, module_scopes
 from npulint.assemble.mentions import names_mentioned
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.assemble.recognizers.torch.device_texts import is_device_name
@@ -67,6 +70,16 @@ def _is_for_start(place: ImportPlace) -> bool:
     return bool(blocks) and all(module.at(block).is_started_only for block in blocks)
 
 
+class _Executed(NamedTuple):
+    """An import that runs when its module is imported: the paths of the modules that it executes, whether the patch is
+    among what it imports, and whether it binds a name to what the patch replaces."""
+
+    place: ImportPlace
+    targets: list[str]
+    patches: bool
+    keeps: bool
+
+
 @once
 def _early(context: Context) -> Early:
     """The imports executed before the patch, starting at modules that nothing imports or that are entry scripts."""
@@ -74,36 +87,42 @@ def _early(context: Context) -> Early:
     found: Early = {}
     if not any(_patches(one) for module in modules for one in imports(module)):
         return found
-    imported = {path for module in modules for one in imports(module) for path in _imported(one)}
+    executed = {module.path: _executed(module) for module in modules}
+    imported = {path for module in modules for one in imports(module) for path in _targets(one)}
     for module in modules:
         if module.path not in imported or module.module.main_guards:
             seen: list[ImportPlace] = []
-            if _reaches_patch(module, set(), seen):
+            if _reaches_patch(module.path, executed, set(), seen):
                 for one in seen:
                     found.setdefault(one.scope.path, {})[one.record.line, one.record.alias] = module.path
     return found
 
 
-def _imported(place: ImportPlace) -> dict[str, Scope]:
-    """The project modules that an import executes, by path."""
-    context = place.scope.context
-    found = context.project.imported(place.scope.module, place.record)
-    return {one.path: scope_at(context, one, 0) for one in found}
-
-
-def _reaches_patch(module: Scope, done: set[str], seen: list[ImportPlace]) -> bool:
-    """Walks through the imports that a module executes, in order; returns whether the patch is among them."""
-    done.add(module.path)
+def _executed(module: Scope) -> list[_Executed]:
+    """The imports that a module executes, in order."""
+    found = []
     for one in sorted(imports(module), key=lambda one: (one.record.line, one.record.column)):
-        if one.scope.function is not None or _is_for_type_checkers(one.scope):
-            continue
-        if _patches(one):
+        if one.scope.function is None and not _is_for_type_checkers(one.scope):
+            found.append(_Executed(one, _targets(one), _patches(one), _keeps_original(one)))
+    return found
+
+
+def _targets(place: ImportPlace) -> list[str]:
+    """The paths of the project modules that an import executes."""
+    return [one.path for one in place.scope.context.project.imported(place.scope.module, place.record)]
+
+
+def _reaches_patch(path: str, executed: Mapping[str, list[_Executed]], done: set[str], seen: list[ImportPlace]) -> bool:
+    """Walks through the imports that a module executes, in order; returns whether the patch is among them."""
+    done.add(path)
+    for one in executed[path]:
+        if one.patches:
             return True
-        for path, target in _imported(one).items():
-            if path not in done and _reaches_patch(target, done, seen):
+        for target in one.targets:
+            if target not in done and _reaches_patch(target, executed, done, seen):
                 return True
-        if _keeps_original(one):
-            seen.append(one)
+        if one.keeps:
+            seen.append(one.place)
     return False
 
 

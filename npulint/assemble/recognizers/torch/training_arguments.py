@@ -10,7 +10,7 @@ from npulint.assemble.configured.settings import Setting
 from npulint.assemble.configured.versions import required_versions
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.recognizers.registry import recognizes, recognizes_in_modules
-from npulint.data.training_arguments import UNSET, ArgumentRule, ConfiguringCall, configuring_call
+from npulint.data.training_arguments import UNSET, ArgumentRule, ConfiguringCall, configuring_call, is_known
 from npulint.facts.attributes import attribute
 from npulint.facts.code import Table
 from npulint.facts.kinds import fact_kind
@@ -125,6 +125,8 @@ def _default(field: AssignmentSite) -> Expr | None:
 
 def _setting(framework: str, name: str, value: Expr, span: Span, sure: bool = True) -> Iterator[Setting]:
     """A setting for each value that an argument may have; `sure`: where it is given at all, it is this one."""
+    if not value.is_literal and not is_known(framework, name):
+        return  # what it is does not matter, and to find it out takes time
     known = value.known
     for one in known.values:
         if one is not None or known.exact:

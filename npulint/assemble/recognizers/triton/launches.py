@@ -7,7 +7,7 @@ from math import prod
 from npulint.assemble.code_facts import CallFact
 from npulint.assemble.cursors import Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.triton_code import (
+from npulint.assemble.recognizers.triton.code import (
     Sizes,
     TritonLaunch,
     configurations,

@@ -8,7 +8,7 @@ from math import prod
 import msgspec
 
 from npulint.assemble.cursors import CallSite, Expr
-from npulint.assemble.recognizers.torch.triton_code import Sizes, number, triton_name
+from npulint.assemble.recognizers.triton.code import Sizes, number, triton_name
 from npulint.facts.code import Const
 
 LANGUAGE = "triton.language."

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import CallSite, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.triton_code import (
+from npulint.assemble.recognizers.triton.code import (
     Sizes,
     TritonLaunch,
     configurations,
@@ -15,7 +15,7 @@ from npulint.assemble.recognizers.torch.triton_code import (
     kernels,
     launches,
 )
-from npulint.assemble.recognizers.torch.triton_liveness import Need, peak, uses_matrix_unit
+from npulint.assemble.recognizers.triton.liveness import Need, peak, uses_matrix_unit
 from npulint.data.chips import CHIPS
 from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind

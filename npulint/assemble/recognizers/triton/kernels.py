@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from npulint.assemble.code_facts import PlaceFact
 from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.recognizers.registry import recognizes_in_modules
-from npulint.assemble.recognizers.torch.triton_code import has_version_for_npu, kernels, triton_name
-from npulint.assemble.recognizers.torch.triton_shapes import LANGUAGE, member
+from npulint.assemble.recognizers.triton.code import has_version_for_npu, kernels, triton_name
+from npulint.assemble.recognizers.triton.shapes import LANGUAGE, member
 from npulint.assemble.walker import walker
 from npulint.data.triton_limits import lacks
 from npulint.facts.attributes import attribute

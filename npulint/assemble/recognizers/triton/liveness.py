@@ -14,8 +14,8 @@ import msgspec
 
 from npulint.assemble.arithmetic import COMPARISONS
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
-from npulint.assemble.recognizers.torch.triton_code import Sizes, number
-from npulint.assemble.recognizers.torch.triton_shapes import Tile, Tiles, is_instruction, member, operands, tile
+from npulint.assemble.recognizers.triton.code import Sizes, number
+from npulint.assemble.recognizers.triton.shapes import Tile, Tiles, is_instruction, member, operands, tile
 from npulint.assemble.walker import walker
 from npulint.facts.code import Op, Ref
 
