@@ -93,12 +93,25 @@ def test_a_script_that_does_not_import_the_package_has_the_helper_module_beside_
     assert found["runs/torch_device.py"] == found["parts/torch_device.py"]
 
 
+def test_the_module_of_an_empty_package_of_the_same_name_is_found(tmp_path: Path) -> None:
+    code = TRAIN.replace('torch.device(config["device"])', '"cuda"').partition("for x in loader")[0]
+    files = {
+        "bin/train.py": code + "\nfrom fitting import fit\n\nfit(model, optimizer, loader)\n",
+        "fitting/__init__.py": "",
+        "fitting/fitting.py": "def fit(model, optimizer, loader):\n    for x in loader:\n"
+        "        model(x.cuda()).sum().backward()\n        optimizer.step()\n",
+    }
+    plan = planned(tmp_path, files, "npu")
+    assert "x.npu()" in texts(plan)["fitting.py"]
+    assert [one.status for one in plan.programs] == ["trains"]
+
+
 def test_a_training_without_a_step_is_not_finished_and_the_plan_says_why(tmp_path: Path) -> None:
     step = "def fit(model, optimizer, x):\n    model(x.cuda()).sum().backward()\n    optimizer.step()\n"
     files = {
         "bin/train.py": "import torch\nfrom fitting import fit\n\nfit(torch.nn.Linear(3, 3).cuda(), 0, 0)\n",
         "fitting/__init__.py": "",
-        "fitting/fitting.py": step,
+        "fitting/steps.py": step,
     }
     plan = planned(tmp_path, files, "npu")
     told = [status(one, "en") for one in plan.programs if one.entry.endswith("train.py")]

@@ -39,6 +39,23 @@ def test_the_section_has_the_commands_that_start_the_training(tmp_path: Path) ->
     assert plan.steps[-1].files[0].path.endswith("README.md")
 
 
+@pytest.mark.parametrize(
+    ("code", "starter"),
+    [
+        ('torch.distributed.init_process_group("nccl")\n', "torchrun --nproc_per_node=8"),
+        ('import os\n\ntorch.cuda.set_device(int(os.environ["LOCAL_RANK"]))\n', "torchrun --nproc_per_node=8"),
+        ('torch.distributed.init_process_group("nccl", rank=rank, world_size=4)\n', "python"),
+        ('torch.distributed.init_process_group("nccl")\ntorch.multiprocessing.spawn(work)\n', "python"),
+        ('from mpi4py import MPI\n\ntorch.distributed.init_process_group("nccl", init_method="env://")\n', "python"),
+        ('import os\n\nos.environ["RANK"] = "0"\ntorch.distributed.init_process_group("nccl")\n', "python"),
+    ],
+)
+def test_a_program_for_torchrun_is_started_by_it(tmp_path: Path, code: str, starter: str) -> None:
+    text = TRAIN.replace("import torch\n", f"import torch\n\n{code}", 1)
+    plan = planned(tmp_path, {"train.py": text, "README.md": "# Net\n"})
+    assert f"\n{starter} train.py\n" in added(plan, "README.md")
+
+
 def test_a_new_launcher_is_what_the_section_names(tmp_path: Path) -> None:
     launcher = "export CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node=2 train.py\n"
     plan = planned(tmp_path, {"train.py": TRAIN, "run.sh": launcher, "README.md": "# Net\n"})

@@ -98,7 +98,7 @@ class Bindings:
 
     def _imported(self, module: Module, scope: int, name: str) -> list[Bound]:
         record = module.imports[scope][name]
-        home = self.names.project.find(record.module, module, record.level) if record.name else None
+        home = self.names.project.source(record, module) if record.name else None
         return self._exported(home, record.name) if home is not None else []
 
     def _starred(self, module: Module, name: str) -> list[Bound]:

@@ -96,7 +96,8 @@ def assembled(
         context.load, context.composed = held.load, held.composed
         if not held.are_known:  # to ask for what they hold would be in vain
             context.load = context.composed = None
-        context.held_under = held.under if held.may_name_devices else None
+        if held.may_name_devices:
+            context.held_under, context.held_as = held.under, held.held_as
     facts = recognise(context)
     for entry, passed in launch_options(context).items():
         facts[entry] += passed

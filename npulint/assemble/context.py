@@ -38,6 +38,7 @@ class Context:
         self.load: Callable[[Module, int], list[Value]] | None = None  # see `npulint.assemble.data_files`
         self.composed: Callable[[Module, int], Value | None] | None = None
         self.held_under: Callable[[tuple[str, ...]], list[Value]] | None = None
+        self.held_as: Callable[[str], list[Value]] | None = None
         self._worked_out: dict[object, Any] = {}
 
     @property

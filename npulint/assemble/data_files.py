@@ -142,6 +142,11 @@ class DataFiles:
                 found.append(value)
         return [value for value in found if isinstance(value, FileText)]
 
+    def held_as(self, key: str) -> list[Value]:
+        """The texts for a device or a backend that files have under this key at any depth."""
+        files = (path for path, file in self._files.items() if _MAY_NAME.search(file.content) or file.kind == KIND)
+        return [text for path in files for text in _under_any(self._value(path), key)]
+
     @staticmethod
     def _loads(site: CallSite) -> bool:
         return site.last in _MAKERS or bool(_LOADERS.search(site.name))
@@ -246,6 +251,19 @@ def _is_device(value: object) -> bool:
 def _entry(holder: Value | None, key: str) -> Value | None:
     pairs = zip(holder.keys, holder.values, strict=True) if isinstance(holder, Table) else ()
     return next((value for name, value in pairs if isinstance(name, Const) and name.value == key), None)
+
+
+def _under_any(holder: Value | None, key: str) -> list[FileText]:
+    """The texts that a value of a file has under a key, at any depth."""
+    found: list[FileText] = []
+    waiting = [holder]
+    while waiting:
+        one = waiting.pop()
+        for name, value in zip(one.keys, one.values, strict=True) if isinstance(one, Table) else ():
+            if isinstance(value, FileText) and isinstance(name, Const) and name.value == key:
+                found.append(value)
+            waiting.append(value)
+    return found
 
 
 def _value(held: object) -> Value:

@@ -246,7 +246,7 @@ class Names:
             if target is not None:
                 return f"{target.name}:"
             return canonical(self.project.foreign_name(record.module, module) if record.alias else record.module)
-        base = self.project.find(record.module, module, record.level) if record.module or record.level else None
+        base = self.project.source(record, module)
         if base is not None:
             exported = self.exported(base, record.name)
             if exported:

@@ -8,17 +8,17 @@ will be moved by it.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections import Counter
 from functools import cached_property
 
 from npulint.assemble.adaptors import stands_in_for, transferred
 from npulint.assemble.arithmetic import apply
 from npulint.assemble.context import Context, once
-from npulint.assemble.cursors import CallSite, Expr, Scope, scope_at
+from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.exits import Exits
 from npulint.assemble.importers import import_places
-from npulint.assemble.mentions import mentioning_blocks, names_used
+from npulint.assemble.mentions import mentioning_blocks
+from npulint.assemble.own_classes import class_names, class_users
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.data.npu_server import answer, found_program, importable
@@ -214,30 +214,6 @@ class NpuServer:
             for name, line in _imports_in(tried)
             if self.importable(name) is False
         ]
-
-
-@once
-def class_names(context: Context) -> frozenset[str]:
-    """The names of the project's classes, in lower case."""
-    modules = context.project.modules.values()
-    return frozenset(
-        block.name.rpartition(".")[2].lower() for one in modules for block in one.blocks if block.kind == "class"
-    )
-
-
-@once
-def class_users(context: Context) -> Mapping[str, list[Scope]]:
-    """By the name of a class of the project the blocks outside of tests that name one like it."""
-    found: dict[str, list[Scope]] = defaultdict(list)
-    modules = context.project.modules.values()
-    wanted = {block.name.rpartition(".")[2] for one in modules for block in one.blocks if block.kind == "class"}
-    for module in modules:
-        if is_test_file(module.path):
-            continue
-        for name, block in names_used(module):
-            for part in wanted.intersection(name.split(".")):
-                found[part].append(scope_at(context, module, block))
-    return found
 
 
 @once

@@ -93,6 +93,17 @@ class Project:
         found = self._resolved(dotted, importer, level)
         return None if found is None or found.path in self._copies else found
 
+    def source(self, record: Import, importer: Module) -> Module | None:
+        """The module of this project that ``from module import name`` in `importer` takes the name from. Where a
+        package is empty and has a module of its own name, that is meant: its folder is in the import path."""
+        found = self.find(record.module, importer, record.level) if record.module or record.level else None
+        if found is None or record.level or not record.name or not _is_empty_package(found):
+            return found
+        if self.find(f"{record.module}.{record.name}", importer) is not None:
+            return found
+        last = record.module.rpartition(".")[2]
+        return self.modules.get(posixpath.join(posixpath.dirname(found.path), f"{last}.py"), found)
+
     def foreign_name(self, dotted: str, importer: Module, level: int = 0) -> str:
         """The name under which a module from outside is known: that of the tool for one of a copied tool, or a member
         of it; empty where a relative import names another one."""
@@ -169,7 +180,7 @@ class Project:
 
     def _loaded(self, module: Module, record: Import) -> list[Module]:
         found = []
-        base = self.find(record.module, module, record.level) if record.module or record.level else None
+        base = self.source(record, module)
         if base is not None:
             found.append(base)
         if record.name and record.name != "*":
@@ -222,6 +233,12 @@ class Project:
         here = f"/{importer.name}".replace(".", "/")
         shared = {b: len(posixpath.commonpath([here, f"/{b}".replace(".", "/")])) for b in by_base}
         return by_base[max(by_base, key=lambda b: (shared[b], -len(b)))] if by_base else []
+
+
+def _is_empty_package(module: Module) -> bool:
+    code = module.code
+    bare = not (code.imports or code.assignments or code.calls or len(code.blocks) > 1)
+    return bare and posixpath.basename(module.path) == "__init__.py"
 
 
 def _own(file: FileFacts) -> FileFacts:

@@ -9,6 +9,7 @@ from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
 from npulint.fix.renaming import whole
 from npulint.fix.script import Script
+from npulint.fix.yaml_entries import without_entry
 from npulint.lazy_regex import lazy_compile
 
 _BEHIND = lazy_compile(r"[ \t]+[#;].*\Z|[ \t]*;.*\Z")  # a marker of the environment, a comment
@@ -32,7 +33,8 @@ def plan(step: FixStep, text: Text) -> Plan:
     if step.verb == "insert":
         return Plan((_added(step, line, start, lines),))
     if step.verb == "delete":
-        return Plan((_deleted(step.path, line, start, lines),))
+        in_yaml = text.kind in ("configuration", "data") and step.path.endswith((".yaml", ".yml"))
+        return Plan(((without_entry if in_yaml else _deleted)(step.path, line, start, lines),))
     raise FixRefused("verb")
 
 

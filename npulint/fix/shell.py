@@ -24,7 +24,22 @@ def plan(step: FixStep, text: Text) -> Plan:
     on it), ``computed`` (the text to replace is computed), ``several`` (the variable has unclear uses), ``verb``."""
     if step.verb == "line_ends":
         return Plan(tuple(_ends(text)))
+    if step.verb == "retext" and (edit := _in_directive(step, text)) is not None:
+        return Plan((edit,))
     return Plan(tuple(edits(step, Script(text.text, text.path))))
+
+
+def _in_directive(step: FixStep, text: Text) -> Edit | None:
+    """The edit in a directive of Slurm, which is a comment to the shell; None elsewhere."""
+    lines = text.text.split("\n")
+    line = lines[step.span.line - 1] if 0 < step.span.line <= len(lines) else ""
+    if not line.startswith("#SBATCH"):
+        return None
+    start = line.find(step.words["part"], step.span.column - 1)
+    if start < 0:
+        raise FixRefused("place")
+    end = start + len(step.words["part"])
+    return Edit(text.path, Span(step.span.line, start + 1, step.span.line, end + 1), step.words["to"])
 
 
 def edits(step: FixStep, script: Script) -> list[Edit]:

@@ -25,7 +25,8 @@ def objection(before: Text, after: str, edits: Sequence[Edit]) -> str:
     if before.kind in ("mixlist", "notebook"):
         return "" if _is_json(after) or not (before.new or _is_json(before.text)) else "broken-json"
     if before.kind == "configuration":
-        return "" if _keys(before.path, after) == _keys(before.path, before.text) else "broken"
+        deletes = any(not edit.text for edit in edits)
+        return "" if _same_keys(_keys(before.path, before.text), _keys(before.path, after), deletes) else "broken"
     return ""
 
 
@@ -34,6 +35,16 @@ def _keys(path: str, text: str) -> list[str]:
     from npulint.read.configuration import configuration_leaves
 
     return [fact.name for fact in configuration_leaves(text, path)]
+
+
+def _same_keys(before: list[str], after: list[str], deletes: bool) -> bool:
+    """Whether a configuration has the keys that it had, in their order; if edits are deletions, without some of
+    them."""
+    if not deletes:
+        return before == after
+    gone = set(before) - set(after)
+    emptied = {key for key in after if key not in before and any(one.startswith(f"{key}.") for one in gone)}
+    return [key for key in before if key not in gone] == [key for key in after if key not in emptied]
 
 
 def stretches(text: str, edits: Sequence[Edit]) -> list[Stretch]:

@@ -24,14 +24,53 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     refused = {(one.code, one.path): why(one, lang) for one in fixes.refused if one.reason != "not-named"}
     found = [one for one in fixes.result.findings if _counts(one)]
     solved = {(one.code, one.path) for one in fixes.fixed}
-    known = {(one.topic, one.category, place) for one in found for place in _places(one)}
+    copied = _copied(fixes)
+    repeated = _Repeated(before, found)
     changes = {one.path: one for one in fixes.files}
     for one in before:
-        repeated = one.topic == "parse" or any((one.topic, one.category, place) in known for place in _places(one))
-        if _counts(one) and (one.code, one.path) not in solved and not repeated:
+        if _counts(one) and (one.code, one.path) not in solved and one not in repeated and one.path not in copied:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
+    found = _once(found)
     return tuple(OpenFinding(one, refused.get((one.code, one.path), "")) for one in found)
+
+
+class _Repeated:
+    """The findings from `before` a port that those `after` it tell as well: findings of the same check, or of one of
+    the same topic that is for ported code only."""
+
+    def __init__(self, before: Sequence[Finding], after: Sequence[Finding]) -> None:
+        earlier = {(one.code, place) for one in before for place in _places(one)}
+        self._same = {(one.code, place) for one in after for place in _places(one)}
+        self._instead = {
+            (one.topic, one.category, place)
+            for one in after
+            for place in _places(one)
+            if (one.code, place) not in earlier
+        }
+
+    def __contains__(self, one: Finding) -> bool:
+        told = any((one.code, place) in self._same for place in _places(one))
+        other = any((one.topic, one.category, place) in self._instead for place in _places(one))
+        return one.topic == "parse" or told or other
+
+
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """The findings without notes that another check has told: before and after a port checks judge the same image, the
+    same kernel or the same notebook differently. Severe ones come first."""
+    told: dict[tuple[str, str, int], str] = {}
+    kept = []
+    for one in found:
+        first = told.setdefault((one.topic, one.path, one.span.line), one.code)
+        if one.severity != "note" or first == one.code:
+            kept.append(one)
+    return kept
+
+
+def _copied(fixes: FixResult) -> set[str]:
+    """The launchers for GPUs of which there is a copy for the NPU: they stay as they are."""
+    new = {one.path for one in fixes.files if one.new}
+    return {one.path for one in fixes.fixed if one.path not in one.paths and not new.isdisjoint(one.paths)}
 
 
 def _counts(one: Finding) -> bool:
@@ -40,7 +79,8 @@ def _counts(one: Finding) -> bool:
 
 
 def _places(one: Finding) -> tuple[str, ...]:
-    return tuple(filter(None, (one.path, one.program)))
+    """The file of a finding, and its program if the file is code, whose other files a check may name instead."""
+    return tuple(filter(None, (one.path, one.program if one.path.endswith(".py") else "")))
 
 
 def _moved(one: Finding, change: FileChange | None) -> Finding:

@@ -47,6 +47,7 @@ _ENGINE: dict[str, Literal["explicit", "transfer", "agnostic"]] = {
 }
 _NAMES_GPU = lazy_compile(r"cuda|nccl|tensorflow|horovod", re.IGNORECASE)
 _NAMES_CUDA = lazy_compile(r"cuda|nccl", re.IGNORECASE)
+_USES_CUDA = lazy_compile(r"\btorch\.cuda\b|\.cuda\(|[\"']cuda(?::\d+)?[\"']")
 
 
 def plan_port(settings: Settings, style: str, entries: Sequence[str], progress: Progress | None = None) -> PortPlan:
@@ -107,7 +108,8 @@ class _Scope:
         """What became of the programs."""
         findings = [one.finding for one in left]
         changed = {one.path for one in fixes.files}
-        return ported(self._programs, fixes.result.programs, findings, changed, self._stopped, self._wanted)
+        untouched = self.naming(_USES_CUDA) - changed
+        return ported(self._programs, fixes.result.programs, findings, changed, untouched, self._stopped, self._wanted)
 
     def _parses(self, path: str) -> bool:
         """Whether fixes can edit Python source, also if only names of arguments are too old for it."""

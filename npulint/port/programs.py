@@ -63,12 +63,13 @@ def ported(
     programs: Sequence[ProgramSummary],
     left: Sequence[Finding],
     changed: Collection[str],
+    untouched: Collection[str],
     stopped: Mapping[str, tuple[str, str]],
     entries: Collection[str],
 ) -> tuple[PortedProgram, ...]:
     """The programs of a project after the port: `programs` are they as the checks see them then, `left` what is left
-    to a person. `changed` are the changed files, `stopped` as by `blocked`, `entries`
-    the programs that were named (empty: all)."""
+    to a person. `changed` are the changed files, `untouched` those that use CUDA as before, `stopped` as by `blocked`,
+    `entries` the programs that were named (empty: all)."""
     after = {one.entry: one for one in programs}
     halves = [one for one in left if one.name in _LIBRARIES]
     errors = [one for one in left if one.severity == "error"]
@@ -82,7 +83,8 @@ def ported(
         elif entries and one.entry not in entries:
             found.append(PortedProgram(one.entry, one.framework, "left", touched))
         else:
-            found.append(_judged(now, _about(now, errors), touched, _about(now, halves)))
+            reached = touched and one.entry not in untouched
+            found.append(_judged(now, _about(now, errors), touched, reached, _about(now, halves)))
     return tuple(sorted(found, key=lambda one: _ORDER.index(one.status)))
 
 
@@ -92,15 +94,17 @@ def _about(program: ProgramSummary, errors: Sequence[Finding]) -> list[Finding]:
 
 
 def _judged(
-    program: ProgramSummary, errors: Sequence[Finding], touched: bool, halves: Sequence[Finding]
+    program: ProgramSummary, errors: Sequence[Finding], touched: bool, reached: bool, halves: Sequence[Finding]
 ) -> PortedProgram:
+    """What became of a program; one that does not train is `reached` if nothing in its own file stays as it was: what
+    stays there only tries the classes of a module."""
     item = next((one for one in program.checklist if one.item == _REACHING), None)
     trains = "train" in program.roles
     surely = item is not None and item.status == "passed" and program.state == "migrated"
     names = [*(name for name, _ in program.gpu_only), *(_LIBRARIES[one.name] for one in halves)]
     library = ", ".join(dict.fromkeys(names))
     if not errors and not library and not trains:
-        status = "reaches" if touched and program.state == "migrated" else "other"
+        status = "reaches" if reached and program.state == "migrated" else "other"
         return PortedProgram(program.entry, program.framework, status, touched)
     if not errors and not library and surely:
         return PortedProgram(program.entry, program.framework, "trains", touched)

@@ -22,6 +22,11 @@ _NAME = lazy_compile(r"readme(?:[._-](?:en|zh|cn|zh[_-](?:cn|hans)|en[_-]us))?\.
 _NAMES_NPU = lazy_compile(r"(?i)\bNPUs?\b|\bascend\b|昇腾|torch_npu")
 _CHINESE = lazy_compile(r"[\u4e00-\u9fff]")
 _SETUP = "source /usr/local/Ascend/ascend-toolkit/set_env.sh"
+_TORCHRUN = "torchrun --nproc_per_node=8"
+_JOINS = lazy_compile(
+    rb"environ[^\n]{0,9}[\"']LOCAL_RANK[\"']|init_process_group\((?:backend=)?[\"'\w]+(?:, *init_method=[\"']env://[\"'])?\)"
+)
+_STARTS = lazy_compile(rb"\bspawn\(|\bMPI\b|environ\[[\"'](?:RANK|WORLD_SIZE)[\"']\] *=[^=]")
 _LIMIT = 1 << 20  # bytes; a larger file is no README
 _MOST = 4  # commands
 
@@ -51,8 +56,15 @@ def _commands(folder: str, fixes: FixResult, programs: Sequence[PortedProgram]) 
     if not trained or not fixes.files:
         return []
     named = [f"bash {quote(_inside(folder, path))}" for path in launchers]
-    scripts = [f"python {quote(_inside(folder, path))}" for path in trained if path.endswith(".py")]
+    scripts = [f"{_starter(fixes, path)} {quote(_inside(folder, path))}" for path in trained if path.endswith(".py")]
     return named[:_MOST] or ([_SETUP, *scripts[:_MOST]] if scripts else [])
+
+
+def _starter(fixes: FixResult, entry: str) -> str:
+    """What starts a script: torchrun if its program joins processes that torchrun starts, and starts none."""
+    paths = {path for one in fixes.result.programs if one.entry == entry for path in one.paths}
+    texts = [one.after for one in fixes.files if one.path in paths]
+    return _TORCHRUN if any(map(_JOINS.search, texts)) and not any(map(_STARTS.search, texts)) else "python"
 
 
 def _inside(folder: str, path: str) -> str:

@@ -91,6 +91,8 @@ class LaunchFact(FileFact):
     """Whether it is started under some condition only."""
     loop: bool = False
     """Whether it is started in a loop of the script."""
+    in_container: bool = False
+    """Whether it is started in a container, which has its own environment."""
 
     # The following are known when the project is assembled.
     prepared: bool = False

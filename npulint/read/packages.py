@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from npulint.data.frameworks import framework
-from npulint.data.torch_npu_packages import adapter_for
-from npulint.facts.attributes import attribute
+from npulint.data.torch_npu_packages import adapter_for, has_adapter
+from npulint.facts.attributes import Flag, attribute, flag
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import FileFact
 from npulint.read.requirement import build, excludes_from
@@ -38,6 +38,11 @@ class Dependency(FileFact):
     def adapter(self) -> str:
         """Of `torch` in one known release, the specifier of the torch-npu package for it; empty if there is none."""
         return adapter_for(self.version) if self.name == "torch" else ""
+
+    @attribute
+    def adapter_exists(self) -> Flag:
+        """Of `torch` whether torch-npu exists for a release that is allowed; unknown also where later ones are."""
+        return flag(has_adapter(self.version)) if self.name in ("torch", "pytorch") else "unknown"
 
     @attribute
     def npu_since(self) -> str:

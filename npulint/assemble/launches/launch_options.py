@@ -60,6 +60,11 @@ class Start(Fact, dict=True):
         return self.record.fact.guarded
 
     @attribute
+    def in_container(self) -> bool:
+        """Whether it is started in a container, which has its own environment."""
+        return self.record.fact.in_container
+
+    @attribute
     def prepared(self) -> bool:
         """Whether something in the project sets the toolkit up."""
         return self.record.fact.prepared

@@ -33,6 +33,7 @@ _MODULES = (
     "npulint.read.mixlist",
     "npulint.assemble.versions.facts",
     "npulint.read.packages",
+    "npulint.read.shell.slurm",
     "npulint.read.launcher_facts",
     "npulint.training_config.repeatability",
     "npulint.compare.facts",

@@ -12,7 +12,7 @@ _WORDS = (  # most likely first
     *("horovod", "hvd", "add_argument", "DEFINE_", "HParams", "apex", "CUDA", "tenv(", "import_module", "__import__"),
     *("import ray", "from ray", "from trl", "lightning", "accelerate", "deepspeed", "transformers", "vllm", "triton"),
     *("slim", "cupy", "sess", "Sess", "os.system", "minimize", "apply_gradients", "parameter_map", "precision_mode"),
-    *("backward(", "regist", "Regist"),
+    *("backward(", "regist", "Regist", "yaml.", "OmegaConf"),
 )
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

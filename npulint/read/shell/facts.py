@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ import msgspec
 from npulint.facts.model import Fact, Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.containers.command import StartedContainers
+from npulint.read.containers.facts import StartedContainer
 from npulint.read.json_tree import Lines
 from npulint.read.launcher_facts import (
     CommandStart,
@@ -27,6 +29,7 @@ from npulint.read.shell.installed_packages import CONDA, InstalledPackages
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.loops import rounds
 from npulint.read.shell.places import WrittenPlaces
+from npulint.read.shell.slurm import slurm_requests
 from npulint.read.shell.started_programs import (
     BUILTINS,
     IDLE,
@@ -72,7 +75,10 @@ def read_script(text: str, path: str, via: Via = "shell") -> tuple[list[Fact], l
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     facts, problems = _Reader(_thinned(plain), path, via).read()
     if problems:  # what looks like a comment may be the end of a text of several lines
-        return _Reader(plain, path, via).read()
+        facts, problems = _Reader(plain, path, via).read()
+    requests = list(slurm_requests(plain, path)) if via == "shell" else []
+    if requests:
+        facts = sorted([*facts, *requests], key=lambda fact: (fact.span.line, fact.span.column))
     return facts, problems
 
 
@@ -86,6 +92,16 @@ def _cut(figure: re.Match[str]) -> str:
     """A replacement for the command in ``name=`…` `` on a line of its own."""
     line = figure.string.rfind("\n", 0, figure.start()) + 1
     return "=`cut`" if _VARIABLE.fullmatch(figure.string, line, figure.start()) else figure.group()
+
+
+def _put_in(containers: Sequence[Fact], launches: Sequence[LaunchFact], lines: Sequence[str]) -> None:
+    """Mark the launches that command lines run in a container."""
+    starts = [fact.span for fact in containers if isinstance(fact, StartedContainer)]
+    for one in launches:
+        before = (place for place in starts if (place.line, place.column) < (one.span.line, one.span.column))
+        one.in_container = any(
+            all(line.rstrip().endswith("\\") for line in lines[place.line - 1 : one.span.line - 1]) for place in before
+        )
 
 
 class _Reader:
@@ -121,7 +137,10 @@ class _Reader:
             span = self._lines.span(lexer.broken, lexer.broken + 1)
             problems.append(Problem(self._path, "syntax-error", "unterminated quote or bracket", span, fatal=False))
         self._not_exported()
-        self._facts += self._containers.facts(path=self._path)
+        containers = self._containers.facts(path=self._path)
+        launches = [fact for fact in self._facts if isinstance(fact, LaunchFact)] if containers else []
+        _put_in(containers, launches, self._text.split("\n"))
+        self._facts += containers
         self._facts.sort(key=lambda fact: (fact.span.line, fact.span.column))
         return self._facts, problems
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from npulint.assemble.cursors import CallSite, Expr, Scope
+from npulint.assemble.code_places import options_named
+from npulint.assemble.context import Context
+from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.loaded import FileText, loaded
 from npulint.assemble.recognizers.registry import recognizes_in_modules
 from npulint.facts.attributes import attribute
@@ -71,7 +73,7 @@ def configured_devices(module: Scope) -> Iterator[ConfiguredDevice]:
     for call in module.calls_named(*_TAKERS):
         name, place, what = _TAKERS[call.last]
         value = call.argument(name, place) if call.last in _METHODS or _OF_TORCH.search(call.name) else None
-        for text in [] if value is None else _texts(value):
+        for text in [] if value is None else _texts(value) or (_of_same_name(value) if what == "backend" else []):
             if str(text.value).endswith("ccl") == (what == "backend"):
                 yield ConfiguredDevice(str(text.value), text.path, text.span, what, f"{call.path}:{call.line}")
 
@@ -85,6 +87,23 @@ def _texts(value: Expr) -> list[FileText]:
     values = [one.value for one in value.assignments] if value.written and "." not in value.written else [value]
     keys = [key for key in map(_keys, values) if key]
     return [text for one in keys for text in under(one) if isinstance(text, FileText)]
+
+
+def _of_same_name(value: Expr) -> list[FileText]:
+    """The texts that files have under the name of an attribute of which nothing else is known: classes and functions of
+    a project often pass on the entries of a file."""
+    context = value.context
+    if context.held_as is None or value.known.values or not value.written:
+        return []
+    holder, _, key = value.written.rpartition(".")
+    if not holder or options_named(context, key) or _is_assigned(context, key):
+        return []
+    return [text for text in context.held_as(key) if isinstance(text, FileText)]
+
+
+def _is_assigned(context: Context, key: str) -> bool:
+    """Whether some code of the project gives an attribute of this name a value."""
+    return any(target.endswith(f".{key}") for module in module_scopes(context) for target in module.module.dotted)
 
 
 def _placed(value: Expr) -> list[FileText]:

@@ -9,7 +9,7 @@ from npulint.assemble.code_places import imports_package, options_named, returne
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import Expr, Scope, module_scopes
 from npulint.assemble.recognizers.torch import device_names as known
-from npulint.assemble.recognizers.torch.device_texts import names_cuda
+from npulint.assemble.recognizers.torch.device_texts import device_text, is_device_name
 from npulint.assemble.walker import walker
 from npulint.data.torch_names import npu_members
 from npulint.facts.model import Span
@@ -32,6 +32,7 @@ _OWN_OBJECTS = (
     "torchtext",
 )
 _DATA = frozenset(("batch", "data", "graph", "g", "bg", "sample", "item"))
+_SOURCES = (".cu", ".cuh")
 _KERNELS = lazy_compile(r"(?:^|[._])(?:_?C|cuda|ext)$|^mmcv\.ops(?:\.|$)")
 
 
@@ -55,39 +56,52 @@ def move_of_default_type(name: str) -> Move:
     return "default" if name == "torch.cuda.FloatTensor" else "none"
 
 
-def has_kernels(scope: Scope) -> bool:
-    """Whether a file imports kernels built for CUDA, which ``is_cuda`` may select."""
-    names = (name for one in scope.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
-    return any(_KERNELS.search(name) for name in names if name != "torch.cuda")
+@once_per_file
+def has_kernels(module: Scope) -> bool:
+    """Whether a file imports kernels built for CUDA, or has them compiled, which ``is_cuda`` may select."""
+    names = (name for one in module.module.code.imports for name in (one.module, f"{one.module}.{one.name}"))
+    if any(_KERNELS.search(name) for name in names if name != "torch.cuda"):
+        return True
+    given = (value for call in module.all_calls for value in (*call.args, *call.keywords.values()) if value.is_display)
+    return any(item.text.endswith(_SOURCES) for value in given for item in value.items)
 
 
 def is_given_here(scope: Scope, name: str, line: int) -> bool:
     """Whether the code itself assigns the text of a CUDA device to a name, so that both change together; not an option
     that is another device by default."""
-    if any(names_cuda(one.value) for one in scope.named(name, line).assignments):
+    if any(_gives_device(name, one.value) for one in scope.named(name, line).assignments):
         return True
     holder, _, last = name.rpartition(".")
     options = options_named(scope.context, last) if holder else []
     own = [option for option in options if option.scope.module is scope.module]
     if own:
-        return any(names_cuda(option.default) for option in own)
+        return any(_gives_device(last, option.default) for option in own)
     return last.lstrip("_") in _device_names(scope.context)
+
+
+def _gives_device(name: str, value: Expr) -> bool:
+    """Whether a value that a name gets is the text of a CUDA device that is moved with it: of other names (``impl``,
+    ``backend``) "cuda" may be one of several implementations."""
+    text = device_text(value)
+    return text.startswith("cuda") and (":" in text or is_device_name(name))
 
 
 @once
 def _device_names(context: Context) -> set[str]:
     """The last segments of the names to which the project assigns the text of a CUDA device."""
     table = context.options.table
-    found = {name for name in table if any(names_cuda(option.default) for option in options_named(context, name))}
+    found = {
+        name for name in table if any(_gives_device(name, option.default) for option in options_named(context, name))
+    }
     for module in module_scopes(context):
         if not module.module.code.devices:
             continue
         for assignment in module.assignments:
             value = assignment.value
-            if not value.is_dict and not value.is_display and names_cuda(value):
+            if not value.is_dict and not value.is_display and _gives_device(assignment.target, value):
                 found.add(assignment.target.rpartition(".")[2].lstrip("_"))
         for function in module.blocks_of("function", "lambda"):
-            found.update(name for name, value in function.defaults if names_cuda(value))
+            found.update(name for name, value in function.defaults if _gives_device(name, value))
     return found
 
 

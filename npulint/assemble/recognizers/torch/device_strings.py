@@ -65,6 +65,7 @@ _CHOOSING = {
     "DEFINE_enum": "default 1 enum_values 2",
     "option": "default type",
 }
+_ACCELERATORS = ("torch.cuda.", "torch.npu.")
 _FOREIGN = ("numba.", "cupy.", "pycuda.", "jax.", "tensorflow.", "mxnet.", "paddle.", "mindspore.", "chainer.")
 _INDEX = lazy_compile(r"^(?:\w+[._])?(?:rank|local_rank|gpu|gpu_id|device_id|dev_id)$", re.IGNORECASE)
 
@@ -139,8 +140,12 @@ class CudaText(CudaUse, kw_only=True):
 
     @property
     def is_choice(self) -> bool:
-        """See `CudaUse.is_choice`."""
-        return True
+        """See `CudaUse.is_choice`: not what a function of the device gets, ``torch.npu.set_device("cuda:0")``."""
+        call = self.call
+        if call is None:
+            return True
+        holders = (call, *(one for one in self.scope.calls if call.result.value in one.record.args))
+        return not any(one.name.startswith(_ACCELERATORS) for one in holders)
 
     @property
     def may_be_key(self) -> bool:
@@ -224,7 +229,7 @@ def _other_devices(value: Expr) -> list[str]:
     return [text for text in leaves(value) if _OTHER_DEVICE.match(text)]
 
 
-def _in_calls(module: Scope) -> Iterator[CudaUse]:
+def _in_calls(module: Scope) -> Iterator[CudaUse | NpuText]:
     for call in module.all_calls:
         record = call.record
         for key, argument in record.keywords:
@@ -309,7 +314,7 @@ def _takes_device(call: CallSite, place: int) -> bool:
     return place + shift < len(names) and is_device_name(names[place + shift])
 
 
-def _moved(call: CallSite) -> Iterator[CudaUse]:
+def _moved(call: CallSite) -> Iterator[CudaUse | NpuText]:
     """``x.to("cuda")``; also ``x.to(0)`` and ``x.to(rank)``, whose number refers to the current backend."""
     value = call.args[0]
     number = value.literal
@@ -319,8 +324,20 @@ def _moved(call: CallSite) -> Iterator[CudaUse]:
         return
     elif isinstance(number, int) and not isinstance(number, bool):
         yield DeviceNumber(call.scope, call.span, str(number), call, subject="number")
+    elif _is_chosen_npu(value):
+        yield NpuText(call.scope, call.span, "npu", ".to", call)
     elif _INDEX.match(value.written):
         yield DeviceNumber(call.scope, call.span, value.written, call)
+
+
+def _is_chosen_npu(value: Expr) -> bool:
+    """Whether a name is the number of the NPU that its function chooses; PyTorch takes a number for the NPU from 2.1
+    on."""
+    release = value.context.torch_release
+    if not value.written or (release is not None and release < (2, 1)):
+        return False
+    chosen = (one for one in value.scope.routine.calls if one.name == "torch.npu.set_device" and one.args)
+    return any(one.args[0].written == value.written for one in chosen)
 
 
 def _option(call: CallSite) -> Iterator[CudaText]:

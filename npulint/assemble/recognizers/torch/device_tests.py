@@ -13,6 +13,7 @@ from npulint.assemble.code_places import (
     ExpressionPlace,
     expressions,
     imports_package,
+    names_used,
     operations,
     written_values,
 )
@@ -42,6 +43,7 @@ _NPU = lazy_compile(r"^(?:torch\.)?npu")
 _CHOICE = lazy_compile(r"(?:^|[._])(?:args?|opts?|cfg|config|conf|hparams?|hps|params|flags|FLAGS|options|settings)\.")
 _BACKEND = lazy_compile(r"backend", re.IGNORECASE)
 _COMPARISONS = ("==", "!=", "in", "not in")
+_CUDNN = "torch.backends.cudnn."
 _WRAPPED = 2  # lines between the operands of one condition
 _GPU_LIBRARIES = ("tensorrt", "pycuda", "cupy", "torch2trt", "torch_tensorrt")
 Compared = Literal["tensor", "type", "device", "backend", "choice", "other"]
@@ -170,8 +172,10 @@ class CudaComparison(CudaUse, kw_only=True):
 
     @attribute
     def matters(self) -> bool:
-        """Whether a run on an NPU server may miss something because of it (see there); not in code for TensorRT."""
-        return not imports_package(self.scope, *_GPU_LIBRARIES) and super().matters
+        """Whether a run on an NPU server may miss something because of it (see there); not in code for TensorRT or
+        cuDNN."""
+        for_gpus = imports_package(self.scope, *_GPU_LIBRARIES) or (self.of == "tensor" and _asks_cudnn(self.scope))
+        return not for_gpus and super().matters
 
     @property
     def question(self) -> Expr | None:
@@ -211,8 +215,8 @@ class CudaComparison(CudaUse, kw_only=True):
     @property
     def own_move(self) -> Move:
         """See `CudaUse.own_move`: a text is compared with what is certainly a device, or with a name that this project
-        gives a device's text."""
-        if self.within is None:
+        gives a device's text; not where the answer selects kernels for CUDA, or cuDNN."""
+        if self.within is None or (self.of == "tensor" and (has_kernels(self.scope) or _asks_cudnn(self.scope))):
             return "none"
         if self.of in ("tensor", "type", "device"):
             return "text"
@@ -290,6 +294,11 @@ def _of_comparison(place: ExpressionPlace) -> Iterator[CudaUse]:
                 _test=comparison,
             )
             return
+
+
+def _asks_cudnn(scope: Scope) -> bool:
+    """Whether a function also tests whether cuDNN is there, whose functions it is about."""
+    return any(one.scope.routine.block == scope.routine.block for one in names_used(scope.at(0), _CUDNN))
 
 
 def _answers_cuda(subject: Expr) -> bool:

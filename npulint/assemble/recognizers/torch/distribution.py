@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import ClassVar, Literal
 
 from npulint.assemble.code_facts import CallFact, PlaceFact
-from npulint.assemble.code_places import options_named, written_values
+from npulint.assemble.code_places import imports_package, options_named, written_values
 from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import CallSite, Expr, Scope, module_scopes
 from npulint.assemble.own_communication import own_communication
@@ -177,15 +177,34 @@ class Collective(Distribution):
 class LocalRankOption(PlaceFact):
     """A script has a command line option for its local rank."""
 
+    is_call: ClassVar[bool] = True
+
+    call: CallSite
     stack: Literal["torch"] = "torch"
     """What distributes the training."""
     what: Literal["local_rank"] = "local_rank"
     """Which part it is."""
 
+    @property
+    def args(self) -> CallSite:
+        """The arguments of the call that defines it."""
+        return self.call
+
     @attribute
     def from_environment(self) -> bool:
         """Whether the project also reads the variable that torchrun sets."""
         return _reads_local_rank(self.scope.context)
+
+    @attribute
+    def dashed(self) -> bool:
+        """Whether it is also written with a dash, as torch.distributed.launch passes it since PyTorch 2.0."""
+        return any(one.text == "--local-rank" for one in self.call.args)
+
+    @attribute
+    def passed(self) -> bool:
+        """Whether something in the project passes it: a launcher, a script that starts others, or DeepSpeed."""
+        context = self.scope.context
+        return bool(context.options.launched(_LOCAL, self.scope.module)) or _passes_local_rank(context)
 
 
 def _is_of_one_rank(call: CallSite) -> bool:
@@ -234,8 +253,21 @@ _CLASSES: dict[str, type[Distribution]] = {
 @recognizes_in_modules
 def local_rank_options(module: Scope) -> list[LocalRankOption]:
     """Options for the local rank."""
-    options = options_named(module.context, _LOCAL)
-    return [LocalRankOption(one.scope, one.span, _LOCAL) for one in options if one.scope.module is module.module]
+    options = [one.record for one in options_named(module.context, _LOCAL) if one.scope.module is module.module]
+    defined = [call for call in module.all_calls if any(call.record is one.call for one in options)] if options else []
+    return [LocalRankOption(call.scope, call.span, _LOCAL, call=call) for call in defined]
+
+
+@once
+def _passes_local_rank(context: Context) -> bool:
+    """Whether a module of the project starts scripts with the option, or imports DeepSpeed, whose launcher does."""
+    for module in module_scopes(context):
+        if imports_package(module, "deepspeed"):
+            return True
+        given = (one for call in module.all_calls if call.last != "add_argument" for one in call.args)
+        if any(part.text.startswith("--local_rank") for one in given for part in (one, *one.items, *one.operands())):
+            return True
+    return False
 
 
 @once
