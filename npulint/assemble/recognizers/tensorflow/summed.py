@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import Literal
+from bisect import bisect_right
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, assignment_at
 from npulint.assemble.module import Module
-from npulint.facts.code import CallResult, Const, Op, Ref, Value
-from npulint.facts.walk import nested, written_values
+from npulint.facts.code import Assignment, CallResult, Const, Op, Ref, Value
+from npulint.facts.walk import names_in, nested, written_values
 from npulint.lazy_regex import lazy_compile
 
 _SUM = "tensorflow.reduce_sum"
@@ -92,24 +92,54 @@ def _reads(kept: AssignmentSite) -> list[Expr]:
     """The expressions that read a name after an assignment, with repetition: before the next assignment of the same
     block, and earlier in the same loop."""
     name, function = kept.target, kept.scope.function
-    code, home = kept.scope.module.code, kept.scope.block
-    others = [one for one in code.assignments if one is not kept.record]
-    later = [one.line for one in others if one.target == name and one.block == home and one.line > kept.line]
+    module, home = kept.scope.module, kept.scope.block
+    binds = module.derive(_binds).get(name, ())
+    later = [one.line for one in binds if one.block == home and one.line > kept.line]
     first, last = 0 if kept.scope.loop is not None else kept.line, min(later, default=1 << 62)
-    changed = [(Ref(root), one.block, one.line) for one in others if (root := _root(one.target)) != one.target]
     if function is not None and function.record.end_line:  # a cheap filter: lines instead of blocks
         first, last = max(first, function.record.line - 1), min(last, function.record.end_line)
     found = []
-    for value, block, line in chain(kept.scope.module.derive(_values_in), changed):
-        if first < line <= last and line != kept.line and (count := _count(value, name)):
-            scope = kept.scope.at(block)
+    mentions = module.derive(_mentions).get(_root(name), [])
+    for one in mentions[bisect_right(mentions, first, key=_line) : bisect_right(mentions, last, key=_line)]:
+        if one.line != kept.line and (count := _count(one.value, name)):
+            scope = kept.scope.at(one.block)
             if function is None or scope.is_inside(function):
-                found += [scope.expr(value, line)] * count
+                found += [scope.expr(one.value, one.line)] * count
     return found
 
 
-def _values_in(module: Module) -> list[tuple[Value, int, int]]:
-    return list(written_values(module.code))
+class _Mention(NamedTuple):
+    value: Value
+    block: int
+    line: int
+
+
+def _line(mention: _Mention) -> int:
+    return mention.line
+
+
+def _mentions(module: Module) -> dict[str, list[_Mention]]:
+    """The expressions of a module by the objects that they read, by line; to assign an attribute or an element of an
+    object is to read it."""
+    found: dict[str, list[_Mention]] = {}
+    for value, block, line in written_values(module.code):
+        for root in {_root(name.name) for name in names_in((value,))}:
+            found.setdefault(root, []).append(_Mention(value, block, line))
+    for one in module.code.assignments:
+        root = _root(one.target)
+        if root != one.target:
+            found.setdefault(root, []).append(_Mention(Ref(root), one.block, one.line))
+    for mentions in found.values():
+        mentions.sort(key=_line)
+    return found
+
+
+def _binds(module: Module) -> dict[str, list[Assignment]]:
+    """The assignments of a module by what they assign."""
+    found: dict[str, list[Assignment]] = {}
+    for one in module.code.assignments:
+        found.setdefault(one.target, []).append(one)
+    return found
 
 
 def _root(target: str) -> str:
