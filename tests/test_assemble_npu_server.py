@@ -41,6 +41,17 @@ _CONDITIONS = {
     "a constant of the module, which its user edits": ("CUDA = False\nif CUDA:\n    here()\n", "unknown"),
     "the device of a tensor": ("def f(x):\n    if x.device.type == 'cuda':\n        here()\n", "no"),
     "the device of a tensor as text": ("def f(x):\n    if 'cuda' in str(x.device):\n        here()\n", "no"),
+    "a device that is handed on": ("def f(device):\n    if device.type == 'cuda':\n        here()\n", "no"),
+    "its type under a name": (
+        "def f(device):\n    kind = torch.device(device).type\n    if kind != 'cuda':\n        return\n    here()\n",
+        "no",
+    ),
+    "a device with a usual value": (
+        "def f(device='cuda'):\n    if torch.device(device).type == 'cuda':\n        here()\n",
+        "no",
+    ),
+    "a device that is written": ("if torch.device('cuda').type == 'cuda':\n    here()\n", "unknown"),
+    "another type": ("def f(node):\n    if node.type == 'conv':\n        here()\n", "unknown"),
     "one of several devices": ("def f(x):\n    if x.device.type in ('cuda', 'npu'):\n        here()\n", "unknown"),
     "an operand": ("x = torch.cuda.is_available() and here()\n", "no"),
     "the other operand": ("x = torch.cuda.is_available() or here()\n", "yes"),
@@ -174,6 +185,57 @@ def test_the_table_knows_names_of_packages_by_their_last_segment() -> None:
     assert answer("*.is_cuda_available()", False).single is False
     assert (importable("flash_attn"), importable("torch_npu.npu"), importable("yaml")) == (False, True, None)
     assert (found_program("nvidia-smi").single, found_program("ls")) == (None, NOTHING)
+
+
+_CHOICE = "if torch.cuda.is_available():\n    device = Cuda()\nelse:\n    device = Npu()\n"
+_CLASSES = {
+    "of a device that is not there": ("class Cuda:\n    def f(self):\n        here()\n" + _CHOICE, "no"),
+    "of the device that is there": ("class Npu:\n    def f(self):\n        here()\n" + _CHOICE, "yes"),
+    "that is used elsewhere, too": (
+        "class Cuda:\n    def f(self):\n        here()\n" + _CHOICE + "class Other(Cuda):\n    pass\n",
+        "yes",
+    ),
+    "that is registered": ("@register\nclass Cuda:\n    def f(self):\n        here()\n" + _CHOICE, "yes"),
+    "that nothing names": ("class Cuda:\n    def f(self):\n        here()\n", "yes"),
+}
+
+
+@pytest.mark.parametrize(("source", "expected"), _CLASSES.values(), ids=_CLASSES.keys())
+def test_classes_do_not_run_that_only_such_code_names(source: str, expected: str) -> None:
+    assert _runs(_PORTED + source) == expected
+
+
+def test_classes_of_gpu_projects_run() -> None:
+    source = "class Cuda:\n    def f(self):\n        here()\nif torch.cuda.is_available():\n    device = Cuda()\n"
+    assert _runs("import torch\n" + source) == "yes"
+
+
+_PRIVATE = "def _stream():\n    here()\ndef f(device):\n    if device.type != 'cuda':\n        return\n    _stream()\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "expected"),
+    [
+        (_PRIVATE, {}, "no"),
+        (_PRIVATE + "_stream()\n", {}, "yes"),
+        (_PRIVATE + "kept = _stream\n", {}, "yes"),
+        (_PRIVATE, {"b.py": "from a import _stream\n_stream()\n"}, "yes"),
+    ],
+    ids=["after an exit", "elsewhere, too", "kept", "by another module"],
+)
+def test_private_functions_do_not_run_that_only_such_code_calls(
+    source: str, more: dict[str, str], expected: str
+) -> None:
+    assert _runs(_PORTED + source, more) == expected
+
+
+def test_a_flag_is_known_also_where_its_branch_leaves() -> None:
+    flag = "try:\n    import flash_attn\n    HAS_FLASH = True\nexcept ImportError:\n    HAS_FLASH = False\n"
+    context = _context({"a.py": _PORTED + flag + "def f():\n    if HAS_FLASH:\n        return here()\n    there()\n"})
+    module = scope_at(context, context.project.modules["a.py"], 0)
+    server = npu_server(context)
+    found = {call.last: server.runs(call.scope, call.line) for call in module.calls_named("here", "there")}
+    assert found == {"here": "no", "there": "yes"}
 
 
 _DEVICE = "def kind():\n    return torch.accelerator.current_accelerator().type\n"

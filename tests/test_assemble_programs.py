@@ -12,7 +12,7 @@ from npulint.facts.values import PossibleValues
 from npulint.read.launcher_facts import BaseImage, LaunchFact, StartedScript, VariableRecord
 from npulint.read.packages import Dependency
 from tests.fact_support import TableFact
-from tests.support import programs
+from tests.support import programs, read_sources
 
 _MAIN = "if __name__ == '__main__':\n    main()\n"
 _TF = "import tensorflow.compat.v1 as tf\n"
@@ -146,6 +146,15 @@ _REACH: dict[str, tuple[dict[str, str], set[str]]] = {
     "a computed import of a name of itself": (
         {"models/a.py": "", _A: "import importlib\nn = n if x else 'models.a'\nimportlib.import_module(n)\n"},
         {"models/a.py"},
+    ),
+    "a computed import in a loop over packages": (
+        {
+            "built_in/a.py": "",
+            "others/b.py": "",
+            "o.py": "",
+            _A: "import importlib\nfor p in ['built_in', 'others']:\n    importlib.import_module(f'{p}.{x}')\n",
+        },
+        {"built_in/a.py", "others/b.py"},
     ),
     "__import__": ({"m.py": "", _A: "__import__('m')\n"}, {"m.py"}),
     "an import of anything": ({"m.py": "", _A: "import importlib\nimportlib.import_module(x)\n"}, set()),
@@ -500,3 +509,13 @@ def test_a_class_that_is_named_in_a_text(maker: str, reached: bool) -> None:
     }
     paths = {p.entry: p.paths for p in programs(sources)}["train.py"]
     assert ("nets/unet.py" in paths) is reached
+
+
+@pytest.mark.parametrize(("root", "found"), [("tune", True), ("other", False)])
+def test_modules_import_each_other_below_the_name_of_the_folder(root: str, found: bool) -> None:
+    sources = {
+        f"{root}/train.py": "from tune.trainer import fit\nif __name__ == '__main__':\n    fit()\n",
+        f"{root}/trainer.py": "import torch\ndef fit():\n    loss.backward()\n",
+    }
+    programs = assemble(root, read_sources(sources))
+    assert any(len(one.paths) == 2 for one in programs) is found

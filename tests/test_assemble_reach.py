@@ -24,8 +24,33 @@ _WAYS = {
     "only imported": ("from lib import goal\ndef main():\n    pass\n", "no"),
     "handed to a call": ("from lib import goal\ndef main():\n    spawn(goal)\n", "sure"),
     "looked up": ("from lib import goal\nJOBS = {'a': goal}\ndef main():\n    JOBS[args.x]()\n", "perhaps"),
+    "looked up in a module": (
+        "import lib\nfrom importlib import import_module\ndef main():\n"
+        "    job = getattr(import_module('lib'), args.x)\n    job()\n",
+        "perhaps",
+    ),
+    "a method of a class that is looked up in a module": (
+        "import lib\ndef main():\n    kind = getattr(lib, args.x)\n    y = kind()\n    y.work()\n",
+        "perhaps",
+    ),
     "a method": ("from lib import Thing\ndef main():\n    Thing().work()\n", "sure"),
     "a method of an unknown object": ("from lib import Thing\ndef main():\n    x = Thing()\n    y.work()\n", "sure"),
+    "a method that needs more than a call gives": (
+        "from lib import Model\ndef main():\n    x = Model()\n    bar.update(1)\n",
+        "no",
+    ),
+    "a method that a call gives enough": (
+        "from lib import Model\ndef main():\n    x = Model()\n    bar.update(1)\n    y.update(images, truth)\n",
+        "sure",
+    ),
+    "a method that may get all": (
+        "from lib import Model\ndef main():\n    x = Model()\n    y.update(*batch)\n",
+        "sure",
+    ),
+    "a function of a library": (
+        "import gradio as gr\nfrom lib import Model\ndef main():\n    x = Model()\n    gr.update(a, b)\n",
+        "no",
+    ),
     "a method of a class that is never made": ("from lib import Thing\ndef main():\n    y.work()\n", "no"),
     "a method that the framework calls": ("from lib import Net\ndef main():\n    net = Net()\n", "sure"),
     "a method of the base by super": (
@@ -55,6 +80,10 @@ def goal():
 
 class Thing:
     def work(self):
+        goal()
+
+class Model:
+    def update(self, images, truth, rate=0):
         goal()
 
 class Net(torch.nn.Module):

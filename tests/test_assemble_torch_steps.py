@@ -273,3 +273,29 @@ _GUIDED = """
 )
 def test_gradients_of_inputs_are_no_training(line: str, count: int) -> None:
     assert len(facts(_GUIDED.format(line=line), "train_step")) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("Trainer(model).fit()", 1),
+        ("Trainer.from_config(c).train()", 1),
+        ("TrainerConfig(a=1).build(model, loader).fit()", 1),
+        ("TrainerConfig(a=1).fit()", 0),
+        ("Trainer(model).evaluate()", 0),
+        ("Tokenizer().train(files, Trainer())", 0),
+    ],
+)
+def test_the_trainer_of_any_library_trains(line: str, count: int) -> None:
+    source = f"import torch\nfrom some.library import Tokenizer, Trainer, TrainerConfig\n{line}\n"
+    assert len(facts(source, "train_step")) == count
+
+
+def test_what_hydra_makes_trains_if_it_is_fitted() -> None:
+    source = "import torch\nfrom hydra.utils import instantiate\ninstantiate(cfg.trainer).fit(model)\n"
+    assert [fact.name for fact in facts(source, "train_step")] == ["fit"]
+
+
+def test_an_own_trainer_trains_where_it_computes_gradients() -> None:
+    source = "import torch\nclass Trainer:\n    def fit(self):\n        loss.backward()\nTrainer().fit()\n"
+    assert [fact.name for fact in facts(source, "train_step")] == ["backward"]

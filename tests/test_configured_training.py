@@ -35,6 +35,26 @@ def told(files: dict[str, str]) -> set[tuple[str, int, str, str, str]]:
     }
 
 
+OWN_LOOP = """\
+    import torch
+    from transformers import HfArgumentParser
+
+    args = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+    for x in loader:
+        model(x).backward()
+        optimizer.step()
+"""
+ARGUMENTS = "output_dir: out\nper_device_train_batch_size: 1\nnum_train_epochs: 3\n"
+LIGHTNING = "model:\n  width: 3\ntrainer:\n  accelerator: cuda\n"
+HYDRA = """\
+    import torch
+    from hydra.utils import instantiate
+
+    if __name__ == "__main__":
+        instantiate(cfg.trainer, _recursive_=False).run()
+"""
+
+
 MM_BASE = "default_scope = 'mmdet'\n"
 MM_TRAIN = """\
     import sys
@@ -441,3 +461,45 @@ def test_a_configuration_is_judged_beside_code_that_runs_on_the_npu() -> None:
         "evaluate.py": "import torch\nimport torch_npu\ntorch.ones(2).npu()\n",
     }
     assert [one.fact.migration for one in programs(files) if one.entry == "lora.yaml"] == ["none"]
+
+
+@pytest.mark.parametrize(
+    ("files", "entries"),
+    [
+        ({"a.yaml": ARGUMENTS}, {"a.yaml"}),
+        ({"a.yaml": ARGUMENTS, "train.py": OWN_LOOP}, {"train.py"}),
+        ({"a.yaml": ARGUMENTS, "train.py": OWN_LOOP, "run.sh": "python train.py a.yaml\n"}, {"train.py"}),
+        (
+            {"a.yaml": ARGUMENTS, "train.py": OWN_LOOP, "sft.py": "from trl import SFTTrainer\nimport torch\n"},
+            {"a.yaml", "train.py"},
+        ),
+        ({"a.yaml": LIGHTNING}, {"a.yaml"}),
+        ({"a.yaml": "trainer:\n  accelerator: cpu\n"}, set()),
+        ({"a.yaml": f"{LIGHTNING}  _target_: lightning.pytorch.Trainer\n"}, {"a.yaml"}),
+        ({"a.yaml": f"{LIGHTNING}  _target_: training.trainer.Trainer\n"}, set()),
+    ],
+    ids=[
+        "alone",
+        "an own loop",
+        "named by a launcher",
+        "a Trainer",
+        "Lightning",
+        "a part of it",
+        "its class",
+        "another class",
+    ],
+)
+def test_files_start_a_training_unless_others_read_them(files: dict[str, str], entries: set[str]) -> None:
+    assert {one.entry for one in programs(files) if one.entry} - {"sft.py"} == entries
+
+
+def test_hydra_makes_the_classes_that_configurations_name() -> None:
+    files = {
+        "train.py": HYDRA,
+        "conf/a.yaml": f"{LIGHTNING}  _target_: training.trainer.Trainer\n",
+        "training/__init__.py": "",
+        "training/trainer.py": "import torch\n\nclass Trainer:\n    def run(self):\n        loss.backward()\n",
+        "training/other.py": "import torch\n",
+    }
+    (program,) = (one for one in programs(files) if one.entry == "train.py")
+    assert sorted(program.paths) == ["train.py", "training/trainer.py"]

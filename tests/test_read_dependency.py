@@ -198,6 +198,9 @@ def test_hostile_text_gives_nothing_and_no_crash(path: str, text: str) -> None:
         ("https://x.org/cube/torch.whl\n", "requirements.txt", []),
         ('[[tool.uv.index]]\nurl = "https://x.org/whl/cu121"\n', "pyproject.toml", [("121", 2, 8)]),
         ("RUN pip install torch --index-url https://x.org/whl/cu121\n", "Dockerfile", [("121", 1, 35)]),
+        ('"""Use https://x.org/whl/cu121"""\nprint(\n    "https://x.org/whl/cu121"\n)\n', "setup.py", []),
+        ('URL = "https://x.org/whl/cu121"\nprint(URL)\n', "setup.py", [("121", 1, 8)]),
+        ('URL = "https://x.org/whl/cu121"\n(\n', "setup.py", [("121", 1, 8)]),
     ],
 )
 def test_indexes_of_cuda_builds(text: str, path: str, found: list[tuple[str, int, int]]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from npulint.facts.code import Code
 from npulint.facts.model import Problem
 from npulint.read.python import read_python
+from npulint.read.python.parse import may_be_newer
 from npulint.read.python.python2 import modernised
 
 
@@ -43,6 +46,31 @@ def test_python_2_is_read_and_named_as_such(text: str) -> None:
 
 def test_python_2_that_cannot_be_told_in_python_3_is_not_read() -> None:
     assert _problem("def f((a, b)):\n    print 'a'\n").reason == "python2"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("def first[T](items: list[T]) -> T:", True),
+        ("class Box[T]:", True),
+        ("type Row = list[int]", True),
+        ("print(f\"{'a' if x else 'b\"", True),
+        ('print(f"{d["x"]}")', True),
+        ("def first(items:", False),
+        ("kind = type x", False),
+        ("print('{' x)", False),
+    ],
+)
+def test_lines_that_a_newer_python_may_accept(line: str, expected: bool) -> None:
+    assert may_be_newer(line, (3, 11)) is expected
+    assert not may_be_newer(line, (3, 12))
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python accepts it")
+def test_syntax_of_a_newer_python_is_named_as_such() -> None:
+    problem = _problem('x = 1\nprint(f"{d["x"]}")\n')
+    assert (problem.reason, problem.span.line) == ("newer-python", 2)
+    assert f"(Python 3.{sys.version_info[1]})" in problem.detail
 
 
 _TOLD = {

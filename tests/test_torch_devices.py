@@ -307,6 +307,7 @@ _ASSERTIONS = {
     "that CUDA is available": ("assert torch.cuda.is_available(), 'no GPU'", "yes", "yes"),
     "that it is or the NPU": ("assert torch.cuda.is_available() or torch.npu.is_available()", "no", "yes"),
     "that it is not": ("assert not torch.cuda.is_available()", "no", "yes"),
+    "about a parameter, in a function that nothing calls": ("assert name.device.type == 'cuda'", "no", "yes"),
     "about a choice": ("if name == 'apex':\n        assert torch.cuda.is_available()", "yes", "no"),
     "no assertion": ("found = torch.cuda.is_available()", "no", "yes"),
 }

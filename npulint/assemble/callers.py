@@ -7,6 +7,7 @@ from collections import defaultdict
 from npulint.assemble.blocks import BlockCursor
 from npulint.assemble.context import Context, once
 from npulint.assemble.module import Module
+from npulint.assemble.script_role import is_test_file
 from npulint.facts.code import Call, Op, Ref, Value
 
 Site = tuple[Module, int]
@@ -59,12 +60,14 @@ def has_partials(context: Context) -> bool:
 
 def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     """For each of the project's calls of a function: what it passes for a parameter (None: not passed there, or by
-    ``*args``)."""
+    ``*args``). What only its tests pass says nothing about a run."""
     if name not in function.parameters:
         return []
     position = function.parameters.index(name)
     found: list[tuple[Site, Value | None]] = []
     calls = callers(function)
+    if not is_test_file(function.path):
+        calls = [site for site in calls if not is_test_file(site[0].path)]
     for home, index in calls[:MOST_CALLS]:
         value = argument(home.code.calls[index], name, position - implicit_arguments(function, home, index))
         found.append(((home, index), value))

@@ -190,6 +190,16 @@ def prefixes(text: Expr) -> list[str]:
         begin = list(itertools.takewhile(bool, (part.text for part in call.args[0].items)))
         return ["".join(f"{part}." for part in begin)] if begin else []
     first = call.callee if call is not None and call.last == "format" else text
+    second = ""
     while first.operator in ("+", "join", "%", ".") and first.operands():
+        second = first.operands()[1].text if first.operator in ("+", "join") and len(first.operands()) > 1 else ""
         first = first.operands()[0]
-    return [re.split(r"[%{]", first.text)[0]] if first.text else []
+    begun = [first.text] if first.text else [f"{one}{second}" for one in _gone_through(first)]
+    return [re.split(r"[%{]", one)[0] for one in begun]
+
+
+def _gone_through(name: Expr) -> list[str]:
+    """The texts in the list that a loop goes through with this variable."""
+    lists = [one.value.operands("iter") for one in name.assignments if name.written]
+    displays = [display for operands in lists if operands for display in operands[0].displays]
+    return [item.text for display in displays for item in display.items if item.text]

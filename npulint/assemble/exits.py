@@ -5,7 +5,7 @@ Whether a branch with an exit is taken depends on who asks: on an NPU server, or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from npulint.assemble.cursors import Scope
 from npulint.facts.attributes import Flag
@@ -34,24 +34,21 @@ class Exits:
         """Whether what stands at `line` of a block follows an exit that is certainly taken."""
         found = self._dead.get(scope.path)
         if found is None:
-            self._dead[scope.path] = {}  # answers a recursive question
-            found = self._dead[scope.path] = self._dead_ranges(scope.at(0))
+            module = scope.at(0)
+            stopped = _after_first(self._stops(module))
+            self._dead[scope.path] = stopped  # answers a recursive question: conditions may ask what imports have set
+            found = self._dead[scope.path] = _after_first([*stopped.items(), *self._exits(module)])
         return bool(found) and any(line > found.get(block, line) for block in scope.module.ancestors(scope.block))
 
-    def _dead_ranges(self, module: Scope) -> dict[int, int]:
-        """The blocks of a module of which the rest after a line does not run."""
-        found = list(self._stops(module))
+    def _exits(self, module: Scope) -> Iterator[tuple[int, int]]:
+        """The blocks of a module that an exit certainly leaves, with its line."""
         exits = [(one.block, one.line) for one in module.module.code.exits if one.kind in self._kinds]
         calls = module.calls_named("exit", "_exit", "quit") if "call" in self._kinds else []
         exits += [(call.scope.block, call.line) for call in calls if call.name in _CALLS]
         for block, line in exits:
             outer = self._left(module.at(block))
             if outer is not None:
-                found.append((outer.block, line))
-        ranges: dict[int, int] = {}
-        for block, line in found:
-            ranges[block] = min(line, ranges.get(block, line))
-        return ranges
+                yield outer.block, line
 
     def _left(self, scope: Scope) -> Scope | None:
         """The outermost block that an exit in `scope` certainly leaves when it runs; None if it is in none."""
@@ -61,3 +58,11 @@ class Exits:
                 break
             scope = around
         return None if scope.kind in ("module", "class") else scope
+
+
+def _after_first(found: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """By block the first of the lines after which the rest of it does not run."""
+    ranges: dict[int, int] = {}
+    for block, line in found:
+        ranges[block] = min(line, ranges.get(block, line))
+    return ranges

@@ -43,12 +43,17 @@ def values_by_block(code: Code) -> list[list[Value]]:
     return values
 
 
+def names_used(module: Module) -> Iterator[tuple[str, int]]:
+    """The names that a module mentions or calls, with their blocks."""
+    yield from names_mentioned(module.code)
+    for call in module.code.calls:
+        if isinstance(call.callee, Ref):
+            yield call.callee.name, call.block
+
+
 def mentioning_blocks(module: Module) -> dict[str, list[int]]:
     """By the first segment of a name the blocks of a module that mention or call it."""
     found: dict[str, list[int]] = defaultdict(list)
-    for name, block in names_mentioned(module.code):
+    for name, block in names_used(module):
         found[name.partition(".")[0]].append(block)
-    for call in module.code.calls:
-        if isinstance(call.callee, Ref):
-            found[call.callee.name.partition(".")[0]].append(call.block)
     return found

@@ -8,6 +8,7 @@ will be moved by it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 
 from npulint.assemble.adaptors import stands_in_for, transferred
@@ -17,6 +18,7 @@ from npulint.assemble.cursors import CallSite, Expr, Scope
 from npulint.assemble.exits import Exits
 from npulint.assemble.importers import import_places
 from npulint.assemble.mentions import mentioning_blocks
+from npulint.assemble.own_classes import class_names, class_users
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.walker import walker
 from npulint.data.npu_server import answer, found_program, importable
@@ -118,7 +120,7 @@ class NpuServer:
             return self._module_runs(scope)
         if here == "no" or scope.kind in ("function", "lambda", "class"):
             unused = here != "no" and (
-                self._only_dead_code_uses(scope) if scope.kind == "function" else self._has_sibling_for_npu(scope)
+                self._only_dead_code_uses(scope) if scope.kind == "function" else self._is_class_of_another(scope)
             )
             return "no" if unused or here == "no" else self._no_at_least(around, scope.record.line)
         outer = self.runs(around, scope.record.line)
@@ -134,11 +136,21 @@ class NpuServer:
         """A function runs whenever it is called; it is not even defined where what is around it does not run."""
         return "no" if self.runs(around, line) == "no" else "yes"
 
+    def _is_class_of_another(self, owner: Scope) -> bool:
+        """Whether a class of a project that was moved by hand is for another device."""
+        return self.transferred is False and (self._has_sibling_for_npu(owner) or self._only_dead_code_names(owner))
+
+    def _only_dead_code_names(self, owner: Scope) -> bool:
+        """Whether code uses a class, but none that runs: ``return CudaPlatform()`` behind a question for CUDA."""
+        users = class_users(self._context).get(owner.last_name, ())
+        outside = [one for one in users if one is not owner and not one.is_inside(owner)]
+        return bool(outside) and not owner.decorators and all(self.runs(one) == "no" for one in outside)
+
     def _has_sibling_for_npu(self, owner: Scope) -> bool:
         """Whether a class is for another device, and one for the NPU has the same name otherwise: ``CudaPlatform`` and
         ``NpuPlatform``, of which a project uses that of the device that is there."""
         found = _OF_ONE_DEVICE.match(owner.last_name)
-        if found is None or self.transferred is not False:
+        if found is None:
             return False
         rest = found[1].lower()
         return any(f"{word}{rest}" in class_names(self._context) for word in ("npu", "ascend"))
@@ -148,9 +160,13 @@ class NpuServer:
         name = function.record.name
         if not name.startswith("_") or "." in name or function.decorators:
             return False
-        module = function.module
-        blocks = module.derive(mentioning_blocks).get(name, ())
-        return bool(blocks) and all(self.runs(function.at(block)) == "no" for block in blocks)
+        blocks = Counter(function.module.derive(mentioning_blocks).get(name, ()))
+        for call in function.callers:
+            if self.runs(call.scope, call.line) == "no":
+                blocks[call.scope.block] -= call.scope.module is function.module
+            elif call.scope.module is not function.module:
+                return False
+        return bool(blocks) and all(not left or self.runs(function.at(block)) == "no" for block, left in blocks.items())
 
     def taken(self, scope: Scope) -> Flag:
         """Whether a branch is taken there, or a handler entered; other blocks always are, loops perhaps."""
@@ -201,15 +217,6 @@ class NpuServer:
 
 
 @once
-def class_names(context: Context) -> frozenset[str]:
-    """The names of the project's classes, in lower case."""
-    modules = context.project.modules.values()
-    return frozenset(
-        block.name.rpartition(".")[2].lower() for one in modules for block in one.blocks if block.kind == "class"
-    )
-
-
-@once
 def npu_server(context: Context) -> NpuServer:
     """The one model of the server for a project."""
     return NpuServer(context)
@@ -223,7 +230,7 @@ def _value(expression: Expr, server: NpuServer) -> PossibleValues:
         return _of_call(expression.call, server)
     if expression.written:
         return _of_name(expression, server)
-    if expression.operator in _EQUALITY and _is_other_device(expression):
+    if expression.operator in _EQUALITY and _is_other_device(expression, server):
         return server.from_machine(NO if _EQUALITY[expression.operator] else YES)
     if expression.operator in ("[]", "."):
         return _of_part(expression, server)
@@ -330,14 +337,14 @@ def _returned(function: Scope, server: NpuServer) -> PossibleValues:
     return merge(found) if found else NOTHING
 
 
-def _is_other_device(comparison: Expr) -> bool:
-    """Whether the kind of a tensor's device is compared with devices of other makers only."""
+def _is_other_device(comparison: Expr, server: NpuServer) -> bool:
+    """Whether the kind of a device in use is compared with devices of other makers only."""
     left, right = comparison.operands()
     for subject, others in ((left, right), (right, left)):
         texts = [one.literal for one in (others.items if others.is_display else [others])]
         kinds = {one.partition(":")[0] for one in texts if isinstance(one, str)}
         if kinds and len(kinds) == len(texts) and kinds <= _OTHER_DEVICES:
-            return _says_device(subject)
+            return _says_device(subject) or (server.transferred is not None and _is_kind_of_unknown(subject, server))
     return False
 
 
@@ -347,6 +354,14 @@ def _says_device(value: Expr) -> bool:
     if call is not None and call.written == "str" and call.args:
         return call.args[0].dotted.endswith(".device")
     return value.dotted.endswith(".device.type")
+
+
+def _is_kind_of_unknown(value: Expr, server: NpuServer) -> bool:
+    """Whether an expression, or all that a name stands for, is the ``type`` of something that the code does not say:
+    a device that is handed on, which in a project that was moved is the NPU."""
+    found = [one.value for one in value.assignments] if value.written.isidentifier() else []
+    kinds = found or [value]
+    return all(one.dotted.endswith(".type") and not _value(one, server).exact for one in kinds)
 
 
 def _try_of(handler: Scope) -> Scope | None:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _ALTERNATIVE = frozenset(("session", "estimator", "optimizer"))  # a program makes one or the other
 _PORTED = ("manual", "transfer")
+_MAKERS = frozenset(("instantiate", "get_class", "get_method", "get_object", "call"))  # of Hydra, by dotted names
 _DOTTED = lazy_compile(r"^[A-Za-z_]\w*(?:\.\w+)+$")
 
 
@@ -291,7 +292,8 @@ class Programs:
         return known
 
     def _computed(self, module: Module) -> list[Module]:
-        """Modules imported by ``importlib.import_module("prefix." + name)`` and the like."""
+        """Modules imported by ``importlib.import_module("prefix." + name)`` and the like, and those of the classes that
+        Hydra makes as configurations say."""
         found: list[Module] = []
         for index in module.calls_where(lambda last: last.endswith(IMPORTERS)):
             call = call_at(self.context, module, index)
@@ -299,6 +301,9 @@ class Programs:
                 found += imported_by_name(call)
                 if not call.args[0].known.exact:
                     found += modules_of_configurations(self.context, module)
+        made = module.calls_where(lambda last: last in _MAKERS)
+        if any(call_at(self.context, module, index).name.startswith("hydra.") for index in made):
+            found += modules_of_configurations(self.context, module)
         return found
 
     def _made_by_name(self, module: Module) -> list[Module]:

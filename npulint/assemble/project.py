@@ -118,16 +118,16 @@ class Project:
         return "" if level else dotted
 
     def _names_of_package(self) -> frozenset[str]:
-        """The names by which modules import the package that the project's folder is, whatever the folder is called:
-        all that they import of it is there."""
+        """The names by which modules import the package that the project's folder is: all that they import of it is
+        there. With an ``__init__.py`` the folder may be called otherwise."""
         top = {module.name.partition(".")[0] for module in self.modules.values()}
-        if "__init__" not in top:
-            return frozenset()
+        folder = posixpath.basename(self.root)
         members: dict[str, set[str]] = {}
         for module in self.modules.values():
             for record in module.code.imports:
                 head, _, rest = record.module.partition(".")
-                if not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
+                named = head == folder or "__init__" in top
+                if named and not record.level and (rest or record.name) and head not in top and head not in _FOREIGN:
                     members.setdefault(head, set()).add(rest.partition(".")[0] or record.name)
         return frozenset([head for head, found in members.items() if found <= top])
 

@@ -39,13 +39,17 @@ HowReached = Literal["surely", "maybe", "no"]
 unknown objects), or not."""
 
 
+_ANY = 99  # arguments: how many are given is not known
+_Called = tuple[str, int]  # a name of a method, and how many arguments a call of it gives
+
+
 class _Edges(NamedTuple):
-    """What the code of one place leads to: places, classes of which it makes instances, names of methods that it
-    calls on objects of unknown classes, functions and classes of which it looks up one (`chosen`)."""
+    """What the code of one place leads to: places, classes of which it makes instances, methods by name that it calls
+    on objects of unknown classes, functions and classes of which it looks up one (`chosen`)."""
 
     places: set[Place]
     classes: set[Place]
-    methods: set[str]
+    methods: set[_Called]
     chosen: set[frozenset[Place]]
 
     @classmethod
@@ -133,7 +137,8 @@ class CallGraph:
         found = _Edges.none()
         for call in calls:
             self._follow(call, found)
-        found.methods.intersection_update(member_names(self._context))
+        names = member_names(self._context)
+        found.methods.difference_update([one for one in found.methods if one[0] not in names])
         known = found.places <= edges.places and found.classes <= edges.classes and found.methods <= edges.methods
         if not (known and found.chosen <= edges.chosen) and self._runs(scope):
             edges.places.update(found.places)
@@ -171,20 +176,23 @@ class CallGraph:
             target = self._inherited(call)
         if target is not None:
             self._enter(target, edges)
-        elif self._surely and _is_computed(call.name) and (looked_up := self._looked_up(call)):
-            edges.chosen.add(looked_up)
+        elif _is_computed(call.name) and (looked_up := self._looked_up(call)):
+            if self._surely:
+                edges.chosen.add(looked_up)
+            else:
+                self._enter_places(looked_up, edges)
         elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
-            if call.receiver is not None:
-                edges.methods.add(call.last)
+            if call.receiver is not None and not _is_of_library(call):
+                edges.methods.add((call.last, _given(call)))
             elif call.name.endswith("()"):
-                edges.methods.add("__call__")
+                edges.methods.add(("__call__", _given(call)))
         for value in (*call.record.args, *(value for _, value in call.record.keywords)):
             if isinstance(value, _PASSED):
                 self._pass(call.expr(value), edges)
         if target is None and not self._surely and "." in call.written:  # ``Actor.remote()``, ``actor.fit.remote()``
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
-            edges.methods.add(holder.rpartition(".")[2])
+            edges.methods.add((holder.rpartition(".")[2], _ANY))
 
     def _looked_up(self, call: CallSite) -> frozenset[Place]:
         """The functions and classes of the project that a call may be of, as one of them is looked up."""
@@ -224,6 +232,10 @@ class CallGraph:
                 self._enter(target, edges)
                 self._enter_returned(target, edges)
 
+    def _enter_places(self, places: Iterable[Place], edges: _Edges) -> None:
+        for path, block in places:
+            self._enter(scope_at(self._context, self._context.project.modules[path], block), edges)
+
     def _enter(self, target: Scope, edges: _Edges) -> None:
         place = (target.path, target.block)
         edges.places.add(place)
@@ -246,6 +258,12 @@ class CallGraph:
                     queue += [base for one in scope.bases if (base := self._own_class(one)) is not None]
         return methods
 
+    def needed(self, method: Place) -> int:
+        """How many arguments a call of a method must give, besides the object."""
+        record = self._context.project.modules[method[0]].blocks[method[1]]
+        needed = [one for one in record.params[: len(record.params) - len(record.defaults)] if not one.startswith("*")]
+        return max(0, len(needed) - 1)
+
     def _inherited(self, call: CallSite) -> Scope | None:
         """The method that ``super().method()`` calls, of the first base in the project that has one of that name."""
         queue = [scope for scope in call.scope.ancestors if scope.kind == "class"][:1]
@@ -264,6 +282,19 @@ class CallGraph:
         return None if found is None else scope_at(self._context, *found)
 
 
+def _is_of_library(call: CallSite) -> bool:
+    """Whether a call is one of a function of a module from outside, no method of an object: ``gradio.update(…)``."""
+    if not call.name.replace(".", "").isidentifier():
+        return False
+    head = call.written.partition(".")[0]
+    return any((one.alias or one.module).partition(".")[0] == head and not one.name for one in call.module.code.imports)
+
+
+def _given(call: CallSite) -> int:
+    """How many arguments a call gives, as far as they are written one by one."""
+    return _ANY if call.starred else len(call.args) + len(call.record.keywords)
+
+
 def _is_computed(name: str) -> bool:
     """Whether what a call calls is computed, and no method of a known library."""
     return (name.startswith("?") or "(" in name or "[" in name) and name.partition(".")[0] not in _KNOWN_ROOTS
@@ -280,8 +311,8 @@ class Reach:
         self._queue: list[Place] = [*starts] or [(entry, IMPORTED), (entry, STARTED)]
         self._found = set(self._queue)
         self._classes: set[Place] = set()
-        self._called: set[str] = set()
-        self._waiting: dict[str, list[Place]] = {}
+        self._called: dict[str, int] = {}  # with the most arguments that a call gives
+        self._waiting: dict[str, list[tuple[int, Place]]] = {}  # with the arguments that it needs
         self._chosen: set[frozenset[Place]] = set()
         self._branches: list[list[Set[Place]]] | None = None
 
@@ -296,7 +327,7 @@ class Reach:
     def _through(self, place: Place) -> Set[Place]:
         """What it reaches if it looks up this function or class."""
         inner = Reach(self._graph, self._entry[0], self._allowed, [place])
-        inner._called |= self._called
+        inner._called.update(self._called)
         if self._graph.is_class(place):
             fresh = inner._made([place])
             inner._found |= fresh
@@ -321,9 +352,10 @@ class Reach:
         """What else the program reaches through a place."""
         edges = self._graph.of_entry(place[0]) if place == self._entry else self._graph.of(place)
         fresh = {one for one in edges.places if one[0] in self._allowed}
-        for name in edges.methods - self._called:
-            self._called.add(name)
-            fresh.update(self._waiting.pop(name, ()))
+        for name, given in edges.methods:
+            if given > self._called.get(name, -1):
+                self._called[name] = given
+                fresh.update(method for needed, method in self._waiting.get(name, ()) if needed <= given)
         fresh |= self._made(edges.classes - self._classes)
         fresh -= self._found
         self._found |= fresh
@@ -338,10 +370,11 @@ class Reach:
         for one in classes:
             self._classes.add(one)
             for name, method in self._graph.methods(one) if one[0] in self._allowed else ():
-                if name in self._called or name in _HOOKS:
+                needed = self._graph.needed(method)
+                if name in _HOOKS or needed <= self._called.get(name, -1):
                     fresh.add(method)
                 else:
-                    self._waiting.setdefault(name, []).append(method)
+                    self._waiting.setdefault(name, []).append((needed, method))
         return fresh
 
 

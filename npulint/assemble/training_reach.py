@@ -84,7 +84,9 @@ def _looked_up(context: Context) -> frozenset[str]:
 
 
 def _is_plain(call: CallSite) -> bool:
-    """Whether a lookup is one of a written name, or in an object that was not imported."""
+    """Whether a lookup is one of a written name, or in an object that was not imported; ``model.eval()`` is none."""
+    if call.written.endswith(f".{call.last}"):
+        return True
     if call.last == "getattr":
         imported = {one.alias or one.name or one.module for one in call.module.code.imports}
         return len(call.args) < 2 or call.args[1].is_literal or call.args[0].written not in imported

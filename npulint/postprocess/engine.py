@@ -29,7 +29,7 @@ INVALID_SUPPRESSION = EngineRule("NPU0402", "invalid-suppression", "other", "hyg
 
 ENGINE_RULES = (SYNTAX_ERROR, FILE_NOT_READ, UNUSED_SUPPRESSION, INVALID_SUPPRESSION)
 
-_SYNTAX = ("syntax-error", "python2", "python2-read")
+_SYNTAX = ("syntax-error", "newer-python", "python2", "python2-read")
 _READ_ANYWAY = ("encoding", "python2-read")  # unless fatal: Python 3 rejects the file, but all of it was read
 
 

@@ -86,9 +86,10 @@ def _indexes(text: str, path: str, via: Via, lines: Lines) -> Iterator[Fact]:
     """Sources of CUDA builds: pip's options, wheel URLs, indexes of Poetry and uv."""
     if "://" not in text or "/cu" not in text:
         return
+    shown = _shown(text) if path.endswith(".py") else frozenset()
     offset = 0
-    for line in text.split("\n"):
-        found = None if line.lstrip().startswith("#") else cuda_index(line[:2000])
+    for number, line in enumerate(text.split("\n"), 1):
+        found = None if number in shown or line.lstrip().startswith("#") else cuda_index(line[:2000])
         if found:
             url, cuda, start = found
             span = lines.span(offset + start, offset + start + len(url))
@@ -157,13 +158,30 @@ def _offset(text: str, item: str) -> int:
     return match.start(1) if match else 0
 
 
-def _setup_py(text: str) -> Iterator[Found]:
+def _parsed(text: str) -> ast.Module:
+    """The syntax tree of Python code; that of an empty file if it cannot be parsed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+            return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+        return ast.Module([], [])
+
+
+def _shown(text: str) -> frozenset[int]:
+    """The lines of Python code that only tell somebody something: documentation and what is printed."""
+    found: set[int] = set()
+    for node in ast.walk(_parsed(text)):
+        value = node.value if isinstance(node, ast.Expr) else None
+        called = value.func if isinstance(value, ast.Call) else None
+        printed = isinstance(called, ast.Name) and called.id == "print"
+        if value is not None and (printed or isinstance(value, ast.Constant)):
+            found.update(range(value.lineno, (value.end_lineno or value.lineno) + 1))
+    return frozenset(found)
+
+
+def _setup_py(text: str) -> Iterator[Found]:
+    tree = _parsed(text)
     lists = {
         target.id: node.value
         for node in tree.body

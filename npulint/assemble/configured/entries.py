@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from npulint.assemble.context import Context
+from npulint.assemble.context import Context, once
 from npulint.data.training_arguments import configuring_call, frameworks_by_import
 from npulint.facts.code import Code, Ref, Value
+from npulint.lazy_regex import lazy_compile
+
+_OF_TRAINERS = frozenset(("transformers", "trl"))
+_TRAINER = lazy_compile(r"^(?:transformers|trl|optimum|peft|unsloth|sentence_transformers|swift|setfit)\..*Trainer\w*$")
 
 
 def frameworks_of(context: Context, entry: str) -> list[str]:
@@ -24,6 +28,21 @@ def frameworks_of(context: Context, entry: str) -> list[str]:
         ]
 
     return context.memoize(("configured by", entry), work)
+
+
+def may_start(context: Context, framework: str) -> bool:
+    """Whether a configuration file of a framework may be a training of its own: one of the Trainer only in a project
+    that has no code for PyTorch or takes a Trainer from somewhere. Others read the names of its arguments as well, for
+    a loop of their own."""
+    return framework not in _OF_TRAINERS or _has_trainer(context)
+
+
+@once
+def _has_trainer(context: Context) -> bool:
+    codes = [module.code for module in context.project.modules.values()]
+    names = [name for code in codes for name in _names(code)]
+    roots = {name.partition(".")[0] for name in names}
+    return "torch" not in roots or any(_TRAINER.search(name) for name in names)
 
 
 def fields_of(context: Context, entry: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,9 @@ from npulint.assemble.configured.settings import Setting
 from npulint.data.training_arguments import FileSignature, file_signatures
 from npulint.facts.model import FileFacts
 from npulint.read.configuration import KIND, ConfigLeaf
+
+_MAKERS = frozenset(("_target_", "class_path", "target"))
+_PACKAGES = {"lightning": frozenset(("lightning", "pytorch_lightning", "lightning_fabric"))}
 
 
 class TrainingFile(msgspec.Struct, frozen=True):
@@ -69,4 +72,14 @@ def _signature(leaves: Sequence[ConfigLeaf]) -> FileSignature | None:
     keys: set[str] = set()
     for leaf in leaves:
         keys.update(".".join(leaf.key[:count]) for count in range(1, len(leaf.key) + 1))
-    return next((one for one in file_signatures() if one.fits(keys)), None)
+    made = {leaf.name: leaf.value for leaf in leaves if leaf.key[-1] in _MAKERS and isinstance(leaf.value, str)}
+    fitting = (one for one in file_signatures() if one.fits(keys))
+    return next((one for one in fitting if not _is_for_another(one, made)), None)
+
+
+def _is_for_another(signature: FileSignature, made: Mapping[str, str]) -> bool:
+    """Whether the file names another class than one of the framework for the arguments: ``trainer: {_target_:
+    training.trainer.Trainer}``."""
+    own = _PACKAGES.get(signature.framework)
+    named = [made[key] for name in _MAKERS if (key := f"{signature.prefix}{name}") in made]
+    return own is not None and any(one.partition(".")[0] not in own for one in named)

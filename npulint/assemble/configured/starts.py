@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from npulint.assemble.configured.entries import fields_of, frameworks_of
+from npulint.assemble.configured.entries import fields_of, frameworks_of, may_start
 from npulint.assemble.configured.files import TrainingFile, TrainingFiles
 from npulint.assemble.configured.settings import Setting, TrainingStart
 from npulint.assemble.context import Context
@@ -38,9 +38,10 @@ class TrainingStarts:
         found = [start for file in context.project.files for start in self._of_file(file)]
         found = [start for start in found if start.settings]
         unnamed = [file for path, file in self._files.by_path.items() if path not in self._used]
-        self.all = [*found, *(self._alone(file) for file in unnamed if file.start)]
+        alone = [file for file in unnamed if file.start and may_start(context, file.framework)]
+        self.all = [*found, *map(self._alone, alone)]
         chosen = any(path.endswith(".py") for path in self._used)  # libraries come with hundreds of them
-        left = [file for file in unnamed if not file.start and file.path not in self._used]
+        left = [file for file in unnamed if file not in alone and file.path not in self._used]
         self.parts = [file for file in left if not (chosen and file.path.endswith(".py"))]
 
     def _of_file(self, file: FileFacts) -> Iterator[TrainingStart]:
@@ -79,7 +80,8 @@ class TrainingStarts:
             settings += self._configured(fact, record, module)
         named = list(self._named(fact, record))
         settings += [one for file in named for one in file.settings]
-        framework = next((file.framework for file in named if file.start), "")
+        starting = (file.framework for file in named if file.start and may_start(self._context, file.framework))
+        framework = next(starting, "")
         framework = framework or (module.framework if module else "")
         for one in self._of_entries(entries) or ((framework,) if framework else ()):
             defaults = dict.fromkeys(name for entry in entries for name in fields_of(self._context, entry))

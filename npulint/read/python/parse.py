@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 
 import msgspec
@@ -12,6 +13,7 @@ from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.lazy_regex import lazy_compile
 from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
+from npulint.read.python.newer import older
 from npulint.read.python.npu_names import names_npu
 from npulint.read.python.python2 import ASYNC, modernised
 from npulint.read.python.walk import Walker
@@ -26,15 +28,19 @@ _PYTHON2_HERE = lazy_compile(
     r"^[ \t]*(?:print[ \t]+(?![=(,.\[]).|exec[ \t]+\w)|;[ \t]*print[ \t]|:[ \t]*print[ \t]"
     r"|<>|\b0[0-7]+\b|\b\d+[lL]\b|\bur[\"']|`[^`]+`"
 )
+# What Python 3.12 accepts and older ones do not, in the line where they fail; wrong code may look the same.
+_NEWER_HERE = lazy_compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+\w+\[|^[ \t]*type[ \t]+\w+[ \t]*(?:\[.*\])?[ \t]*="
+    r"|(?<!\w)(?:[fF][rR]?|[rR][fF])[\"'].*\{"
+)
+_NEWER_SINCE = (3, 12)
 
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
     """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
     comparisons), functions of a source that names no framework, and spans of arguments, are omitted."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
+        text, tree = _parsed(text)
     except SyntaxError as error:
         problem = _syntax_problem(error, text, path)
         return _second_try(text, problem)
@@ -52,6 +58,23 @@ def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[P
     return msgspec.structs.replace(
         code, devices="cuda" in text or "npu" in text, light=light, npu=names_npu(text, tree)
     ), []
+
+
+def _parsed(text: str) -> tuple[str, ast.Module]:
+    """The syntax tree of a source, and the text that it is of: that for this Python, if a newer one is needed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return text, ast.parse(text)
+        except SyntaxError:
+            rewritten = older(text) if sys.version_info[:2] < _NEWER_SINCE else text
+            if rewritten == text:
+                raise
+            try:
+                return rewritten, ast.parse(rewritten)
+            except SyntaxError:
+                pass
+            raise
 
 
 def _second_try(text: str, problem: Problem) -> tuple[Code, list[Problem]]:
@@ -84,4 +107,12 @@ def _syntax_problem(error: SyntaxError, text: str, path: str) -> Problem:
     reason = "python2" if _PYTHON2.search(text) or any(map(_PYTHON2_HERE.search, here)) else "syntax-error"
     if "too many nested" in (error.msg or "") or "too many levels" in (error.msg or ""):
         reason = "too-deep"
-    return Problem(path, reason, error.msg or "", Span(line, column, line, column + 1))
+    message = error.msg or ""
+    if reason == "syntax-error" and any(may_be_newer(one, sys.version_info[:2]) for one in here):
+        reason, message = "newer-python", f"{message} (Python {sys.version_info[0]}.{sys.version_info[1]})"
+    return Problem(path, reason, message, Span(line, column, line, column + 1))
+
+
+def may_be_newer(line: str, running: tuple[int, int]) -> bool:
+    """Whether a line that this Python cannot parse may be written for a newer one."""
+    return running < _NEWER_SINCE and _NEWER_HERE.search(line) is not None

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from npulint.assemble.context import Context, once, once_per_file
 from npulint.assemble.cursors import CallSite, Scope
-from npulint.assemble.npu_server import class_names
+from npulint.assemble.own_classes import class_names
 from npulint.assemble.own_helpers import own_helpers
 from npulint.assemble.recognizers.torch import device_names
 from npulint.data.accelerator_names import accelerator_names

@@ -71,6 +71,8 @@ class Backend(PlaceFact):
     """The other possible backends of the same call."""
     replaced: bool
     """Whether a later assignment may replace it by something unknown: ``if key in table: backend = table[key]``."""
+    alone: bool = False
+    """Whether the group has one process only: ``world_size=1``."""
 
     @attribute
     def npu_branch(self) -> bool:
@@ -102,7 +104,11 @@ def process_groups(call: CallSite) -> list[Backend]:
         one for other in call.scope.calls_named(call.name.rpartition(".")[2]) for one in _started(other, call.name)
     ]
     runs = surroundings_of(call.scope).active
-    return [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins if not one.offered]
+    found = [_backend(one, call.name, runs, [*origins, *siblings]) for one in origins if not one.offered]
+    size = call.argument("world_size", 3) if call.last == "init_process_group" else None
+    return (
+        [msgspec.structs.replace(one, alone=True) for one in found] if size is not None and size.literal == 1 else found
+    )
 
 
 @recognizes(matching=lambda name: name == "dict" or (":" in name and _SETTING.search(name) is not None))

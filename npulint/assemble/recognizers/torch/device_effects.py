@@ -24,6 +24,7 @@ _IDLE = lazy_compile(
     r"|^(?:gc|time|logging|warnings|pprint|sys\.stdout|sys\.stderr)\.|^(?:print|len|str|int|float|round|repr|format|isinstance|range"
     r"|max|min|sum|getattr|hasattr)$"
 )
+_LOOKS = lazy_compile(r"^torch\.cuda\.(?:device_count|get_device_properties)$")
 _IDLE_METHODS = frozenset("contiguous elapsed_time format join record flush".split())
 _WATCHES = lazy_compile(r"(?i)(?:^|_)(?:mem|memory)_?(?:stats|usage|info|summary|used|allocated|reserved|log)?(?:_|$)")
 _LOGGED = lazy_compile(
@@ -52,7 +53,22 @@ def is_spared(scope: Scope, line: int, question: Expr | None = None) -> bool:
     branches = [one for one in outside.ancestors if one.kind in BRANCHES and _is_for_cuda(one)]
     if branches:
         return not any(map(decides, branches))
-    return npu_server(scope.context).runs(outside, line) == "no"
+    return npu_server(scope.context).runs(outside, line) == "no" or _only_watches(scope, line)
+
+
+def _only_watches(scope: Scope, line: int) -> bool:
+    """Whether code stands in a function that ends where there is no CUDA (``if not torch.cuda.is_available(): return``)
+    and else only looks at the devices: how many there are, what memory they have."""
+    function = scope.function
+    if function is None or any(not one.is_literal or one.literal is not None for one in function.returns):
+        return False
+    ended = {one.block for one in function.module.code.exits if one.kind == "return"}
+    first = [one for one in branches_in(scope).get(function.block, []) if one.kind == "if" and one.block in ended]
+    asked = (one.record.line for one in first if not needs_presence(one) and any(map(_CUDA.search, words(one.test))))
+    since = min(asked, default=line)
+    calls, assignments = _within(function)
+    looking = (_is_idle_call(one) or _LOOKS.search(one.name) for one in calls if one.line > since)
+    return since < line and all(looking) and all("." not in one.target for one in assignments if one.line > since)
 
 
 def _is_named_for_cuda(scope: Scope) -> bool:

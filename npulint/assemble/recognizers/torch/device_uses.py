@@ -103,9 +103,21 @@ class CudaUse(PlaceFact, eq=False, dict=True):
 
     @attribute
     def fatal(self) -> bool:
-        """Whether it stands in an assertion that fails on an NPU server."""
+        """Whether it stands in an assertion that fails on an NPU server; not where a function that nothing calls by its
+        name, but may choose, asserts what it takes."""
         test = self._assertion
-        return test is not None and npu_server(self.scope.context).truth(test) is False
+        if test is None or (self._is_chosen and self._is_about_parameter(test)):
+            return False
+        return npu_server(self.scope.context).truth(test) is False
+
+    @property
+    def _is_chosen(self) -> bool:
+        function = self.scope.function
+        return function is not None and not function.is_method and not function.callers
+
+    def _is_about_parameter(self, test: Expr) -> bool:
+        taken = self.scope.module.params.get(self.scope.routine.block, frozenset())
+        return any(part.dotted.partition(".")[0] in taken for part in test.mentioned)
 
     @property
     def _assertion(self) -> Expr | None:

@@ -15,8 +15,9 @@ from npulint.facts.kinds import fact_kind
 from npulint.lazy_regex import lazy_compile
 
 _TRAINER = lazy_compile(
-    r"^(?:pytorch_lightning|lightning(?:\.pytorch)?|transformers|trl|detectron2)\.(?:\w+\.)*\w*Trainer"
-    r"(?:\.from_argparse_args)?\(\)\.(?:fit|train)$"
+    r"^(?!tensorflow|keras|tf_|paddle|sklearn)\w+\.(?:\w+\.)*\w*Trainer(?:\.from_argparse_args|\.from_config)?"
+    r"(?:\(\)|Config\(\)\.build\(\))\.(?:fit|train)$"  # of any library
+    r"|^hydra\.utils\.(?:instantiate|call)\(\)\.(?:fit|train)$"
     r"|^(?:mmcv|mmengine)\.(?:\w+\.)*(?:build_runner|\w*Runner(?:\.from_cfg)?)\(\)\.(?:run|train)$"
     r"|^sentence_transformers\.(?:\w+\.)*\w+\(\)\.(?:fit|old_fit|train)$"
     r"|^ray\.train\.(?:\w+\.)*\w*Trainer\(\)\.fit$"
