@@ -91,6 +91,12 @@ BOUND = {
     ),
     "a name that a star may bring": ("from a import *\n«x = 1»\nuse(x)\n", "refused: still-used"),
     "a builtin of the name": ("«input = 1»\nuse(input)\n", "refused: still-used"),
+    "a name that a comprehension has, too": ("«x = 1»\ny = [x for x in z]\nuse(x)\n", "refused: still-used"),
+    "a name that is bound again": ("«x = 1»\nx = 2\nuse(x)\n", "x = 2\nuse(x)\n"),
+    "an attribute that another object has, too": (
+        "class A:\n    def f(self, other):\n        «self.x = 1»\n        other.x = 2\n        return self.x\n",
+        "refused: still-used",
+    ),
     "an attribute that another method uses": (
         "class A:\n    def f(self):\n        «self.x = 1»\n        g()\n    def g(self):\n        return self.x\n",
         "refused: still-used",

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import ast
 import symtable
+from functools import lru_cache
 
 import msgspec
 
 from npulint.fix.model import FixRefused, Plan, Text
-from npulint.fix.python.tree import parsed, tree_of
+from npulint.fix.python.tree import Range, Tree, parsed, tree_of
 from npulint.fix.source import edited_text
 
 _OWN = ("self", "cls")
+_SCOPES = (
+    *(ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+_Binding = tuple[ast.AST | None, str]
+_NOTHING: _Binding = (None, "")
 
 
 class _Names(msgspec.Struct):
@@ -29,10 +36,10 @@ def still_bound(text: Text, plan: Plan) -> None:
     """Raise `FixRefused` if a fix removes the binding of a name that the file still uses."""
     tree = tree_of(text)
     ranges = [tree.offsets(edit.span) for edit in plan.edits]
-    if not any(_binds(node) and _meets(start, end, ranges) for start, end, node in tree.nodes):
+    if not _takes_last_binding(text, tree, ranges):
         return
     changed = edited_text(text.text, plan.edits)
-    before = _names(tree.module, text.text)
+    before = _names_of(text)
     try:
         after = _names(parsed(changed), changed)
     except FixRefused:
@@ -48,13 +55,56 @@ def still_bound(text: Text, plan: Plan) -> None:
         raise FixRefused("still-used")
 
 
-def _binds(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name | ast.Attribute):
-        return not isinstance(node.ctx, ast.Load)
-    return isinstance(node, ast.alias | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+def _takes_last_binding(text: Text, tree: Tree, ranges: list[Range]) -> bool:
+    """Whether a change of some ranges concerns all bindings of a name in its scope. The cheaper question: most of what
+    is changed stands in a scope that binds the name again."""
+    places = _bindings(text)
+    for start, end, node in tree.nodes:
+        if _meets(start, end, ranges):
+            of_name = places.get(_binding(tree, node), ())
+            if of_name and all(_meets(*place, ranges) for place in of_name):
+                return True
+    return False
 
 
-def _meets(start: int, end: int, ranges: list[tuple[int, int]]) -> bool:
+@lru_cache(maxsize=8)
+def _bindings(text: Text) -> dict[_Binding, list[Range]]:
+    """The ranges of the nodes that bind a name in a scope."""
+    tree = tree_of(text)
+    found: dict[_Binding, list[Range]] = {}
+    for start, end, node in tree.nodes:
+        binding = _binding(tree, node)
+        if binding != _NOTHING:
+            found.setdefault(binding, []).append((start, end))
+    return found
+
+
+def _binding(tree: Tree, node: ast.AST) -> _Binding:
+    """The scope and the name that a node binds in it, of an attribute with its object."""
+    name = ""
+    if isinstance(node, ast.Name):
+        name = node.id if isinstance(node.ctx, ast.Store) else ""
+    elif isinstance(node, ast.Attribute):
+        own = isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name)
+        name = ast.unparse(node) if own else ""
+    elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        name = node.name
+    elif isinstance(node, ast.alias):
+        name = node.asname or node.name.partition(".")[0]
+    if not name:
+        return _NOTHING
+    around = tree.parent(node)
+    while not isinstance(around, _SCOPES):
+        around = tree.parent(around)
+    return around, name
+
+
+@lru_cache(maxsize=8)
+def _names_of(text: Text) -> _Names:
+    return _names(tree_of(text).module, text.text)
+
+
+def _meets(start: int, end: int, ranges: list[Range]) -> bool:
     return any(first < end and start < last for first, last in ranges if first < last)
 
 

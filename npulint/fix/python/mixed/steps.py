@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from npulint.findings import Edit
 from npulint.fix.model import FixRefused
@@ -124,7 +125,19 @@ def training_step(tree: Tree, node: ast.AST) -> TrainingStep:
         if isinstance(around, ast.ClassDef | ast.Lambda):
             raise FixRefused("step-apart")
         around = tree.parent(around)
-    return TrainingStep(tree, around)
+    found = _step_of(tree, around)
+    if isinstance(found, str):
+        raise FixRefused(found)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _step_of(tree: Tree, routine: Routine) -> TrainingStep | str:
+    """The training step of a function or module, for which each of its backward calls asks; else why there is none."""
+    try:
+        return TrainingStep(tree, routine)
+    except FixRefused as refused:
+        return refused.reason
 
 
 def inside(routine: ast.AST) -> Iterator[ast.AST]:
