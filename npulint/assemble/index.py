@@ -60,11 +60,17 @@ class Index:
                     self._with[kind] = [part]
 
     def of_kind(self, kind: str) -> list[Fact]:
-        """All facts of a kind."""
+        """All facts of a kind; do not modify the list."""
         facts = self._kinds.get(kind)
         if facts is None:
-            facts = self._kinds[kind] = [fact for part in self._with.get(kind, ()) for fact in part[kind]]
+            parts = self._with.get(kind, [])
+            facts = parts[0][kind] if len(parts) == 1 else [fact for part in parts for fact in part[kind]]
+            self._kinds[kind] = facts
         return facts
+
+    def is_of_one_file(self, kind: str) -> bool:
+        """Whether one file has all facts of a kind, so that `of_kind` gives the list of its table."""
+        return len(self._with.get(kind, ())) == 1
 
     def release(self) -> None:
         """Free the lists of all files, which are made again when they are asked for: each of hundreds of programs has
