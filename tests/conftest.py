@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +23,9 @@ hypothesis.settings.load_profile("server" if os.environ.get("NPULINT_TEST_ALL") 
 def pytest_configure(config: pytest.Config) -> None:
     """Read neither a check file nor a compiled catalogue twice in a process: both readers are functions of bytes that
     give values nobody changes, and most tests, and the collection of many, begin with the catalogue."""
+    # a shell that starts the tests in the background lets them, and the programs that they start, ignore interrupts
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     patch = pytest.MonkeyPatch()
     patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
     patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
