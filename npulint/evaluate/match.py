@@ -75,7 +75,8 @@ class CompiledQuery:
         if not facts:
             return []
         answers = candidates.answers(self)
-        return [fact for fact in facts if self._answer(fact, answers) is True and self._runs(fact)]
+        found = [fact for fact in facts if self._answer(fact, answers) is True and self._runs(fact)]
+        return [fact for fact in found if not candidates.leaves_out(fact)]
 
     def true_of(self, candidates: Candidates) -> Answer:
         """Whether the query holds for the program; None when only uncertain facts match."""
@@ -90,6 +91,8 @@ class CompiledQuery:
         answers = candidates.answers(self) if facts else {}
         for fact in facts:
             answer = self._answer(fact, answers)
+            if answer is not False and candidates.leaves_out(fact):
+                continue
             sure += answer is True
             doubtful += answer is None
             if sure >= self._least:
@@ -136,6 +139,10 @@ class _Tests:
         self.args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
 
 
+def _none(_: Fact) -> bool:
+    return False
+
+
 Answers = dict[int, Answer]
 """The answers of facts to one query, by ``id()`` of the fact."""
 
@@ -149,6 +156,17 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
         self._known = known
         self._holding: dict[CompiledQuery, Answer] = {}
         self._found: dict[CompiledQuery, list[Fact]] = {}
+        self._narrowed: Candidates | None = None
+        self.leaves_out: Callable[[Fact], bool] = _none
+        """Whether a fact that a query matches does not count."""
+
+    def without(self, unwanted: Callable[[Fact], bool]) -> Candidates:
+        """The same facts without those that are `unwanted`, which must be the same function each time. Only facts that
+        match a query are asked about."""
+        if self._narrowed is None:
+            self._narrowed = Candidates(self, self._known)
+            self._narrowed.leaves_out = unwanted
+        return self._narrowed
 
     def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""
