@@ -37,7 +37,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class FixRefused(Exception):
-    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``, `detail` what the text names."""
+    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``, `detail` what it names."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
