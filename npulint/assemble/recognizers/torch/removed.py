@@ -26,7 +26,7 @@ _LATER = (2, 0)
 @fact_kind("removed_interface")
 class RemovedInterface(PlaceFact):
     """A function of PyTorch is called, or a module or member imported, that later releases no longer have; not where
-    the code asks for the release or tries first. The name is its canonical name."""
+    the code tests the release or tries first. The name is its canonical name."""
 
     _removed: Removed
 
