@@ -333,7 +333,7 @@ def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
 def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) -> list[Refusal]:
     """The refused `copies` of files that were neither made nor refused later: once the code is for the NPU, the checks
     of launchers for GPUs report no more."""
-    known = {(one.code, one.path) for one in (*refused, *fixed)}
+    known = {(one.code, one.path) for one in refused} | {(one.code, one.path) for one in fixed}
     return [one for one in copies if (one.code, one.path) not in known]
 
 
