@@ -192,6 +192,7 @@ class _Fixer:
 
         planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
+        copies: list[Refusal] = []
         original: set[str] | None = None
         marks: list[AppliedFix] = []
         tidy = False
@@ -215,7 +216,8 @@ class _Fixer:
                     continue
             if not done.data:
                 refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
-                return _Attempt(outcome, fixed, refused)
+                return _Attempt(outcome, fixed, [*refused, *_without(copies, refused, fixed)])
+            copies += [_refusal(one, workspace) for one in (*denied, *done.denied) if one.makes_file]
             fixed += [_fixed(one, workspace, one.finding.fingerprint not in original) for one in done.effective]
             marks = applied_fixes(done, denied, workspace)
             workspace.put(done.data, done.edits)
@@ -324,8 +326,15 @@ def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
 
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
-    finding = one.finding
-    return Refusal(finding.code, finding.name, one.path, workspace.line(one.path, one.place.line), one.reason)
+    finding, line = one.finding, workspace.line(one.path, one.place.line)
+    return Refusal(finding.code, finding.name, one.path, line, one.reason, one.detail)
+
+
+def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) -> list[Refusal]:
+    """The refused `copies` of files that were neither made nor refused later: once the code is for the NPU, the checks
+    of launchers for GPUs report no more."""
+    known = {(one.code, one.path) for one in refused} | {(one.code, one.path) for one in fixed}
+    return [one for one in copies if (one.code, one.path) not in known]
 
 
 def _idle(done: PassResult) -> list[RefusedFix]:

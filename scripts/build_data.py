@@ -266,6 +266,11 @@ def torch_api() -> dict[str, Any]:
     return {r["api"]: [text, *(r[key] for key in keys)] for r, text in zip(table, states, strict=True)}
 
 
+def torch_removed() -> dict[str, list[str]]:
+    """Interfaces that PyTorch no longer has: the first release with an adapter that surely lacks it, replacement."""
+    return {r["name"]: [r["gone"], r["instead"]] for r in rows("torch_removed.csv")}
+
+
 def letters(found: list[Range], count: int) -> str:
     """The first letter of the word of each release, ``-`` where there is none; empty if there is none at all."""
     text = ["-"] * count
@@ -507,6 +512,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
     "frameworks.json": frameworks,
     "adaptor_patches.json": adaptor_patches,
     "torch_api.json": torch_api,
+    "torch_removed.json": torch_removed,
     "mixlist_ops.json": operators,
     "fusion_passes.json": fusion_passes,
     "triton_limits.json": triton_limits,

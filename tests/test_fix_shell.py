@@ -148,7 +148,7 @@ def test_commands_and_options_are_deleted() -> None:
         ("bash -c 'export A=1'\n", "nested"),
         ("eval export A=1\n", "shell"),
         ("for i in A=1; do y; done\n", "shell"),
-        ("export A=1\nx='\n", "shell"),
+        ("export A=1\nx='\n", "unclosed"),
         ("x > A=1\n", "shell"),
         ("export A=1 B=$[(1)%2]\n", "shell"),
         ("echo A=1 > x\n", ""),

@@ -218,3 +218,26 @@ def test_what_checks_judge_differently_before_and_after_is_told_once(tmp_path: P
     plan = planned(tmp_path, files)
     places = [(one.finding.path, one.finding.span.line) for one in plan.left if one.finding.path.endswith(name)]
     assert len(places) == len(set(places)) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        pytest.param(
+            {"run.sh": 'export CUDA_VISIBLE_DEVICES=0\npython train.py\necho "end\n'},
+            "the quote or bracket opened in line 3 is never closed",
+            id="unparsed",
+        ),
+        pytest.param(
+            {"run.sh": "export CUDA_VISIBLE_DEVICES=0\npython train.py\n", "run_npu.sh": "echo\n"},
+            "a file with the new name already exists",
+            id="exists",
+        ),
+    ],
+)
+def test_a_launcher_that_could_not_be_copied_is_left_with_the_reason(
+    tmp_path: Path, files: dict[str, str], reason: str
+) -> None:
+    plan = planned(tmp_path, {"train.py": TRAIN, **files})
+    reasons = {one.finding.name: one.reason for one in plan.left}
+    assert reasons["gpu-launcher-to-migrate"] == reason

@@ -128,6 +128,45 @@ def test_what_is_left_says_why(folder: Path, program: str, check: str, reason: s
     assert reason in reasons(planned())[check]
 
 
+TRIED = """\
+import tensorflow as tf
+
+
+def net(x):
+    return tf.layers.dense(x, 1)
+
+
+def main(_):
+    optimizer = tf.train.MomentumOptimizer(0.1, 0.9)
+    pairs = optimizer.compute_gradients(net(tf.ones([8, 4])) * 128.0)
+    step = optimizer.apply_gradients([(grad / 128.0, variable) for grad, variable in pairs])
+    with tf.Session() as sess:
+        sess.run(step)
+
+
+"""
+USES_NET = f"""\
+import tensorflow as tf
+import nets
+
+loss = tf.reduce_mean(tf.square(nets.net(tf.ones([8, 4]))))
+train_op = tf.train.AdamOptimizer(1e-3).minimize(loss)
+{SESSION}"""
+
+
+@pytest.mark.parametrize(
+    ("end", "mode"),
+    [
+        pytest.param('if __name__ == "__main__":\n    main(0)\n', True, id="called"),
+        pytest.param('if __name__ == "__main__":\n    tf.app.run(main)\n', True, id="passed to app.run"),
+        pytest.param("main(0)\n", False, id="run by the import"),
+    ],
+)
+def test_what_an_imported_file_does_when_it_is_started_decides_no_mode(folder: Path, end: str, mode: bool) -> None:
+    lay_out(folder, {"train.py": USES_NET, "nets.py": TRIED + end})
+    assert ("precision_mode" in texts(planned())["train.py"]) is mode
+
+
 def test_a_loss_that_is_scaled_by_hand_is_scaled_no_second_time(folder: Path) -> None:
     lay_out(folder, {"train.py": HAND_SCALED})
     after = texts(planned())["train.py"]

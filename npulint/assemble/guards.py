@@ -125,12 +125,17 @@ def _passed_names(context: Context) -> set[str]:
 
 def _passed_in(module: Module) -> frozenset[str]:
     """The last segments of the names that are arguments of calls in one module."""
-    found: set[str] = set()
+    return frozenset(name.rpartition(".")[2] for name in module.derive(_passed_written))
+
+
+def _passed_written(module: Module) -> dict[str, set[int]]:
+    """The names that are arguments of calls in one module, as written, with the blocks of these calls."""
+    found: dict[str, set[int]] = defaultdict(set)
     for call in module.code.calls:
         for value in (*call.args, *[value for _, value in call.keywords]):
             if isinstance(value, Ref) and not _is_local(module, value.name, call.block):
-                found.add(value.name.rpartition(".")[2])
-    return frozenset(found)
+                found[value.name].add(call.block)
+    return dict(found)
 
 
 def _is_local(module: Module, name: str, block: int) -> bool:
@@ -223,10 +228,27 @@ def _started_elsewhere(scope: Scope, entry: str) -> bool:
     if scope.is_started_only:
         return scope.path != entry
     function = scope.function
-    if function is None or function.is_method or function.last_name in _passed_names(function.context):
+    if function is None or function.is_method or function.last_name in _passed_abroad(function.context):
         return False
-    callers = function.callers
-    return bool(callers) and all(_started_elsewhere(call.scope, entry) for call in callers)
+    callers = [*(call.scope for call in function.callers), *_passed_from(function)]
+    return bool(callers) and all(_started_elsewhere(caller, entry) for caller in callers)
+
+
+@once
+def _passed_abroad(context: Context) -> set[str]:
+    """The last segments of the names that are arguments of calls in files which do not define them: in
+    ``app.run(main)`` it is the function of that file."""
+    found: set[str] = set()
+    for module in context.project.modules.values():
+        own = {module.blocks[block].name for block in module.functions_in.get(-1, ())}
+        found.update(name.rpartition(".")[2] for name in module.derive(_passed_written) if name not in own)
+    return found
+
+
+def _passed_from(function: Scope) -> Iterator[Scope]:
+    """The blocks whose calls get a function of their own file as an argument (``app.run(main)``)."""
+    passed = function.module.derive(_passed_written).get(function.last_name, ())
+    return (function.at(block) for block in passed)
 
 
 def _started_calls(module: Scope) -> Iterator[CallSite]:

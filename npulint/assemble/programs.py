@@ -70,6 +70,9 @@ class Program:
         self.surely_runs: Callable[[Fact], bool] = bool
         """Whether the entry script surely reaches a fact of the program; set by `Programs`."""
         self.is_of_other_script: Callable[[Fact], bool] = lambda _: False
+        """Whether only another script runs a fact of the program when it is started, in PyTorch programs; the checks of
+        TensorFlow programs report such facts here too. Set by `Programs`."""
+        self.runs_elsewhere: Callable[[Fact], bool] = lambda _: False
         """Whether only another script runs a fact of the program when it is started; set by `Programs`."""
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
@@ -170,6 +173,8 @@ class Programs:
         program.tests_itself = bool(entry) and _tests_itself(self.context.project.modules[entry])
         program.started_by = "console_script" if entry in self._installed else "launcher" if program.launches else ""
         program.surely_runs = surely_runs
+        if entry:
+            program.runs_elsewhere = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
         if fact.framework == "torch":
             program.is_of_other_script = lambda one: isinstance(one, CodeFact) and of_other_script(one.run_by, entry)
         return program

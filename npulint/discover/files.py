@@ -44,6 +44,7 @@ from npulint.discover.models import unsupported_reason
 from npulint.discover.paths import local, shown
 from npulint.discover.projects import base_of
 from npulint.discover.safe_open import read_head
+from npulint.discover.tracked import Tracked, all_ignored
 from npulint.facts.model import Problem
 
 EXCLUDED = (
@@ -144,6 +145,8 @@ class _Finder:
         self._named: set[str] = set()
         self._bases: dict[str, str] = {}
         self._git = Git()
+        self._tracked = Tracked()
+        self._kept: dict[str, Chain] = {}  # ignored folders with tracked files
         self._excluded = 0
         self._listed = 0
 
@@ -236,7 +239,10 @@ class _Finder:
         """Whether a walk would exclude the named path."""
         if self._excludes.within(location):
             return True
-        return self._options.respect_gitignore and self._git.ignores(os.path.abspath(location), os.path.isdir(location))
+        absolute, folder = os.path.abspath(location), os.path.isdir(location)
+        if not self._options.respect_gitignore or not self._git.ignores(absolute, folder):
+            return False
+        return not self._tracked.holds(absolute, folder)
 
     def _unreachable(self, location: str, error: OSError | ValueError) -> None:
         if isinstance(error, PermissionError):
@@ -280,7 +286,8 @@ class _Finder:
                     if (packaged and name == "build") or self._left_out(location, name, absolute, chain, folder=True):
                         self._excluded += 1
                     else:
-                        stack += [(location + os.sep, below, chain, run) for run in _entered(below, of_run)]
+                        rules = self._kept.get(below, chain)
+                        stack += [(location + os.sep, below, rules, run) for run in _entered(below, of_run)]
                     continue
                 kinds = self._kinds(entry, prefix + name, of_run)
                 candidates.see(entry, prefix + name, () if kinds == CONFIGURATION else kinds)
@@ -388,7 +395,13 @@ class _Finder:
             return True
         if self._excludes.name(name) or self._excludes.path(location, folder):
             return True
-        return bool(chain) and ignored(chain or (), parent, name, folder)
+        if not chain or not ignored(chain, parent, name, folder):
+            return False
+        path = os.path.join(parent, name)
+        kept = self._tracked.holds(path, folder)
+        if kept and folder:
+            self._kept[path] = all_ignored(path)
+        return not kept
 
     def _entry(self, entry: os.DirEntry[str], location: str, base: str, kinds: tuple[str, ...]) -> None:
         link = entry.is_symlink()

@@ -52,23 +52,31 @@ class CompiledFix:
         return known[key]
 
     def _change(self, fact: Fact, program: Program, candidates: Candidates) -> FixEdit | None:
-        if not self._holds(fact, candidates):
+        if not self._holds(fact, program, candidates):
             return None
-        steps = [_step(rule, place, fact, program, candidates) for rule, place in self._steps]
+        happening = _happening(fact, program, candidates)
+        steps = [_step(rule, place, fact, program, happening) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
         return FixEdit(self.applicability, sure) if len(sure) == len(steps) else None
 
-    def reason(self, fact: Fact, candidates: Candidates, lang: str) -> str:
+    def reason(self, fact: Fact, program: Program, candidates: Candidates, lang: str) -> str:
         """Why nothing is edited for a fact, if the rule matches and says so."""
         text = self._because.get(lang) or self._because.get("en", "")
-        if not text or not self._holds(fact, candidates):
+        if not text or not self._holds(fact, program, candidates):
             return ""
-        named = [] if self._named is None else self._named.find(candidates)
+        named = [] if self._named is None else _happening(fact, program, candidates).found(self._named)
         at = min(named, key=lambda one: _distance(one, fact), default=fact)
         return fill(text, at, {"place": f"{at.path}:{at.span.line}"})
 
-    def _holds(self, fact: Fact, candidates: Candidates) -> bool:
-        return self._when is None or _answer(self._when, fact, self._kinds, candidates) is True
+    def _holds(self, fact: Fact, program: Program, candidates: Candidates) -> bool:
+        if self._when is None:
+            return True
+        return _answer(self._when, fact, self._kinds, _happening(fact, program, candidates)) is True
+
+
+def _happening(fact: Fact, program: Program, candidates: Candidates) -> Candidates:
+    """The facts that matter for what a fix of a fact does: not what another script does only when it is started."""
+    return candidates if program.runs_elsewhere(fact) else candidates.without(program.runs_elsewhere)
 
 
 def changes(
@@ -79,7 +87,7 @@ def changes(
     for fact in facts:
         for fix in fixes:
             change = fix.change(fact, program, candidates)
-            reason = "" if change is not None else fix.reason(fact, candidates, lang)
+            reason = "" if change is not None else fix.reason(fact, program, candidates, lang)
             if change is not None:
                 found.append(change)
             if change is not None or reason:

@@ -72,7 +72,8 @@ class CompiledQuery:
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
         facts = candidates.get(self)
-        return candidates.fitting(self, facts) if facts else []
+        found = candidates.fitting(self, facts) if facts else []
+        return [fact for fact in found if not candidates.leaves_out(fact)]
 
     def among(self, facts: list[Fact], answers: Answers) -> list[Fact]:
         """The facts that a leaf finds among some."""
@@ -91,6 +92,8 @@ class CompiledQuery:
         answers = candidates.answers(self) if facts else {}
         for fact in facts:
             answer = self._answer(fact, answers)
+            if answer is not False and candidates.leaves_out(fact):
+                continue
             sure += answer is True
             doubtful += answer is None
             if sure >= self._least:
@@ -137,6 +140,10 @@ class _Tests:
         self.args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
 
 
+def _none(_: Fact) -> bool:
+    return False
+
+
 Answers = dict[int, Answer]
 """The answers of facts to one query, by ``id()`` of the fact."""
 
@@ -158,6 +165,17 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
         self._known = known
         self._holding: dict[CompiledQuery, Answer] = {}
         self._found: dict[CompiledQuery, list[Fact]] = {}
+        self._narrowed: Candidates | None = None
+        self.leaves_out: Callable[[Fact], bool] = _none
+        """Whether a fact that a query matches does not count."""
+
+    def without(self, unwanted: Callable[[Fact], bool]) -> Candidates:
+        """The same facts without those that are `unwanted`, which must be the same function each time. Only facts that
+        match a query are asked about."""
+        if self._narrowed is None:
+            self._narrowed = Candidates(self, self._known, self._of_one_file)
+            self._narrowed.leaves_out = unwanted
+        return self._narrowed
 
     def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""

@@ -35,6 +35,12 @@ class RefusedFix(msgspec.Struct, frozen=True):
     place: Span
     change: FixEdit | None
     reason: str
+    detail: str = ""
+
+    @property
+    def makes_file(self) -> bool:
+        """Whether it would write a new file beside one that stays as it is."""
+        return self.change is not None and any(step.verb == "sibling" for step in self.change.steps)
 
     @property
     def check_in_file(self) -> CheckInFile:
@@ -87,7 +93,7 @@ def proposals(
                 if reason:
                     raise FixRefused(reason)
             except FixRefused as refused:
-                denied.append(RefusedFix(one, path, place, change, refused.reason))
+                denied.append(RefusedFix(one, path, place, change, refused.reason, refused.detail))
                 continue
             if plan.edits or plan.imports:
                 found.append(Proposal(one, applicability, path, place, change, plan))
@@ -176,7 +182,7 @@ def _together(
             if not taken:
                 waiting.append(one)
         except FixRefused as refused:
-            denied.append(_denied(one, refused.reason))
+            denied.append(_denied(one, refused.reason, refused.detail))
     return together, waiting, denied
 
 
@@ -236,5 +242,5 @@ def _fault(
     return next(iter(broken.values()), "") or ("overlap" if waiting or denied else "")
 
 
-def _denied(one: Proposal, reason: str) -> RefusedFix:
-    return RefusedFix(one.finding, one.path, one.place, one.change, reason)
+def _denied(one: Proposal, reason: str, detail: str = "") -> RefusedFix:
+    return RefusedFix(one.finding, one.path, one.place, one.change, reason, detail)

@@ -37,11 +37,12 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class FixRefused(Exception):
-    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``."""
+    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``, `detail` what it names."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
+        self.detail = detail
 
 
 class Touched(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ class Statement(msgspec.Struct, frozen=True):
 
 
 class Script:
-    """The tokens of a text. Raises `FixRefused` (``shell``) if the lexer cannot process all of it."""
+    """The tokens of a text. Raises `FixRefused` (``unclosed``, with the line) if a quote or bracket never ends."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
@@ -57,7 +57,7 @@ class Script:
             else:
                 self.tokens.append(token)
         if lexer.broken is not None:
-            raise FixRefused("shell")
+            raise FixRefused("unclosed", str(text.count("\n", 0, lexer.broken) + 1))
         self._starts = [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
         self._lines = Lines(text)
 

@@ -16,7 +16,9 @@ from npulint.settings import RANK
 
 _STEP = "mixed_precision"
 _LAUNCHERS = ("tensorflow-launcher-for-gpus",)
-"""The checks whose notes are left to a person if no launcher for the NPU could be written."""
+"""The checks whose notes are left to a person if there is no launcher for the NPU."""
+_COPIED = ("gpu-launcher-to-migrate", "framework-launcher-for-gpus")
+"""Those whose notes are left to a person if the copy for the NPU was refused."""
 
 
 def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[OpenFinding, ...]:
@@ -30,8 +32,9 @@ def left_open(before: Sequence[Finding], fixes: FixResult, lang: str) -> tuple[O
     repeated = _Repeated(before, found)
     changes = {one.path: one for one in fixes.files}
     for one in before:
-        relevant = (_counts(one) or one.name in _LAUNCHERS) and one.path not in copied
-        if relevant and (one.code, one.path) not in solved and one not in repeated:
+        refusal = one.name in _COPIED and (one.code, one.path) in refused
+        relevant = _counts(one) or one.name in _LAUNCHERS or refusal
+        if relevant and one.path not in copied and (one.code, one.path) not in solved and one not in repeated:
             found.append(_moved(one, changes.get(one.path)))
     found.sort(key=lambda one: (-RANK[one.severity], one.path, one.span.line))
     found = _once(found)

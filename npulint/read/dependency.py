@@ -74,7 +74,8 @@ def _facts(text: str, path: str, via: Via, found: Iterable[Found]) -> list[Fact]
         if name == "python":
             facts.append(PythonVersion(name, path, span, version, via))
         else:
-            facts.append(Dependency(name, path, span, version, via, group))
+            marked = ";" in text[offset:].partition("\n")[0].partition("#")[0]
+            facts.append(Dependency(name, path, span, version, via, group, marked=marked))
     if via == "requirements":
         included = (match for match in _INCLUDED.finditer(text))
         facts += [RequirementsFile(m["path"], path, lines.span(m.start("path"), m.end("path")), via) for m in included]

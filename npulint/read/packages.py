@@ -13,6 +13,9 @@ from npulint.read.requirement import build, excludes_from
 
 Via = Literal["requirements", "pyproject", "pipfile", "setup", "conda", "shell", "dockerfile"]
 
+# The first release with wheels for Python 3.8, as the package index lists them; none has a source distribution.
+_FIRST_FOR_PYTHON38 = {"tensorflow": "2.2", "tensorflow-gpu": "2.2"}
+
 
 @fact_kind("dependency")
 class Dependency(FileFact):
@@ -28,6 +31,8 @@ class Dependency(FileFact):
     """Whether the same file names another package index."""
     beside_npu: bool = False
     """Whether the same file requires `torch-npu`, and is thus for NPU servers."""
+    marked: bool = False
+    """Whether an environment marker (``; python_version < "3.8"``) decides about it."""
 
     @attribute
     def build(self) -> str:
@@ -43,6 +48,13 @@ class Dependency(FileFact):
     def adapter_exists(self) -> Flag:
         """Of `torch` whether torch-npu exists for a release that is allowed; unknown also where later ones are."""
         return flag(has_adapter(self.version)) if self.name in ("torch", "pytorch") else "unknown"
+
+    @attribute
+    def before_python38(self) -> bool:
+        """Whether it is a package without source distribution of which only releases for Python 3.7 or older are
+        allowed."""
+        first = _FIRST_FOR_PYTHON38.get(self.name)
+        return first is not None and excludes_from(self.version, first)
 
     @attribute
     def npu_since(self) -> str:

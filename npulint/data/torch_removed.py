@@ -1,0 +1,17 @@
+"""Functions and modules that PyTorch no longer has."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npulint.data import lazy_table
+
+
+class Removed(msgspec.Struct, frozen=True, array_like=True):
+    """A removed interface: the first of the releases with torch_npu that surely lacks it, and the replacement."""
+
+    gone: str
+    instead: str
+
+
+removed_interfaces = lazy_table("torch_removed.json", dict[str, Removed])
