@@ -72,8 +72,7 @@ class CompiledQuery:
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
         facts = candidates.get(self)
-        found = candidates.fitting(self, facts) if facts else []
-        return [fact for fact in found if not candidates.leaves_out(fact)]
+        return candidates.counting(candidates.fitting(self, facts)) if facts else []
 
     def among(self, facts: list[Fact], answers: Answers) -> list[Fact]:
         """The facts that a leaf finds among some."""
@@ -92,7 +91,7 @@ class CompiledQuery:
         answers = candidates.answers(self) if facts else {}
         for fact in facts:
             answer = self._answer(fact, answers)
-            if answer is not False and candidates.leaves_out(fact):
+            if answer is False or not candidates.counting([fact]):
                 continue
             sure += answer is True
             doubtful += answer is None
@@ -140,10 +139,6 @@ class _Tests:
         self.args = [_argument(spec, tester(condition)) for spec, condition in query.args.items()]
 
 
-def _none(_: Fact) -> bool:
-    return False
-
-
 Answers = dict[int, Answer]
 """The answers of facts to one query, by ``id()`` of the fact."""
 
@@ -166,16 +161,19 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
         self._holding: dict[CompiledQuery, Answer] = {}
         self._found: dict[CompiledQuery, list[Fact]] = {}
         self._narrowed: Candidates | None = None
-        self.leaves_out: Callable[[Fact], bool] = _none
-        """Whether a fact that a query matches does not count."""
+        self._unwanted: Callable[[Fact], bool] | None = None
 
     def without(self, unwanted: Callable[[Fact], bool]) -> Candidates:
         """The same facts without those that are `unwanted`, which must be the same function each time. Only facts that
         match a query are asked about."""
         if self._narrowed is None:
             self._narrowed = Candidates(self, self._known, self._of_one_file)
-            self._narrowed.leaves_out = unwanted
+            self._narrowed._unwanted = unwanted
         return self._narrowed
+
+    def counting(self, facts: list[Fact]) -> list[Fact]:
+        """The facts, all of which match a query, without those that are unwanted."""
+        return facts if self._unwanted is None else [fact for fact in facts if not self._unwanted(fact)]
 
     def answers(self, query: CompiledQuery) -> Answers:
         """The cached answers of a query."""
