@@ -99,9 +99,8 @@ class Programs:
     def all(self, configured: Configured = lambda *_: []) -> list[Program]:
         """Programs with an entry script first, then those that are only configured, then one library program of what no
         entry script imports. `configured` makes the second of the facts that belong to no code and of the first."""
-        finder = EntryScripts(
-            self.context, self.facts, frozenset(self._launches.by_entry), self.closure, self._imported
-        )
+        started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
+        finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         programs = []
         for module in entries:
