@@ -26,15 +26,16 @@ class FactTable(dict[str, list[Fact]]):
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
-        facts = self.get(kind)
-        if not facts:
-            return []
+        return self.by_last(kind).get(last, [])
+
+    def by_last(self, kind: str) -> dict[str, list[Fact]]:
+        """The facts of a kind by the last segments of their names."""
         lasts = self._lasts.get(kind)
         if lasts is None:
             lasts = self._lasts[kind] = {}
-            for fact in facts:
+            for fact in self.get(kind, ()):
                 lasts.setdefault(fact.name.rpartition(".")[2], []).append(fact)
-        return lasts.get(last, [])
+        return lasts
 
 
 def table(facts: Iterable[Fact]) -> FactTable:
@@ -51,6 +52,7 @@ class Index:
     def __init__(self, tables: Sequence[FactTable]) -> None:
         self.tables = tables
         self._kinds: dict[str, list[Fact]] = {}
+        self._lasts: dict[str, frozenset[str]] = {}  # by kind, the last segments of names
         self._with: dict[str, list[FactTable]] = {}  # by kind, the tables that have some
         for part in tables:
             for kind in part:
@@ -60,16 +62,23 @@ class Index:
                     self._with[kind] = [part]
 
     def of_kind(self, kind: str) -> list[Fact]:
-        """All facts of a kind."""
+        """All facts of a kind; do not modify the list."""
         facts = self._kinds.get(kind)
         if facts is None:
-            facts = self._kinds[kind] = [fact for part in self._with.get(kind, ()) for fact in part[kind]]
+            parts = self._with.get(kind, [])
+            facts = parts[0][kind] if len(parts) == 1 else [fact for part in parts for fact in part[kind]]
+            self._kinds[kind] = facts
         return facts
+
+    def is_of_one_file(self, kind: str) -> bool:
+        """Whether one file has all facts of a kind, so that `of_kind` gives the list of its table."""
+        return len(self._with.get(kind, ())) == 1
 
     def release(self) -> None:
         """Free the lists of all files, which are made again when they are asked for: each of hundreds of programs has
         its own."""
         self._kinds.clear()
+        self._lasts.clear()
 
     def names(self, kind: str) -> frozenset[str]:
         """The names of the facts of a kind."""
@@ -77,7 +86,11 @@ class Index:
 
     def named(self, kind: str, last: str) -> list[Fact]:
         """The facts of a kind whose name ends with the segment `last`."""
-        return [fact for part in self._with.get(kind, ()) for fact in part.named(kind, last)]
+        parts = self._with.get(kind, [])
+        lasts = self._lasts.get(kind)
+        if lasts is None:  # most names that are asked for do not occur
+            lasts = self._lasts[kind] = frozenset().union(*(part.by_last(kind) for part in parts))
+        return [fact for part in parts for fact in part.named(kind, last)] if last in lasts else []
 
     def kinds(self) -> list[str]:
         """The kinds that occur."""

@@ -41,11 +41,11 @@ def describe(fact: ProgramFact, index: Index, adapter: str) -> None:
     npu = any(name.partition(".")[0] in ("npu_bridge", "npu_device") for name in imports)
     own = any(name == "npu_bridge" or name.startswith("npu_bridge.npu_init") for name in imports)
     fact.patched = own and _at_least(adapter)
-    fact.mode = " ".join(_modes(index))
+    fact.tensorflow = _generation(index)
+    fact.mode = " ".join(_modes(index, fact.tensorflow))
     fact.precision = _precision(index)
     fact.multi_device = _multi_device(index)
-    fact.tensorflow = _generation(index)
-    fact.state = _state(index, npu, fact.patched)
+    fact.state = _state(index, npu, fact.patched, fact.tensorflow)
     fact.only_moved = npu and not index.of_kind("loss_scale") and not any(map(_is_of_adapter, index.of_kind("setting")))
 
 
@@ -54,7 +54,7 @@ def _is_of_adapter(setting: Fact) -> bool:
     return setting.get("via") in ("session_key", "run_config", "npu_options")
 
 
-def _modes(index: Index) -> list[str]:
+def _modes(index: Index, generation: Tensorflow) -> list[str]:
     found = []
     if index.of_kind("session") or index.of_kind("run"):
         found.append("session")
@@ -62,7 +62,7 @@ def _modes(index: Index) -> list[str]:
         found.append("estimator")
     if any(f.get("on") == "keras" for f in index.of_kind("train_step")):
         found.append("keras")
-    if _generation(index) == "2":
+    if generation == "2":
         found.append("function")
     return found
 
@@ -169,10 +169,10 @@ def _multi_device(index: Index) -> Flag:
     return "no" if sizes == {"1"} else "unknown"
 
 
-def _state(index: Index, npu: bool, patched: bool) -> MigrationState:
+def _state(index: Index, npu: bool, patched: bool, generation: Tensorflow) -> MigrationState:
     if not npu:
         return "not_started"
-    if patched or (index.of_kind("npu_open") and _generation(index) == "2"):
+    if patched or (index.of_kind("npu_open") and generation == "2"):
         return "migrated"
     reached = [
         f.get("npu")

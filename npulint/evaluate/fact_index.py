@@ -41,17 +41,33 @@ class FactIndex:
     def candidates(self, program: Program) -> Candidates:
         """The facts of matching kind and name for every query that has any."""
         numbered: dict[int, list[Fact]] = {}
+        several: set[int] = set()  # patterns that facts of several files match
         for part in program.index.tables:
             for number, facts in self._sorted(part).items():
-                numbered.setdefault(number, []).extend(facts)
+                if number not in numbered:
+                    numbered[number] = facts
+                elif number in several:
+                    numbered[number].extend(facts)
+                else:
+                    numbered[number] = [*numbered[number], *facts]
+                    several.add(number)
         for name, numbers in self._nameless:
             if facts := program.index.of_kind(name):
                 numbered.update(dict.fromkeys(numbers, facts))
+                if not program.index.is_of_one_file(name):
+                    several.update(numbers)
         found: dict[CompiledQuery, list[Fact]] = {leaf: [program.fact] for leaf in self._programs}
+        of_one_file: set[CompiledQuery] = set()
         for number in sorted(numbered):
             leaf = self._owners[number]
-            found[leaf] = found[leaf] + numbered[number] if leaf in found else numbered[number]
-        return Candidates(found, program.answers)
+            if leaf in found:
+                found[leaf] = found[leaf] + numbered[number]
+                of_one_file.discard(leaf)
+            else:
+                found[leaf] = numbered[number]
+                if number not in several:
+                    of_one_file.add(leaf)
+        return Candidates(found, program.answers, of_one_file)
 
     def _sorted(self, part: FactTable) -> dict[int, list[Fact]]:
         """The facts of one file by the number of the name pattern that they match."""

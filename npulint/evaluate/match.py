@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from npulint.catalogue.check import Query
@@ -72,9 +72,10 @@ class CompiledQuery:
             holds = all(part.true_of(candidates) is True for part in self._conditions if part is not first)
             return first.find(candidates) if holds else []
         facts = candidates.get(self)
-        if not facts:
-            return []
-        answers = candidates.answers(self)
+        return candidates.fitting(self, facts) if facts else []
+
+    def among(self, facts: list[Fact], answers: Answers) -> list[Fact]:
+        """The facts that a leaf finds among some."""
         return [fact for fact in facts if self._answer(fact, answers) is True and self._runs(fact)]
 
     def true_of(self, candidates: Candidates) -> Answer:
@@ -144,8 +145,16 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
     """The facts of a program by leaf query, matched by kind and name; queries without any are absent. Answers are
     shared by the programs of a project, which have most facts in common."""
 
-    def __init__(self, facts: Mapping[CompiledQuery, list[Fact]], known: dict[Any, Any]) -> None:
+    def __init__(
+        self,
+        facts: Mapping[CompiledQuery, list[Fact]],
+        known: dict[Any, Any],
+        of_one_file: Collection[CompiledQuery] = (),
+    ) -> None:
+        """`known` are answers for all programs of the project; the facts of the leaves `of_one_file` are the very list
+        that other programs with this file have."""
         super().__init__(facts)
+        self._of_one_file = of_one_file
         self._known = known
         self._holding: dict[CompiledQuery, Answer] = {}
         self._found: dict[CompiledQuery, list[Fact]] = {}
@@ -154,6 +163,16 @@ class Candidates(dict[CompiledQuery, list[Fact]]):
         """The cached answers of a query."""
         known: Answers = self._known.setdefault(query, {})
         return known
+
+    def fitting(self, leaf: CompiledQuery, facts: list[Fact]) -> list[Fact]:
+        """`CompiledQuery.among` of the facts of a leaf; do not modify the list."""
+        answers = self.answers(leaf)
+        if leaf not in self._of_one_file:
+            return leaf.among(facts, answers)
+        found: dict[int, list[Fact]] = self._known.setdefault((leaf, "fitting"), {})
+        if id(facts) not in found:
+            found[id(facts)] = leaf.among(facts, answers)
+        return found[id(facts)]
 
     def changes(self, fix: object) -> dict[int, FixEdit | None]:
         """The cached changes of a fix that depend on nothing but the fact, by ``id()`` of the fact."""
