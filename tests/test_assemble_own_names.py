@@ -39,3 +39,10 @@ def name_of_call(sources: dict[str, str]) -> str:
 )
 def test_a_module_named_like_a_package_that_it_imports_is_not_that_package(others: dict[str, str], name: str) -> None:
     assert name_of_call({**others, "main.py": "import ray\nray.remote(print)\n"}) == name
+
+
+def test_its_full_name_is_that_of_the_module() -> None:
+    sources = {"tools/ray.py": "import ray\n", "main.py": "from tools import ray\nray.remote(print)\n"}
+    assert name_of_call(sources) == "tools.ray:remote"
+    sources = {**sources, "main.py": "import tools.ray\ntools.ray.remote(print)\n"}
+    assert name_of_call(sources) == "tools.ray:remote"

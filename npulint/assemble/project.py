@@ -160,7 +160,7 @@ class Project:
         candidates = self._suffixes.get(dotted, ())
         best, score = None, -1
         for module in candidates:
-            if module.path in self._named_after and self._is_foreign(module.path):
+            if "." not in dotted and self._is_foreign(module.path):
                 continue
             near = _nearness(self._base(module, dotted), folder)
             if near > score:
@@ -168,9 +168,11 @@ class Project:
         return best
 
     def _is_foreign(self, path: str) -> bool:
-        """Whether the name of a module that imports this name means an installed package. A package may import itself,
-        unless it is part of another one."""
+        """Whether the name of a module means an installed package, as the module imports this name itself. A package
+        may do so, unless it is part of another one."""
         folder = posixpath.dirname(path)
+        if path not in self._named_after:
+            return False
         return not path.endswith("__init__.py") or f"{posixpath.dirname(folder)}/__init__.py" in self.modules
 
     def _base(self, module: Module, dotted: str) -> str:
