@@ -299,3 +299,50 @@ def test_what_hydra_makes_trains_if_it_is_fitted() -> None:
 def test_an_own_trainer_trains_where_it_computes_gradients() -> None:
     source = "import torch\nclass Trainer:\n    def fit(self):\n        loss.backward()\nTrainer().fit()\n"
     assert [fact.name for fact in facts(source, "train_step")] == ["backward"]
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "count"),
+    [
+        pytest.param("load_trainer", "", 1, id="not known"),
+        pytest.param("load_trainer", "return Own()", 0, id="an object of the project"),
+        pytest.param("load_model", "", 0, id="no trainer"),
+    ],
+)
+def test_a_trainer_that_an_abstract_method_makes_trains(name: str, made: str, count: int) -> None:
+    source = f"""\
+        import torch
+        from abc import ABC, abstractmethod
+
+        class Own:
+            def train(self): ...
+
+        class Runner(ABC):
+            def __init__(self):
+                self.made = self.{name}()
+
+            @abstractmethod
+            def {name}(self):
+                {made or "pass"}
+
+            def run(self):
+                self.made.train()
+    """
+    assert len(facts(source, "train_step")) == count
+
+
+@pytest.mark.parametrize("base", ["ABC", "Generic[T]", "Protocol[T]"])
+def test_a_method_comes_from_the_base_that_has_members(base: str) -> None:
+    source = f"""\
+        import torch
+        from abc import ABC
+        from typing import Generic, Protocol, TypeVar
+        from some.library import Trainer
+
+        T = TypeVar("T")
+
+        class Own({base}, Trainer): ...
+
+        Own().train()
+    """
+    assert len(facts(source, "train_step")) == 1

@@ -181,3 +181,19 @@ def test_a_described_package_belongs_to_the_program_around_it_that_nothing_descr
 def test_described_launchers_below_a_package_belong_to_it(tree: Path, package: str, script: str, root: str) -> None:
     put(tree, package, "README.md", "pkg/__init__.py", "pkg/net.py", "examples/ppo/README.md", script)
     assert project_root(script, ".") == root
+
+
+@pytest.mark.parametrize(
+    ("package", "script", "root"),
+    [
+        ("pyproject.toml", "src/pkg/train/train.py", "."),
+        ("setup.py", "src/pkg/train/train.py", "."),
+        ("pyproject.toml", "srcs/train/train.py", "srcs/train"),
+        (".git/HEAD", "src/pkg/train/train.py", "src/pkg/train"),
+    ],
+)
+def test_described_scripts_below_the_sources_of_a_package_belong_to_it(
+    tree: Path, package: str, script: str, root: str
+) -> None:
+    put(tree, package, "README.md", "src/pkg/model/net.py", f"{script.rpartition('/')[0]}/README.md", script)
+    assert project_root(script, ".") == root

@@ -27,8 +27,8 @@ class EntryScripts:
         closure: Callable[[Module], set[str]],
         imported: Collection[str],
     ) -> None:
-        """`launched` are the paths of what launchers start, `imported` of what other modules import; `closure` are the
-        paths of all that a module can import, itself included."""
+        """`launched` are the paths of what launchers and installed commands start, `imported` of what other modules
+        import; `closure` are the paths of all that a module can import, itself included."""
         self._context = context
         self._facts = facts
         self._launched = launched

@@ -43,7 +43,7 @@ class Module:
         self.blocks: list[Block] = self.code.blocks
         self._derived: dict[Callable[[Module], Any], Any] = {}
         self.generation = 0  # the number of the project that it was made for
-        self.layout: frozenset[tuple[str, str]] = frozenset()  # the paths and names of all modules of that project
+        self.layout: frozenset[tuple[str, str, bool]] = frozenset()  # see `Project`: of all modules there
         self.former: Module | None = None  # of the same code in an earlier project, until this one has looked at it
         self._forget_project()
         self.folder = posixpath.dirname(file.path)

@@ -17,6 +17,9 @@ _TOP = 2  # depth of the name that a caller asked for, or of a call's
 
 _ALIASED = ("tensorflow", "npu_bridge", "torch", "apex")
 _DATASET = "tensorflow.data.Dataset()"
+_WITHOUT_MEMBERS = frozenset(
+    ("object", "abc.ABC", "typing.Generic", "typing.Generic[]", "typing.Protocol", "typing.Protocol[]")
+)  # bases that only declare
 _LONGEST = 1000  # characters of a name: those of ``x = x.f()``, written thousands of times, would grow and grow
 _NOT_DATASET = ("make_", "reduce", "output_", "element_spec", "get_single_element", "options")
 
@@ -334,7 +337,7 @@ class Names:
                 found = self._instance_member(parent, name.partition(":")[2], part)
                 if found:
                     return found
-            elif not name.startswith("?") and name != "object":
+            elif not name.startswith("?") and name not in _WITHOUT_MEMBERS:
                 return f"{name}().{part}"
         return ""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import msgspec
 
 from npulint.assemble.adaptors import packages_under_adaptor
-from npulint.assemble.call_graph import STARTED, Place, Reached, home
+from npulint.assemble.call_graph import IMPORTED, STARTED, Place, Reached, home
 from npulint.assemble.choices import IMPORTERS, imported_by_name
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.configured.targets import modules_of_configurations
@@ -28,6 +28,7 @@ from npulint.assemble.script_role import is_test_file, purpose
 from npulint.assemble.state import describe, is_of_adapter
 from npulint.assemble.torch_state import megatron, state
 from npulint.cancellation import checkpoint
+from npulint.data.training_arguments import framework_started_by
 from npulint.facts.code import Const, Ref
 from npulint.facts.model import Fact
 from npulint.lazy_regex import lazy_compile
@@ -77,6 +78,10 @@ class Program:
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
 
+Configured = Callable[[FactTable, list[Program]], list[Program]]
+"""Makes the programs that are only configured; see `Programs.all`."""
+
+
 class Programs:
     """Finds the programs of one project."""
 
@@ -94,12 +99,11 @@ class Programs:
         self._computed_paths: set[str] = set()  # of the modules that are imported by computed names
         self._uses = Reached(context.project)
 
-    def all(self, configured: Callable[[FactTable], list[Program]] = lambda _: []) -> list[Program]:
+    def all(self, configured: Configured = lambda *_: []) -> list[Program]:
         """Programs with an entry script first, then those that are only configured, then one library program of what no
-        entry script imports. `configured` makes the second of the facts that belong to no code."""
-        finder = EntryScripts(
-            self.context, self.facts, frozenset(self._launches.by_entry), self.closure, self._imported
-        )
+        entry script imports. `configured` makes the second of the facts that belong to no code and of the first."""
+        started = {*self._launches.by_entry, *(path for path, functions in self._installed.items() if functions)}
+        finder = EntryScripts(self.context, self.facts, started, self.closure, self._imported)
         entries = [m for _, m in sorted(self.context.project.modules.items()) if finder.is_entry(m)]
         programs = []
         for module in entries:
@@ -108,7 +112,7 @@ class Programs:
             programs[-1].index.release()
         reached = {p for program in programs for p in program.paths}
         rest = sorted(set(self.context.project.modules) - reached)
-        programs += configured(self._others)
+        programs += configured(self._others, list(programs))
         if rest or not entries:
             programs.append(self._program("", rest, with_others=not entries))
         self._relate(programs)
@@ -163,6 +167,8 @@ class Programs:
         adapted = any(path.startswith(packages_under_adaptor(self.context)) for path in paths)
         surely_runs = partial(self._surely_runs, paths=paths, entry=entry)
         may_run = partial(self._may_run, paths, entry)
+        if word == "unknown" and framework_started_by(entry, self.context.project.root):
+            word = "train"  # by workers that the script starts by name
         fact = describe(index, word, self._adapter, self._torch, may_run, surely_runs, adapted)
         fact.ranks = self._ranks(entry)
         fact.megatron = megatron(index, paths)
@@ -237,7 +243,11 @@ class Programs:
 
     def _reach(self, entry: str, paths: list[str], surely: bool) -> Reach:
         graph = sure_calls(self.context) if surely else possible_calls(self.context)
-        return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths))
+        starts = [(entry, IMPORTED), (entry, STARTED)]
+        commands = self._installed.get(entry, ())
+        if len(commands) == 1 or not surely:  # which one of several is not known
+            starts += commands
+        return self.context.memoize(("reach", entry, surely), lambda: Reach(graph, entry, paths, starts))
 
     def _ranks(self, entry: str) -> Literal["many", "one", "unknown"]:
         """The number of devices that launchers start this entry script on: many, one or unknown."""
@@ -254,11 +264,16 @@ class Programs:
         return False
 
     @cached_property
-    def _installed(self) -> set[str]:
-        """The paths of the modules that installed commands start."""
-        project = self.context.project
+    def _installed(self) -> dict[str, set[Place]]:
+        """By the paths of modules that installed commands start, the functions there that these call."""
+        project, found = self.context.project, dict[str, set[Place]]()
         scripts = (fact for file in project.files for fact in file.facts if isinstance(fact, ConsoleScript))
-        return {module.path for script in scripts for module in project.named(script.module)}
+        for script in scripts:
+            for module in project.named(script.module):
+                called = found.setdefault(module.path, set())
+                function = module.qualified.get(script.function)
+                called.update([] if function is None else [(module.path, function)])
+        return found
 
     @cached_property
     def _sized(self) -> dict[str, set[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import count
 
@@ -38,6 +38,7 @@ class Project:
         self._memo: dict[tuple[str, str, int], Module | None] = {}
         self._uses: dict[str, dict[str, None]] = {}
         self._imported: dict[tuple[str, str, str, int], list[Module]] = {}
+        self._named_after: set[str] = set()
         for file in self.files:
             if file.code is not None:
                 self._add(file)
@@ -53,6 +54,7 @@ class Project:
             parts.pop()
         module = Module.of(file, ".".join(parts))
         self.modules[file.path] = module
+        self._named_after.update(_named_after(file))
         for start in range(len(parts)):
             self._suffixes.setdefault(".".join(parts[start:]), []).append(module)
 
@@ -62,7 +64,7 @@ class Project:
         generation = next(_GENERATIONS)
         formers = {path: one.former for path, one in self.modules.items() if one.former is not None}
         latest = max((one.generation for one in formers.values()), default=0)
-        layout = frozenset((path, one.name) for path, one in self.modules.items())
+        layout = frozenset((path, one.name, path in self._named_after) for path, one in self.modules.items())
         same = {path: one for path, one in formers.items() if one.generation == latest and one.layout == layout}
         for one in self.modules.values():
             one.former, one.generation, one.layout = None, generation, layout
@@ -158,10 +160,20 @@ class Project:
         candidates = self._suffixes.get(dotted, ())
         best, score = None, -1
         for module in candidates:
+            if "." not in dotted and self._is_foreign(module.path):
+                continue
             near = _nearness(self._base(module, dotted), folder)
             if near > score:
                 best, score = module, near
         return best
+
+    def _is_foreign(self, path: str) -> bool:
+        """Whether the name of a module means an installed package, as the module imports this name itself. A package
+        may do so, unless it is part of another one."""
+        folder = posixpath.dirname(path)
+        if path not in self._named_after:
+            return False
+        return not path.endswith("__init__.py") or f"{posixpath.dirname(folder)}/__init__.py" in self.modules
 
     def _base(self, module: Module, dotted: str) -> str:
         """The folder that must be in the import path for `dotted` to resolve to `module`."""
@@ -246,6 +258,20 @@ def _own(file: FileFacts) -> FileFacts:
     if not file.facts:
         return file
     return msgspec.structs.replace(file, facts=[fact.copy() for fact in file.facts])
+
+
+def _named_after(file: FileFacts) -> Iterator[str]:
+    """The paths of the modules, of this file and of the package around it, that have the name of an installed package
+    which the file imports: ``integrations/deepspeed.py``."""
+    folder, _, name = file.path.rpartition("/")
+    name, package = name.removesuffix(".py"), folder.rpartition("/")[2]
+    for one in file.code.imports if file.code is not None else ():
+        if one.level:
+            continue
+        if one.module.partition(".")[0] == name:
+            yield file.path
+        elif one.module == package and not one.name:
+            yield f"{folder}/__init__.py"
 
 
 def _nearness(base: str, folder: str) -> int:

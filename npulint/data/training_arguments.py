@@ -103,6 +103,23 @@ def start_commands() -> list[StartCommand]:
     return _tables().starts
 
 
+def framework_started_by(path: str, root: str) -> str:
+    """The framework that starts its trainings by the script at a path, if the project at `root` has a whole copy of the
+    framework; else empty."""
+    module = path.removeprefix(root).removesuffix(".py")
+    return next((name for start, name in _copied_starts() if f"/{module}".endswith(start)), "")
+
+
+@cache
+def _copied_starts() -> tuple[tuple[str, str], ...]:
+    """The ends of the paths of such scripts, and the frameworks: those whose package other scripts import."""
+    return tuple(
+        (f"/{one.name.replace('.', '/')}", one.framework)
+        for one in start_commands()
+        if one.by == "module" and one.name.partition(".")[0] in configured_framework(one.framework).imports
+    )
+
+
 def commands_of(program: str) -> tuple[str, ...]:
     """The commands that train and begin with this program: ``swift sft``, ``swift rlhf``."""
     return _commands().get(program, ())

@@ -59,7 +59,8 @@ class ProjectRoots:
         of projects: it marks a root if the folder also has an entry point and no parent folder is a program, or if all
         parents are collections without entry points. Requirements alone may be those of a vendored library, whose
         program is further up. A package is part of a project, unless nothing else marks one. Described launchers below
-        a package start what it installs: they are examples of it."""
+        a package start what it installs: they are examples of it; described scripts below its ``src`` are installed
+        themselves."""
         found: str | None = None
         launchers: str | None = None
         described: str | None = None
@@ -73,7 +74,7 @@ class ProjectRoots:
                 found = place if listed and marks.leads else found
                 continue
             listed = marks.listed
-            if marks.packs and found == launchers:
+            if marks.packs and (found == launchers or _is_installed(found, place)):
                 found = None
             if marks.certain:
                 found = place if marks.leads else found or (place if marks.code else described) or place
@@ -137,6 +138,11 @@ def _names(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
+
+
+def _is_installed(folder: str | None, package: str) -> bool:
+    """Whether a folder is among the sources of a package that keeps them below ``src``."""
+    return folder is not None and folder.startswith(posixpath.normpath(posixpath.join(package, "src")) + "/")
 
 
 def _upwards(folder: str, stop: str) -> Iterable[str]:

@@ -12,7 +12,7 @@ from npulint.read.json_tree import Lines
 _FILES = frozenset(("pyproject.toml", "setup.cfg", "setup.py"))
 _SCRIPT = lazy_compile(
     r"(?m)(?:^[ \t]*|[\"'])(?P<name>[A-Za-z_][\w.-]*)[\"']?[ \t]*=[ \t]*"
-    r"[\"']?(?P<module>[A-Za-z_][\w.]*):[A-Za-z_][\w.]*"
+    r"[\"']?(?P<module>[A-Za-z_][\w.]*):(?P<function>[A-Za-z_][\w.]*)"
 )
 
 
@@ -22,6 +22,8 @@ class ConsoleScript(FileFact):
 
     module: str
     """The module that the command starts."""
+    function: str
+    """The function there that it calls."""
 
 
 def console_scripts(text: str, path: str) -> Iterator[ConsoleScript]:
@@ -31,4 +33,4 @@ def console_scripts(text: str, path: str) -> Iterator[ConsoleScript]:
         return
     lines = Lines(text)
     for match in _SCRIPT.finditer(text):
-        yield ConsoleScript(match["name"], path, lines.span(*match.span("name")), match["module"])
+        yield ConsoleScript(match["name"], path, lines.span(*match.span("name")), match["module"], match["function"])

@@ -13,7 +13,7 @@ from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.launches.project_launches import Target, target_of
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
-from npulint.data.training_arguments import configured_framework
+from npulint.data.training_arguments import configured_framework, framework_started_by
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, FileFacts, Span
 from npulint.read.launcher_facts import LaunchFact
@@ -61,9 +61,10 @@ class ConfiguredTraining:
         places = {(fact.path, fact.span, fact.name) for fact in known}
         known += [fact for fact in found if (fact.path, fact.span, fact.name) not in places]
 
-    def programs(self, others: FactTable) -> list[Program]:
+    def programs(self, others: FactTable, scripts: Sequence[Program]) -> list[Program]:
         """The trainings of frameworks; the entry of each is the file that configures it, or the launcher. `others` are
-        the facts of the project that belong to no code: those of other launchers do not concern a training."""
+        the facts of the project that belong to no code: those of other launchers do not concern a training. `scripts`
+        are the programs with an entry script."""
         launchers = {file.path: file for file in self._context.project.files if file.kind in ("shell", "makefile")}
         shared, own = FactTable(), dict[str, list[Fact]]()
         for kind, facts in others.items():
@@ -75,13 +76,24 @@ class ConfiguredTraining:
         for path, (start, _) in self._alone.items():
             if path in launchers and launchers[path].kind == "shell":
                 own.setdefault(path, []).append(_start(start, launchers[path]))
-        root = self._context.project.root
+        root, for_cuda = self._context.project.root, _copied_for_cuda(scripts, self._context.project.root)
         return [
             Program(
-                path, root, [path], Index([table([*found, *own.get(path, ())]), shared]), _fact(self._context, start)
+                path,
+                root,
+                [path],
+                Index([table([*found, *own.get(path, ())]), shared]),
+                _fact(self._context, start, start.framework in for_cuda),
             )
             for path, (start, found) in sorted(self._alone.items())
         ]
+
+
+def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
+    """The frameworks that the project has its own copy of, in which no training knows the NPU: what their releases can
+    do does not apply."""
+    copies = [(framework_started_by(one.entry, root), one.fact.migration) for one in scripts]
+    return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
 
 
 def _start(start: TrainingStart, file: FileFacts) -> FrameworkStart:
@@ -90,14 +102,15 @@ def _start(start: TrainingStart, file: FileFacts) -> FrameworkStart:
     return FrameworkStart(title, start.path, start.span, target_of(file), any("set_env" in one.name for one in sourced))
 
 
-def _fact(context: Context, start: TrainingStart) -> ProgramFact:
+def _fact(context: Context, start: TrainingStart, for_cuda: bool) -> ProgramFact:
     framework = configured_framework(start.framework)
+    placed = framework.places and not for_cuda
     return ProgramFact(
         framework="torch",
         entry=True,
         torch=context.torch,
-        migration="agnostic" if framework.places else "none",
-        state="migrated" if framework.places else "not_started",
+        migration="agnostic" if placed else "none",
+        state="migrated" if placed else "not_started",
         configured=True,
         configured_by=framework.title,
     )

@@ -23,6 +23,7 @@ _TRAINER = lazy_compile(
     r"|^ray\.train\.(?:\w+\.)*\w*Trainer\(\)\.fit$"
     r"|^(?:pytorch_lightning|lightning)\.(?:\w+\.)*LightningCLI$"
     r"|^megatron\.training\.(?:\w+\.)*pretrain$"
+    r"|^[^?]*:(?:\w+\.)*(?:\w*_)?trainer\(\)\.(?:fit|train)$"  # made by a function that others override
     r"|^fastai\.(?:\w+\.)*\w*[Ll]earner\(\)\.(?:fit|fine_tune)\w*$"
 )
 _STARTS = (".fit", ".old_fit", ".train", ".run", ".fit_one_cycle", ".fine_tune", ".LightningCLI", ".pretrain")
