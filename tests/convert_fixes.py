@@ -228,7 +228,7 @@ LEFT: dict[str, str] = {
     "R2-gpu-library": "the computation has to be written anew",
     "R2-gpu-library-2": "the computation has to be written anew",
     "R3-finite-check-on-saturating-soc": "a loss scale that looks at the overflow flag takes its place",
-    "R4-horovod-without-counterpart": "the broadcast has to be built from hccl_ops",
+    "R4-horovod-without-counterpart": "what is gathered must have one shape on all ranks",
     "R5-syntax-error": "what cannot be parsed is not touched",
     "V3-native-loss-scale": "the old class takes a policy's loss scale, the new one does not",
     "P1-lookup-table-in-input-pipeline": "mixed computing has a price; numpy may do",

@@ -57,13 +57,13 @@ REPORTS = [
             "imports": HOROVOD,
             "first": """
             sess.run(tf.global_variables_initializer())
-            sess.run(hvd.broadcast_global_variables(0))  # here
+            losses = sess.run(hvd.allgather(loss))  # here
             """,
         },
         {
             "first": """
             sess.run(tf.global_variables_initializer())
-            sess.run([tf.assign(v, hccl_ops.broadcast([v], 0)[0]) for v in tf.global_variables()])
+            losses = sess.run(hccl_ops.allgather(loss, get_npu_rank_size()))
             """,
         },
     ),

@@ -36,7 +36,7 @@ WORDS = frozenset(("llamafactory", "torchtune", "verl"))  # they take name=value
 PLACES = {
     "deepspeed": {"zero_optimization": {"stage": 2}},
     "accelerate": {"distributed_type": "NO", "compute_environment": "LOCAL_MACHINE"},
-    "lightning": {"trainer": {"accelerator": "auto"}},
+    "lightning": {"trainer": {"accelerator": "auto"}, "model": {"name": "x"}},
     "nemo": {"exp_manager": {"name": "x"}, "model": {"name": "x"}, "trainer": {"num_nodes": 1}},
     "sentence_transformers": {"output_dir": "out", "batch_sampler": "no_duplicates"},
 }
