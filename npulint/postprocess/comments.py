@@ -23,6 +23,7 @@ from npulint.source_lines import LineProvider
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
+_JOB_OPTION = "#SBATCH"  # a comment for the shell, code for Slurm
 _IGNORE = lazy_compile(r"(?:^|#)\s*npulint\s*:\s*(ignore-file|ignore)(?![\w-])\s*(?:\[([^\]]*)\])?", re.IGNORECASE)
 _CODE = r"(?:NPU[0-9]{2}[A-Z][0-9]|[A-Z]+[0-9]+)"  # of any linter
 _NOQA = lazy_compile(rf"(?:^|#)\s*noqa\s*:\s*({_CODE}(?:[,\s]+{_CODE})*)", re.IGNORECASE)
@@ -157,9 +158,11 @@ def _directives(parts: Sequence[FileFacts], text: Sequence[str]) -> list[Directi
 
 
 def _following(line: int, alone: set[int], text: Sequence[str]) -> int:
-    """The next line with code."""
+    """The next line with code, which may be an option of Slurm."""
     line += 1
     while line in alone or (line < len(text) and text[line - 1].lstrip()[:1] in ("", "#")):
+        if line <= len(text) and text[line - 1].startswith(_JOB_OPTION):
+            break
         line += 1
     return line
 
