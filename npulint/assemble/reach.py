@@ -174,18 +174,14 @@ class CallGraph:
             target = call.scope.at(0).definition("main")  # which it looks for by itself
         if target is None and call.name == f"super().{call.last}":
             target = self._inherited(call)
+        looked_up = self._looked_up(call) if target is None and _is_computed(call.name) else frozenset()
         if target is not None:
             self._enter(target, edges)
-        elif _is_computed(call.name) and (looked_up := self._looked_up(call)):
-            if self._surely:
-                edges.chosen.add(looked_up)
-            else:
-                self._enter_places(looked_up, edges)
-        elif call.last and call.name.partition(".")[0] not in _KNOWN_ROOTS:
-            if call.receiver is not None and not _is_of_library(call):
-                edges.methods.add((call.last, _given(call)))
-            elif call.name.endswith("()"):
-                edges.methods.add(("__call__", _given(call)))
+        elif looked_up and self._surely:
+            edges.chosen.add(looked_up)
+        else:
+            self._enter_places(looked_up, edges)
+            self._add_method(call, edges)
         for value in (*call.record.args, *(value for _, value in call.record.keywords)):
             if isinstance(value, _PASSED):
                 self._pass(call.expr(value), edges)
@@ -193,6 +189,15 @@ class CallGraph:
             holder = call.written.rpartition(".")[0]
             self._pass(call.scope.named(holder, call.line), edges)
             edges.methods.add((holder.rpartition(".")[2], _ANY))
+
+    def _add_method(self, call: CallSite, edges: _Edges) -> None:
+        """The method that a call of something unknown may be of."""
+        if not call.last or call.name.partition(".")[0] in _KNOWN_ROOTS:
+            return
+        if call.receiver is not None and not _is_of_library(call):
+            edges.methods.add((call.last, _given(call)))
+        elif call.name.endswith("()"):
+            edges.methods.add(("__call__", _given(call)))
 
     def _looked_up(self, call: CallSite) -> frozenset[Place]:
         """The functions and classes of the project that a call may be of, as one of them is looked up."""

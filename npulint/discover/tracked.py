@@ -15,7 +15,7 @@ from npulint.links import below
 
 _TAKEN = CODE.union(CONFIGURATION)
 _GENERATED = frozenset(
-    """build _build dist site htmlcov output outputs runs log logs lightning_logs
+    """build _build dist generated site htmlcov output outputs runs log logs lightning_logs
     wandb mlruns .hydra .idea .vscode""".split()
 )
 """Folders with what programs have written: committed or not, it is no source."""
