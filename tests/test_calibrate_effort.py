@@ -45,13 +45,13 @@ def test_files_that_were_moved_are_compared_and_new_ones_are_not(tmp_path: Path)
     for place, text in (
         ("old/src/train.py", TRAIN),
         ("old/gone.py", "x = 1\n"),
-        ("new/root/train.py", TRAIN.replace("cuda", "npu")),
-        ("new/root/more.py", "y = 1\n"),
+        ("new/moved/train.py", TRAIN.replace("cuda", "npu")),
+        ("new/moved/more.py", "y = 1\n"),
     ):
         path = tmp_path / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert list(diffs_of(tmp_path / "old", tmp_path / "new" / "root", "")) == [FileDiff("src/train.py", 2, 2)]
+    assert list(diffs_of(tmp_path / "old", tmp_path / "new" / "moved", "")) == [FileDiff("src/train.py", 2, 2)]
 
 
 @pytest.mark.parametrize("place", [1.0, 3.0])
