@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
 from npulint.port.text import status
-from npulint.settings import Settings
+from tests.port_support import planned, texts
 
 TRAIN = """import torch
 import yaml
@@ -24,17 +22,6 @@ for x in loader:
     optimizer.step()
 """
 SFT = "stage: sft\nmodel_name_or_path: Qwen/Qwen2.5-7B-Instruct\nfinetuning_type: lora\n"
-
-
-def planned(folder: Path, files: dict[str, str], style: str) -> PortPlan:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return plan_port(Settings(paths=(str(folder),), cache=False), style, ())
-
-
-def texts(plan: PortPlan) -> dict[str, str]:
-    return {one.path.rpartition("/")[2]: one.after.decode() for one in plan.files}
 
 
 @pytest.mark.parametrize("style", ["npu", "agnostic", "transfer"])

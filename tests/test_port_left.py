@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from npulint.port.model import PortPlan
-from npulint.port.plan import plan_port
-from npulint.settings import Settings
+from tests.port_support import planned, texts
 
 STEP = """optimizer = torch.optim.Adagrad(model.parameters(), lr=0.1)
 for x, y in loader:
@@ -16,17 +15,6 @@ for x, y in loader:
     optimizer.step()
 """
 TRAIN = "import torch\n\nmodel = torch.nn.Linear(3, 3).cuda()\n" + STEP
-
-
-def planned(folder: Path, files: dict[str, str], style: str = "npu") -> PortPlan:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return plan_port(Settings(paths=(str(folder),), cache=False), style, ())
-
-
-def texts(plan: PortPlan) -> dict[str, str]:
-    return {one.path.rpartition("/")[2]: one.after.decode() for one in plan.files}
 
 
 def left(plan: PortPlan) -> dict[str, str]:
