@@ -133,19 +133,19 @@ class DataFiles:
 
     def under(self, keys: tuple[str, ...]) -> list[Value]:
         """The texts for a device or a backend that files have under these keys."""
-        found: list[Value | None] = []
-        for path, file in self._files.items():
-            if file.kind == KIND or _MAY_NAME.search(file.content):
-                value: Value | None = self._value(path)
-                for key in keys:
-                    value = _entry(value, key)
-                found.append(value)
+        found = self._values_with_devices()
+        for key in keys:
+            found = [_entry(value, key) for value in found]
         return [value for value in found if isinstance(value, FileText)]
 
     def held_as(self, key: str) -> list[Value]:
         """The texts for a device or a backend that files have under this key at any depth."""
-        files = (path for path, file in self._files.items() if _MAY_NAME.search(file.content) or file.kind == KIND)
-        return [text for path in files for text in _under_any(self._value(path), key)]
+        return [text for value in self._values_with_devices() for text in _under_any(value, key)]
+
+    def _values_with_devices(self) -> list[Value | None]:
+        """What the files hold that may name a device or a backend."""
+        files = self._files.items()
+        return [self._value(path) for path, file in files if file.kind == KIND or _MAY_NAME.search(file.content)]
 
     @staticmethod
     def _loads(site: CallSite) -> bool:
