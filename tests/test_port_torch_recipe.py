@@ -9,7 +9,7 @@ import pytest
 from npulint.fix.written import write_all
 from npulint.port.plan import plan_port
 from npulint.settings import Settings
-from tests.test_port_configured import planned, texts
+from tests.port_support import planned, texts
 
 LOOP = """for x in loader:
     optimizer.zero_grad()
