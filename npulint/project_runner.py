@@ -97,7 +97,7 @@ def _judged(root: str, files: Sequence[FileFacts], catalogue: Catalogue, setting
     ranked.sort(key=lambda one: one[0])  # a finding of shared code is told of a script that trains, not of a document
     findings = [finding for _, found in ranked for finding in found]
     findings += grouped(demoted)
-    findings = merge_project(findings, {check.code for check in catalogue.checks if check.once == "project"})
+    findings = merge_project(findings, catalogue.told_once("project"))
     if graphs:
         from npulint.postprocess.merge_graph_findings import related_to_source
 

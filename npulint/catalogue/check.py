@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 
 from npulint.facts.recipe import Side
+
+T = TypeVar("T")
 
 CATEGORIES = ("functional", "precision", "performance", "hygiene")
 LEFT = ("left", "behind")  # an unported PyTorch program next to others that use the NPU; behind: that share its code
@@ -235,7 +238,7 @@ class ItemDefinition(msgspec.Struct, frozen=True):
         return self.name.replace("-", "_")
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class Catalogue(msgspec.Struct, frozen=True, dict=True):
     """All checks by code and the checklist items in order; `digest` identifies the content for caches. `foreign` are
     codes of checks that are not built in. `pretuning` are the items of the pre-tuning checklist."""
 
@@ -244,6 +247,22 @@ class Catalogue(msgspec.Struct, frozen=True):
     items: tuple[ItemDefinition, ...] = ()
     foreign: tuple[str, ...] = ()
     pretuning: tuple[ItemDefinition, ...] = ()
+
+    @cached_property
+    def _answers(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, question: Hashable, answer: Callable[[], T]) -> T:
+        """What `answer` gives, worked out the first time that `question` is asked of this catalogue: for what depends
+        on its checks and the question alone, because a run asks again for every project."""
+        if question not in self._answers:
+            self._answers[question] = answer()
+        known: T = self._answers[question]
+        return known
+
+    def told_once(self, scope: str) -> frozenset[str]:
+        """The codes of the checks that are reported once per "program" or "project"."""
+        return self.once(("told once", scope), lambda: frozenset(one.code for one in self.checks if one.once == scope))
 
     def with_opt_in(self) -> Catalogue:
         """The catalogue whose opt-in checks run as all others do, to test their examples; the same each time, because

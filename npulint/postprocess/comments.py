@@ -98,6 +98,8 @@ def suppress(
             suppressed.append(SuppressedFinding(narrowed(one, quiet), "comment", next(iter(quiet.values()))))
             one = narrowed(one, {place_of(place) for place in covered(one)} - quiet.keys())
         kept.append(one)
+    if not directives:
+        return Suppressed(kept, suppressed, [])
     judge = _Judge(rules, active, lines, lang)
     complaints = []
     for path in sorted(directives):

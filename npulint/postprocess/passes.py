@@ -176,7 +176,7 @@ def add_complaints(data: RunData, context: RunContext) -> RunData:
 
 def merge_findings_of_programs(data: RunData, context: RunContext) -> RunData:
     """Merge findings of several programs that share places."""
-    codes = {check.code for check in context.catalogue.checks if check.once == "program"}
+    codes = context.catalogue.told_once("program")
     findings = merge_programs(data.findings, codes, [one.entry for one in data.programs])
     return changed(data, findings=sorted(findings, key=place_of))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -83,21 +83,34 @@ class RunContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def rules(self) -> list[Identity]:
         """All checks, including those of the engine."""
-        return [*self.catalogue.checks, *ENGINE_RULES]
+        return self.catalogue.once("rules", lambda: [*self.catalogue.checks, *ENGINE_RULES])
+
+    @cached_property
+    def _choice(self) -> Hashable:
+        """All that decides which checks are selected."""
+        settings = self.settings
+        return settings.select, settings.extend_select, settings.ignore, settings.preview, self.comparing
 
     @cached_property
     def selection(self) -> Selection:
         """The selected checks among those that this kind of run evaluates."""
+        return self.catalogue.once(("selection", self._choice), self._selected)
+
+    def _selected(self) -> Selection:
         other = {check.code for check in self.catalogue.checks if (check.family == COMPARE) != self.comparing}
         return Selection(self.settings, other | hidden_checks(self.catalogue.checks, self.settings))
 
     @cached_property
     def codes(self) -> frozenset[str]:
-        return frozenset(rule.code for rule in self.rules if self.selection.includes(rule))
+        """The codes of the selected checks."""
+        return self.catalogue.once(
+            ("selected codes", self._choice),
+            lambda: frozenset(rule.code for rule in self.rules if self.selection.includes(rule)),
+        )
 
     @cached_property
     def by_code(self) -> dict[str, Identity]:
-        return {rule.code: rule for rule in self.rules}
+        return self.catalogue.once("rules by code", lambda: {rule.code: rule for rule in self.rules})
 
     @cached_property
     def per_file(self) -> PerFileIgnores:
