@@ -1,9 +1,9 @@
 """Has npulint read hostile and odd projects, and reports where it crashes, hangs, or answers wrongly.
 
-    python -m scripts.fuzz [--kind KIND ...] [--minutes M | --examples N] [--seed S] [--keep FOLDER]
+    python -m scripts.fuzz [--kind KIND ...] [--minutes M | --examples N] [--seed S] [--keep FOLDER] [--record]
 
 Each example runs in a process of its own with limits on time and memory; a failing one is made smaller and written to
-the folder. Exit code 1 if anything failed."""
+the folder, and with --record to the examples that the tests try each time. Exit code 1 if anything failed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scripts.fuzzing.kinds import KINDS
+from scripts.fuzzing.recorded import record
 from scripts.fuzzing.run import Tally, fuzz, save
 from scripts.fuzzing.sandbox import Sandbox
 
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     many.add_argument("--examples", type=int, default=100, help="examples of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder for failing examples")
+    parser.add_argument("--record", action="store_true", help="add failing examples to those of the tests")
     args = parser.parse_args(argv)
     failures = 0
     for kind in args.kind or KINDS:
@@ -36,6 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"    {found.failure}", flush=True)
             if args.keep:
                 save(found, args.keep / f"{kind}-{args.seed}-{number}")
+            if args.record:
+                record(kind, found.example)
         failures += len(tally.found)
     return 1 if failures else 0
 

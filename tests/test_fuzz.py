@@ -1,36 +1,51 @@
-"""Hostile and odd inputs of every kind, the same ones each time: nothing crashes, hangs or writes, and every report is
-of its format. `python -m scripts.fuzz` tries more."""
+"""Hostile and odd inputs of every kind: nothing crashes, hangs or writes, and every report is of its format.
+
+The recorded examples are tried each time, others at random each night; `python -m scripts.fuzz` tries more."""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+import secrets
+from collections.abc import Iterator
 
 import pytest
 
+from scripts.fuzzing.example import Example
 from scripts.fuzzing.kinds import KINDS
+from scripts.fuzzing.recorded import recorded
 from scripts.fuzzing.run import fuzz
 from scripts.fuzzing.sandbox import Limits, Sandbox
-from tests.growth import slowness
 
 pytestmark = pytest.mark.slow
 
-SEED = 7
-USUAL = 60
 EXAMPLES = {"checks": 12, "editor": 20, "yaml": 40}
-"""How many examples of the kinds that take longer: about seven seconds of one core for each kind."""
+"""How many random examples of the kinds that take longer: about seven seconds of one core for each kind."""
+USUAL = 60
+PATIENT = Limits(seconds=60)  # of the processor: the examples are small, and a hang is not over after a minute either
 
 
-def judged(kind: str, count: int) -> tuple[int, list[str]]:
-    """How many examples of a kind were tried, and what was found."""
-    with Sandbox(Limits(seconds=round(10 * slowness()))) as sandbox:
-        tally = fuzz(kind, KINDS[kind], sandbox, SEED, lambda tally: tally.examples < count)
-    return tally.examples, [f"{one.failure} {one.example}" for one in tally.found]
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """A process that judges all recorded examples."""
+    with Sandbox(PATIENT) as made:
+        yield made
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_of_any_kind_does_harm(kind: str) -> None:
-    count = EXAMPLES.get(kind, USUAL)
-    # Hypothesis takes constants from the modules that are loaded: in a process of its own the examples are the same
-    with ProcessPoolExecutor(1, get_context("spawn")) as executor:
-        assert executor.submit(judged, kind, count).result() == (count, [])
+def test_no_recorded_example_does_harm(kind: str, sandbox: Sandbox) -> None:
+    examples = recorded(kind)
+    assert examples
+    assert [str(failure) for failure in map(sandbox.judge, examples) if failure is not None] == []
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_random_example_does_harm(kind: str) -> None:
+    count, seed = EXAMPLES.get(kind, USUAL), secrets.randbelow(1 << 20)
+    with Sandbox(PATIENT) as sandbox:
+        tally = fuzz(kind, KINDS[kind], sandbox, seed, lambda tally: tally.examples < count)
+    assert [_told(one.example, str(one.failure)) for one in tally.found] == [], f"with --seed {seed}"
+    assert tally.examples == count
+
+
+def _told(example: Example, failure: str) -> str:
+    return f"{failure} {example}"
