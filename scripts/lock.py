@@ -1,4 +1,4 @@
-"""Writes constraints.txt: the releases that ./check, ./run-example and the workflows install, for all supported Pythons.
+"""Writes constraints.txt: the releases that ./check and ./run-example install, for all supported Pythons.
 
     python -m scripts.lock            # the newest releases that fit together
     python -m scripts.lock --check    # exit code 1 if pyproject.toml asks for something that is not locked
@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 if sys.version_info >= (3, 11):
@@ -55,8 +56,8 @@ def unlocked(project: str, lock: str) -> list[str]:
         if equals and not line.startswith("#"):
             pins.setdefault(_normalized(name), set()).add(version.strip())
     tables = tomllib.loads(project)["project"]
-    asked = [*tables.get("dependencies", ()), *(one for some in tables["optional-dependencies"].values() for one in some)]
-    return sorted({text for text in asked if not _satisfied(Requirement(text), pins)})
+    asked = {*tables.get("dependencies", ()), *chain.from_iterable(tables["optional-dependencies"].values())}
+    return sorted(text for text in asked if not _satisfied(Requirement(text), pins))
 
 
 def _satisfied(requirement: Requirement, pins: dict[str, set[str]]) -> bool:

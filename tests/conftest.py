@@ -14,10 +14,10 @@ from npulint.catalogue import collect, compiled
 from npulint.catalogue.schema import parse_check
 from tests.project_support import Project
 
-hypothesis.settings.register_profile("developer", deadline=None)  # machines are busy, and no test is about a deadline
-hypothesis.settings.register_profile("server", derandomize=True, deadline=None)
-# a server tries the same examples each time; developers try others
-hypothesis.settings.load_profile("server" if os.environ.get("NPULINT_TEST_ALL") else "developer")
+# machines are busy, and no test is about a deadline
+hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile("random", print_blob=True, deadline=None)
+hypothesis.settings.load_profile("random" if os.environ.get("NPULINT_TEST_NIGHTLY") else "repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:

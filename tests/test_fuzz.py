@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from scripts.fuzzing.example import Example
 from scripts.fuzzing.kinds import KINDS
 from scripts.fuzzing.recorded import recorded
 from scripts.fuzzing.run import fuzz
@@ -43,9 +42,5 @@ def test_no_random_example_does_harm(kind: str) -> None:
     count, seed = EXAMPLES.get(kind, USUAL), secrets.randbelow(1 << 20)
     with Sandbox(PATIENT) as sandbox:
         tally = fuzz(kind, KINDS[kind], sandbox, seed, lambda tally: tally.examples < count)
-    assert [_told(one.example, str(one.failure)) for one in tally.found] == [], f"with --seed {seed}"
+    assert [f"{one.failure} {one.example}" for one in tally.found] == [], f"with --seed {seed}"
     assert tally.examples == count
-
-
-def _told(example: Example, failure: str) -> str:
-    return f"{failure} {example}"

@@ -1,7 +1,7 @@
 """Artifacts of unusual size: a gigabyte is read in a minute and in little memory, and nothing that a file may hold
 makes either grow.
 
-Files have tens of megabytes; where NPULINT_TEST_ALL is set, a table and a log have a whole gigabyte.
+Files have tens of megabytes; where NPULINT_TEST_NIGHTLY is set, a table and a log have a whole gigabyte.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MOST_SECONDS = 60.0  # for a gigabyte
 START = 3.0  # seconds for Python and the checks
 MB = 1 << 20
 MODERATE = 16 * MB
-ALL = bool(os.environ.get("NPULINT_TEST_ALL"))
+ALL = bool(os.environ.get("NPULINT_TEST_NIGHTLY"))
 MANY = 1_000_000 if ALL else 200_000
 
 PROBE = """

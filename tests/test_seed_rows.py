@@ -14,6 +14,7 @@ from npulint.findings import Finding
 from npulint.fix_command import fix_texts
 from npulint.pipeline import judge
 from npulint.read.notebook import read_notebook
+from tests.daily import daily, nightly_unless
 from tests.seed_rows.sources import DoesNotApplyError, Files
 from tests.seed_rows.table import NOT_FIXED, STYLES, Case, lines_of, spellings, table
 
@@ -30,17 +31,21 @@ def spoken(case: Case, files: Files) -> list[Finding]:
 
 
 def rows() -> list[object]:
+    """Every case in every style; two styles of each case and two cases of each style run each time."""
+    chosen = daily(spellings(), _named, lambda one: one[0], lambda one: one[1])
     return [
-        pytest.param(
-            name,
-            style,
-            id=f"{name} {style}",
-            marks=[pytest.mark.xfail(reason=table()[name].open[style], strict=True)]
-            if style in table()[name].open
-            else [],
-        )
-        for name, style in spellings()
+        pytest.param(*one, id=_named(one), marks=nightly_unless(_named(one) in chosen, *_open(*one)))
+        for one in spellings()
     ]
+
+
+def _named(spelling: tuple[str, str]) -> str:
+    return " ".join(spelling)
+
+
+def _open(name: str, style: str) -> list[pytest.MarkDecorator]:
+    reasons = table()[name].open
+    return [pytest.mark.xfail(reason=reasons[style], strict=True)] if style in reasons else []
 
 
 def test_every_case_has_enough_spellings() -> None:

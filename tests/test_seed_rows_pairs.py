@@ -9,6 +9,7 @@ import pytest
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
 from npulint.pipeline import judge
+from tests.daily import daily, nightly_unless
 from tests.seed_rows.pairs import combinations, differences
 from tests.seed_rows.sources import Files
 from tests.seed_rows.table import lines_of
@@ -22,13 +23,23 @@ def catalogue() -> Catalogue:
 
 
 def cases() -> list[object]:
-    found: list[object] = []
-    for name, case in differences().items():
-        for styles in combinations(name):
-            reason = next((case.open[style] for style in styles if style in case.open), "")
-            marks = [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-            found.append(pytest.param(name, styles, id=f"{name} {styles[0]} {styles[1]}", marks=marks))
-    return found
+    """Every difference in every pair of styles; two pairs of each difference and one of each style run each time."""
+    listed = [(name, styles) for name in differences() for styles in combinations(name)]
+    chosen = daily(listed, _named, lambda one: one[0]) | daily(listed, _named, lambda one: one[1], per_group=1)
+    return [
+        pytest.param(*one, id=_named(one), marks=nightly_unless(_named(one) in chosen, *_open(*one))) for one in listed
+    ]
+
+
+def _named(case: tuple[str, tuple[str, str]]) -> str:
+    name, styles = case
+    return f"{name} {styles[0]} {styles[1]}"
+
+
+def _open(name: str, styles: tuple[str, str]) -> list[pytest.MarkDecorator]:
+    reasons = differences()[name].open
+    reason = next((reasons[style] for style in styles if style in reasons), "")
+    return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
 
 
 def test_every_difference_has_enough_spellings() -> None:

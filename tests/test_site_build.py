@@ -1,4 +1,4 @@
-"""The documentation site as HTML, and in a browser. All pages are built where NPULINT_TEST_ALL is set, else some."""
+"""The documentation site as HTML, and in a browser. All pages are built where NPULINT_TEST_NIGHTLY is set, else some."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def some(*topics: str) -> Catalogue:
 
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
-    return load_catalogue(()) if os.environ.get("NPULINT_TEST_ALL") else some(*SOME)
+    return load_catalogue(()) if os.environ.get("NPULINT_TEST_NIGHTLY") else some(*SOME)
 
 
 @pytest.fixture(scope="module")
