@@ -70,6 +70,8 @@ def _run(program):
 def main():
     warnings.simplefilter("ignore")
     importlib.import_module(sys.argv[1])
+    if sys.argv[1] == "torch":
+        importlib.import_module("torch._dynamo")  # every optimizer imports it, which takes as long as torch itself
     answers = []
     for program in json.load(sys.stdin):
         child = os.fork()
