@@ -1,4 +1,4 @@
-"""The documentation site as HTML, and in a browser. All pages are built where NPULINT_TEST_NIGHTLY is set, else some."""
+"""The documentation site as HTML, and in a browser. All pages are built at night (NPULINT_TEST_NIGHTLY), else some."""
 
 from __future__ import annotations
 
