@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import signal
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from npulint.catalogue import collect, compiled
+from npulint.catalogue import collect, compiled, load, messages
 from npulint.catalogue.schema import parse_check
+from tests import fix_checks
 from tests.project_support import Project
 
 # machines are busy, and no test is about a deadline
@@ -21,15 +23,20 @@ hypothesis.settings.load_profile("random" if os.environ.get("NPULINT_TEST_NIGHTL
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Read neither a check file nor a compiled catalogue twice in a process: both readers are functions of bytes that
-    give values nobody changes, and most tests, and the collection of many, begin with the catalogue."""
+    """Read neither a check file nor a compiled catalogue twice in a process: the readers are functions of bytes, or of
+    files with their times, that give values nobody changes, and most tests, and the collection of many, begin with the
+    catalogue."""
     # a shell that starts the tests in the background lets them, and the programs that they start, ignore interrupts
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     patch = pytest.MonkeyPatch()
     patch.setattr(collect, "parse_check", functools.lru_cache(maxsize=2048)(parse_check))
+    patch.setattr(messages, "parse_table", functools.lru_cache(maxsize=256)(messages.parse_table))
+    collected = functools.lru_cache(maxsize=64)(load._collect)
+    patch.setattr(load, "_collect", lambda files: collected(tuple(files)))
     patch.setattr(compiled, "decode", functools.lru_cache(maxsize=16)(compiled.decode))
     config.add_cleanup(patch.undo)
+    config.add_cleanup(functools.partial(shutil.rmtree, fix_checks.FOLDER, ignore_errors=True))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,7 +49,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all projects, so that the catalogue is compiled once."""
-    return tmp_path_factory.mktemp("cache")
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NPULINT_CACHE_DIR", str(folder))
+        load.load_catalogue()
+    return folder
+
+
+@pytest.fixture
+def new_cache(tmp_path: Path, cache_folder: Path) -> Path:
+    """A cache that remembers no project, only the compiled catalogue, for programs that tests start."""
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    for compiled_catalogue in cache_folder.glob("catalogue-*"):
+        shutil.copy2(compiled_catalogue, folder)
+    return folder
 
 
 @pytest.fixture

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from pathlib import Path
 from textwrap import indent
 
 from tests.catalogue_samples import sample
@@ -59,6 +62,20 @@ CHECKS = {
         "note",
     ),
 }
+FOLDER = os.path.join(tempfile.gettempdir(), f"npulint-checks-of-tests-{os.getpid()}")
+"""Where `in_folder` writes the checks: the same place for all tests of a process, so that they are compiled once."""
+
+
+def in_folder() -> str:
+    """The folder with these checks, written if it is not there."""
+    for name, text in CHECKS.items():
+        path = Path(FOLDER, name)
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return FOLDER
+
+
 CODES = ("NPU5190", "NPU5191", "NPU5192", "NPU5193")
 MODEL = "import torch\n\nx = torch.old_safe(1)  # 权重\ny = torch.old_unsafe(x)\n"
 SAFE = MODEL.replace("old_safe", "safe")

@@ -218,6 +218,7 @@ def test_no_version_becomes_a_command_or_an_option(installing: Runner, version: 
     assert "--index-url=x" not in done.stderr or "nvalid requirement" in done.stderr
 
 
+@pytest.mark.nightly
 def test_it_installs_itself_and_runs(runner: Runner) -> None:
     """The whole way, as far as this machine reaches an index for the build."""
     shutil.rmtree(runner.temp / "npulint-environment")

@@ -89,11 +89,11 @@ def test_every_share_has_its_line() -> None:
 
 
 @pytest.mark.slow
-def test_each_stage_of_a_check_takes_time(tmp_path: Path) -> None:
+def test_each_stage_of_a_check_takes_time(new_cache: Path) -> None:
     sample = ROOT / "examples" / "denoiser"
     done = subprocess.run(
         [sys.executable, str(ROOT / "bench" / "stages.py"), str(sample)],
-        env={"PYTHONPATH": str(ROOT), "NPULINT_CACHE_DIR": str(tmp_path)},
+        env={"PYTHONPATH": str(ROOT), "NPULINT_CACHE_DIR": str(new_cache)},
         capture_output=True,
         text=True,
         check=True,

@@ -12,14 +12,17 @@ import sys
 import pytest
 
 from npulint.atomic_files import is_temporary
-from tests.fix_checks import CHECKS, CODES, MODEL, WHOLE
+from tests.fix_checks import CODES, FOLDER, MODEL, WHOLE, in_folder
 from tests.project_support import ROOT, Answer, Project
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="needs POSIX")]
-MINE = ("--checks", "mine", "--select", ",".join(CODES), "--no-cache", "--unsafe-fixes")
+MINE = ("--checks", FOLDER, "--select", ",".join(CODES), "--no-cache", "--unsafe-fixes")
 FILES = tuple(f"{folder}file{number}.py" for folder in ("", "sub/") for number in range(3))
 LINKED = "linked.py"
-ENVIRON = {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
+MEANWHILE = {  # another run was faster: between the check and the fix, or between the fix and writing it
+    "the place no longer exists in the file",
+    "the file was modified during the check",
+}
 KILLS = int(os.environ.get("NPULINT_TEST_KILLS", "12"))
 
 # Each call of the system that writing needs is counted; the run ends before the one whose number is given.
@@ -79,8 +82,8 @@ def mine(project: Project) -> Project:
 
 
 def fill(project: Project) -> Project:
-    files = {**{f"mine/{name}": text for name, text in CHECKS.items()}, **dict.fromkeys((*FILES, LINKED), MODEL)}
-    project.write({name: text.encode() for name, text in files.items()})
+    in_folder()
+    project.write(dict.fromkeys((*FILES, LINKED), MODEL.encode()))
     (project.folder / "other.txt").unlink(missing_ok=True)
     os.link(project.folder / LINKED, project.folder / "other.txt")
     return project
@@ -89,13 +92,18 @@ def fill(project: Project) -> Project:
 def spawned(project: Project, code: str, *words: str) -> Answer:
     done = subprocess.run(
         [sys.executable, "-c", code, *words],
-        cwd=project.folder, env=ENVIRON, capture_output=True, check=False
+        cwd=project.folder, env=environ(), capture_output=True, check=False
     )  # fmt: skip
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def texts(project: Project) -> dict[str, str]:
     return {name: (project.folder / name).read_bytes().decode() for name in (*FILES, LINKED)}
+
+
+def environ() -> dict[str, str]:
+    """The variables of a process: those of the test, which name the cache."""
+    return {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(ROOT)}
 
 
 def litter(project: Project) -> list[str]:
@@ -181,7 +189,7 @@ def test_two_runs_at_once(mine: Project) -> None:
     mine.write(dict.fromkeys(names, MODEL.encode()))
     command = [sys.executable, "-m", "npulint", "check", "--fix", "--format=json", *MINE, "many"]
     running = [
-        subprocess.Popen(command, cwd=mine.folder, env=ENVIRON, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(command, cwd=mine.folder, env=environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(3)
     ]
     answers = []
@@ -193,7 +201,7 @@ def test_two_runs_at_once(mine: Project) -> None:
     assert {one["path"] for answer in answers for one in answer.document["fixed"]} == set(names)
     for answer in answers:
         refused = {one["path"] for one in answer.document["refused"]}
-        assert {one["reason"] for one in answer.document["refused"]} <= {"the file was modified during the check"}
+        assert {one["reason"] for one in answer.document["refused"]} <= MEANWHILE
         assert answer.code == (2 if refused else 0)
         assert answer.findings == []
         assert len(answer.err.splitlines()) == len(refused)
@@ -205,7 +213,7 @@ def test_standard_output_on_a_full_disk(mine: Project, words: tuple[str, ...]) -
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "npulint", "check", *words, *MINE],
-            input=MODEL.encode(), stdout=full, stderr=subprocess.PIPE, cwd=mine.folder, env=ENVIRON, check=False
+            input=MODEL.encode(), stdout=full, stderr=subprocess.PIPE, cwd=mine.folder, env=environ(), check=False
         )  # fmt: skip
     assert (done.returncode, done.stderr.decode()) == (
         2,

@@ -16,19 +16,19 @@ from npulint.findings import RunResult
 from npulint.fix.model import FileChange, Fixed, FixResult
 from npulint.fix.written import as_written, write_all
 from npulint.settings import FORMATS
-from tests.fix_checks import CHECKS, CODES, MODEL, SAFE, WHOLE
+from tests.fix_checks import CODES, FOLDER, MODEL, SAFE, WHOLE, in_folder
 from tests.project_support import Answer, Project
 from tests.write_failures import refuse
 
-MINE = ("--checks", "mine", "--select", ",".join(CODES), "--no-cache")
+MINE = ("--checks", FOLDER, "--select", ",".join(CODES), "--no-cache")
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 
 
 @pytest.fixture
 def mine(project: Project) -> Project:
     """Two files with the same findings: one safe error and one unsafe warning each."""
-    files = {**{f"mine/{name}": text for name, text in CHECKS.items()}, "a.py": MODEL, "b.py": MODEL}
-    return project.write({name: text.encode() for name, text in files.items()})
+    in_folder()
+    return project.write({"a.py": MODEL.encode(), "b.py": MODEL.encode()})
 
 
 def fixing(project: Project, *words: str) -> Answer:
@@ -116,7 +116,7 @@ def test_a_file_that_was_not_written_keeps_its_findings(
     expected = [("b.py", 3, "safe-call", reason), ("b.py", 4, "unsafe-call", reason)]
     assert refused == expected[: 1 + unsafe]
     assert text_of(mine, "b.py").rstrip() == MODEL.rstrip()
-    assert sorted(os.listdir(mine.folder)) == ["b.py", "mine"]
+    assert sorted(os.listdir(mine.folder)) == ["b.py"]
 
 
 @POSIX

@@ -98,6 +98,7 @@ def test_npulint_itself_needs_neither_linter() -> None:
     assert not [one for one in needed if one.startswith(("flake8", "pylint", "astroid"))]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_guide_shows_what_the_linters_print(tmp_path: Path, installed: str, lang: str) -> None:

@@ -40,6 +40,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("word", "sort", "place"),
     [
@@ -63,6 +64,7 @@ def test_a_planted_mistake_is_found_and_named(sandbox: Sandbox, word: str, sort:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_mistake_of_the_server_is_found_and_named() -> None:
     document = {"uri": f"{ROOT_URI}/train.py", "version": 1, "languageId": "python", "text": TRAIN.decode()}
     opened = {"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}}
@@ -86,6 +88,7 @@ def judged(example: Example, judging: Judge | None = None) -> Failure | None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_an_example_becomes_as_small_as_its_mistake(sandbox: Sandbox) -> None:
     example = planted(*["nothing"] * 60, "crash", *["nothing"] * 60)
     failure = sandbox.judge(example)
@@ -142,6 +145,7 @@ def test_a_traceback_is_named_by_the_innermost_function_of_npulint() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_same_seed_gives_the_same_examples(kind: str) -> None:
     first = generated(KINDS[kind], 8, 5)
@@ -151,6 +155,7 @@ def test_the_same_seed_gives_the_same_examples(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_failures_are_kept_and_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

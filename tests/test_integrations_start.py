@@ -35,10 +35,10 @@ def report(format_name: str, cache: Path, seed: str) -> tuple[bytes, set[str]]:
 
 @pytest.mark.parametrize("format_name", FORMATS)
 def test_two_runs_give_the_same_bytes_and_load_no_stranger(
-    format_name: str, tmp_path: Path, cache_folder: Path
+    format_name: str, new_cache: Path, cache_folder: Path
 ) -> None:
     first, _ = report(format_name, cache_folder, "1")
-    second, loaded = report(format_name, tmp_path, "2")  # nothing remembered, other hashes
+    second, loaded = report(format_name, new_cache, "2")  # nothing remembered, other hashes
     assert first == second and len(first) > 500
     assert "npulint.report.view" in loaded
     assert sorted(STRANGERS & loaded) == []

@@ -36,14 +36,14 @@ STACK = (
 
 
 @pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def world(tmp_path: Path, new_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder ``world``: a project that is the working directory, and a folder ``outside`` that is not its own."""
     folder = tmp_path / "world"
     put(folder, "outside/train.py", FOREIGN)
     put(folder, "project/main.py", "import torch\nimport torch_npu\n\nx = torch.ones(1).npu()\n")
     put(folder, "project/sub/inside.py", "import torch\n")
     monkeypatch.setenv("HOME", str(folder))
-    monkeypatch.setenv("NPULINT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("NPULINT_CACHE_DIR", str(new_cache))
     monkeypatch.chdir(folder / "project")
     return folder
 

@@ -33,11 +33,13 @@ def test_both_languages_show_the_same_code() -> None:
     ("framework", "words"),
     [("torch", ["aten.huber_loss", "PyTorch 2.7"]), ("tensorflow", ["EagerPyFunc", "Lgamma", "cann 8.0"])],
 )
-def test_the_first_examples_run_as_they_stand(framework: str, words: list[str], tmp_path: Path) -> None:
+def test_the_first_examples_run_as_they_stand(
+    framework: str, words: list[str], tmp_path: Path, new_cache: Path
+) -> None:
     installed(framework)
     block = next(one for one in _blocks(_GUIDES["en"]) if f"check_{framework}(" in one)
     (tmp_path / "example.py").write_text(block)
-    environ = {**os.environ, "NPULINT_LANG": "en", "PYTHONPATH": str(_ROOT), "NPULINT_CACHE_DIR": str(tmp_path)}
+    environ = {**os.environ, "NPULINT_LANG": "en", "PYTHONPATH": str(_ROOT), "NPULINT_CACHE_DIR": str(new_cache)}
     done = subprocess.run(
         [sys.executable, "example.py"],
         cwd=tmp_path,

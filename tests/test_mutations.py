@@ -71,9 +71,9 @@ _MISSED = {
 
 
 def _cases() -> list[object]:
-    """All mutations; of each program and part of a recipe, one runs each time."""
+    """All mutations; of each program and item of the checklist, one runs each time."""
     missed = {name: [pytest.mark.xfail(reason=why, strict=True)] for name, why in _MISSED.items()}
-    chosen = daily(mutations(), named, lambda case: (case.program, case.parts), per_group=1)
+    chosen = daily(mutations(), named, lambda case: (case.program, ITEM_OF[case.parts[0]]), per_group=1)
     return [
         pytest.param(case, id=named(case), marks=nightly_unless(named(case) in chosen, *missed.get(named(case), ())))
         for case in mutations()

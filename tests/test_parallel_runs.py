@@ -29,13 +29,12 @@ def runs(folder: Path, cache: Path) -> list[tuple[int, bytes, bytes]]:
 
 
 @pytest.mark.parametrize("project", ["denoiser", "classifier"])
-def test_runs_at_once_say_the_same(tmp_path: Path, project: str) -> None:
-    folder, cache = ROOT / "examples" / project, tmp_path / "cache"
-    cache.mkdir(mode=0o700)
-    cold = runs(folder, cache)
-    warm = runs(folder, cache)
+def test_runs_at_once_say_the_same(new_cache: Path, project: str) -> None:
+    folder = ROOT / "examples" / project
+    cold = runs(folder, new_cache)
+    warm = runs(folder, new_cache)
     assert len({*cold, *warm}) == 1
     code, report, complaints = cold[0]
     assert (code, complaints) == (1, b"")
     assert b'"findings": [' in report
-    assert list(cache.glob("cache-*.sqlite"))
+    assert list(new_cache.glob("cache-*.sqlite"))

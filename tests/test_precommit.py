@@ -25,7 +25,7 @@ from tests.project_support import ROOT, Project
 from tests.test_change_impact import CHECK, TABLES, TRAIN, WITHOUT
 from tests.tools import missing
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]  # each installs npulint into an environment of pre-commit
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 HOOKS: list[dict[str, Any]] = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))

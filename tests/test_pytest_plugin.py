@@ -160,6 +160,7 @@ def test_a_baseline_that_cannot_be_read_is_told(tried: pytest.Pytester, text: st
     assert "npulint-tests.json" in result.stdout.str() + result.stderr.str()
 
 
+@pytest.mark.nightly
 def test_workers_of_xdist_hand_on_what_they_find(tried: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     _tests(tried, one=f"[{_HUBER}]", two=f"[{_INV}]", three="[]")

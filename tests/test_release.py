@@ -92,6 +92,7 @@ def test_hooks_have_a_repository_of_their_own(tmp_path: Path) -> None:
     assert ran(sys.executable, "-m", "pre_commit", "validate-manifest", str(tmp_path / ".pre-commit-hooks.yaml")) == ""
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_two_builds_of_a_commit_are_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip("build")
@@ -105,6 +106,7 @@ def test_two_builds_of_a_commit_are_the_same_bytes(tmp_path: Path) -> None:
     assert wheel.stat().st_size < 6_000_000
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_the_list_of_components_names_what_the_wheel_needs(tmp_path: Path) -> None:
     pytest.importorskip("cyclonedx_py")
