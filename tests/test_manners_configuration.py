@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
-import jsonschema
 import pytest
 
 from npulint.config_schema import ADDRESS, schema
 from npulint.options import OPTIONS
 from scripts.config_schema import FOLDER, documents, written
 from tests.project_support import Project
+
+if TYPE_CHECKING:
+    from jsonschema import Draft7Validator
 
 TRAIN = """\
     import torch
@@ -25,6 +28,13 @@ TRAIN = """\
         torch.npu.synchronize()
     """
 WAITS, CUDA = "synchronisation-every-step", "cuda-in-training-step"
+
+
+def validator() -> type[Draft7Validator]:
+    """The class that validates; importing it takes seconds, which the collection of all tests would wait for."""
+    from jsonschema import Draft7Validator
+
+    return Draft7Validator
 
 
 @pytest.fixture
@@ -207,7 +217,7 @@ def test_the_schema_knows_every_key_and_is_printed(project: Project) -> None:
     document = json.loads(project.run("config", "--schema").out)
     assert document == schema() and document["$id"] == ADDRESS
     assert set(document["properties"]) == {"extend", *(option.key for option in OPTIONS if option.config)}
-    jsonschema.Draft7Validator.check_schema(document)
+    validator().check_schema(document)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +233,7 @@ def test_the_schema_knows_every_key_and_is_printed(project: Project) -> None:
     ],
 )
 def test_the_schema_accepts_what_npulint_accepts(document: dict[str, object], valid: bool, project: Project) -> None:
-    assert jsonschema.Draft7Validator(schema()).is_valid(document) is valid
+    assert validator()(schema()).is_valid(document) is valid
     rows = [f"{key} = {_toml(value)}" for key, value in document.items() if key != "extend"]
     project.write({"npulint.toml": "\n".join(rows)})
     assert (project.run("config").code == 0) is valid
