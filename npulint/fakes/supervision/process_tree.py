@@ -85,10 +85,15 @@ def _has_ended(number: int, state: bytes) -> bool:
         return True
 
 
-def end_below(root: int, before: Callable[[list[int]], object], reap: Callable[[], object]) -> bool:
+def lists_processes() -> bool:
+    """Whether the system lists processes with their parents, as Linux does."""
+    return os.path.isfile(f"{_PROCESSES}/self/stat")
+
+
+def end_below(root: int, before: Callable[[list[int]], object], reap: Callable[[], object]) -> None:
     """End all processes below a process that adopts orphans. They are stopped first, so that none starts another while
-    the list is made; `before` sees the numbers of the stopped ones. `reap` is called until all have gone. Returns
-    whether they have."""
+    the list is made; `before` sees the numbers of the stopped ones. `reap` is called until all have gone, but not for
+    long where the system cannot end one."""
     stopped: set[Process] = set()
     while started := set(below(root)) - stopped:
         for process in started:
@@ -101,10 +106,9 @@ def end_below(root: int, before: Callable[[list[int]], object], reap: Callable[[
             _send(process, signal.SIGKILL)
         reap()
         if time.monotonic() > until:
-            return False
+            return
         time.sleep(_PAUSE)
     reap()
-    return True
 
 
 def _send(process: Process, number: signal.Signals) -> None:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from npulint.errors import NpulintError
@@ -80,7 +80,8 @@ class Supervised:
     def close(self) -> None:
         """End all processes of the trial, and remove the folder and what else they left."""
         assert self._supervisor.stdin is not None and self._supervisor.stdout is not None
-        self._supervisor.stdin.close()
+        with suppress(BrokenPipeError):
+            self._supervisor.stdin.close()
         while not self._lost:
             self._read(None)
         self._supervisor.stdout.close()
@@ -138,7 +139,10 @@ class Supervised:
 @contextmanager
 def supervised(lang: str) -> Iterator[Supervised]:
     """The processes of a trial, which end with the block, and also when this process ends in whatever way. SIGTERM and
-    SIGHUP leave the block before they end this process. Raises `NpulintError` if there is no supervisor."""
+    SIGHUP leave the block before they end this process. Raises `NpulintError` if there is no supervisor, and on
+    Windows."""
+    if os.name != "posix":
+        raise NpulintError(say(lang, "try.system"))
     utf8 = ("-X", "utf8") if sys.flags.utf8_mode else ()
     command = [sys.executable, "-I", "-S", *utf8, "-c", _MAIN, _PACKAGES]
     with _leaving_on_signals():

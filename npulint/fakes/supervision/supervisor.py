@@ -117,14 +117,20 @@ class Supervisor:
 
     def _end(self) -> None:
         """End everything that the programs started."""
-        running = [number for number, program in self._programs.items() if program.returncode is None]
         try:
             process_tree.end_below(os.getpid(), lambda stopped: self._shared.look(lambda: stopped), self._reap)
-            process_tree.end_groups(running)
-            if not self._adopts:
-                process_tree.end_marked(FOLDER, self._base)
+            if not (self._adopts and process_tree.lists_processes()):
+                self._end_groups()
         finally:
             self._terminals.close()
+
+    def _end_groups(self) -> None:
+        """End what can be found where the system does not show what belongs to the programs."""
+        running = [program for program in self._programs.values() if program.returncode is None]
+        process_tree.end_groups([program.pid for program in running])
+        process_tree.end_marked(FOLDER, self._base)
+        for program in running:
+            program.wait()
 
 
 def remove_folder(path: str) -> None:

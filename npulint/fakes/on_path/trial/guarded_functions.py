@@ -87,7 +87,7 @@ def _popen(check, args, named):
     command = args[1] if len(args) > 1 else named.get("args", "")
     words = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
     if named.get("shell"):
-        words = ["sh", "-c", *words]
+        words = ["/bin/sh", "-c", *words]
     program = named.get("executable") or (words or [""])[0]
     check("subprocess.Popen", (program, words, named.get("cwd"), named.get("env")))
 

@@ -56,12 +56,15 @@ def guarded(file, words, variables):
     return words, found
 
 
-def has_guards(file, words, variables):
-    """Whether a file that is started like this has the guards, or needs none."""
-    if not programs.is_python(file):
-        return True
-    variables = os.environ if variables is None else variables
-    return not (_unisolated(words)[1] or _missing({os.fsdecode(k): os.fsdecode(v) for k, v in variables.items()}))
+def are_left_out(words):
+    """Whether the options of a command of Python leave out the guards."""
+    return bool(_unisolated(words)[1])
+
+
+def missing(variables):
+    """What the variables of a process, by default those of this one, lack for the guards."""
+    given = os.environ if variables is None else variables
+    return _missing({os.fsdecode(name): os.fsdecode(value) for name, value in given.items()})
 
 
 def _missing(variables):

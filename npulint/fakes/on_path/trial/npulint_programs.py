@@ -29,12 +29,12 @@ class NoMethod:
 
 class Programs:
     """Says what may be started. `inside` tells where the program may write; `confined`: the kernel refuses writing
-    elsewhere, by other programs, too."""
+    elsewhere, by other programs, too; `guards` is the module that puts the guards into processes."""
 
-    def __init__(self, inside, confined, has_guards):
+    def __init__(self, inside, confined, guards):
         self._inside = inside
         self._confined = confined
-        self._has_guards = has_guards
+        self._guards = guards
 
     def check(self, program, words=(), folder=None, variables=None, final=False):
         """Raise `PermissionError` for a program that may not be started. `folder` is the one it starts in; `final`: it
@@ -42,14 +42,16 @@ class Programs:
         file = found(program, folder, variables)
         texts = [os.fsdecode(word) for word in words] if isinstance(words, (list, tuple)) else []
         name = os.path.basename(os.fsdecode(program)) if program else ""
+        by_shell = False
         if name in _SHELLS and not self._is_own(file) and len(texts) == 3 and texts[1] == "-c":
             texts = [] if set(texts[2]) & _SPECIAL else texts[2].split()
             if texts:
-                file, name, final = found(texts[0], folder, variables), os.path.basename(texts[0]), True
+                file, name, by_shell = found(texts[0], folder, variables), os.path.basename(texts[0]), True
         if not file and name not in _SHELLS and name:
             return  # FileNotFoundError follows
         if is_python(file) and self._is_interpreter(file):
-            if final and not self._has_guards(file, texts, variables):
+            isolated = (final or by_shell) and self._guards.are_left_out(texts)
+            if isolated or (final and self._guards.missing(variables)):
                 _refuse("Python may not be started without the guards of the trial", name)
         elif self._is_own(file) or not self._is_harmless(name, texts):
             _refuse("only Python may be started", name or "sh")

@@ -56,7 +56,7 @@ def inside(path):
 
 
 _shared = shared_memory.SharedMemory(FOLDER)
-_programs = Programs(inside, bool(os.environ.get("NPULINT_TRIAL_CONFINED")), children.has_guards)
+_programs = Programs(inside, bool(os.environ.get("NPULINT_TRIAL_CONFINED")), children)
 
 
 def _guard(event, args):
