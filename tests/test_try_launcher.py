@@ -38,7 +38,7 @@ def test_other_files_are_refused_with_the_program_that_they_start(name: str, tmp
     with pytest.raises(NpulintError) as refused:
         refuse_other_than_python(str(tmp_path / name), "en")
     texts = str(refused.value).split("\n")
-    assert f"{name} is no Python program" in texts[0] and len(texts) == 1 + bool(line)
+    assert f"{name} is not a Python program" in texts[0] and len(texts) == 1 + bool(line)
     assert line in texts[-1] and command in texts[-1]
 
 

@@ -123,8 +123,9 @@ def test_python_has_its_guards_however_it_is_started(capfd: pytest.CaptureFixtur
 
 
 def test_what_cannot_get_its_guards_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
-    program = "tried('isolated', lambda: subprocess.run(sys.executable + ' -I -V', shell=True))"
-    assert told(program, capfd) == ["REFUSED isolated PermissionError"]
+    commands = ["{} -I -V", "{} '-I' -V", "PYTHONPATH= {} -V"]
+    lines = [f"tried('isolated', lambda: os.system({command!r}.format(sys.executable)))" for command in commands]
+    assert told("\n".join(lines), capfd) == ["REFUSED isolated PermissionError"] * len(commands)
 
 
 def test_signals_reach_processes_of_the_trial_only(

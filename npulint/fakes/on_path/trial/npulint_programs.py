@@ -44,10 +44,11 @@ class Programs:
         name = os.path.basename(os.fsdecode(program)) if program else ""
         by_shell = False
         if name in _SHELLS and not self._is_own(file) and len(texts) == 3 and texts[1] == "-c":
-            texts = [] if set(texts[2]) & _SPECIAL else texts[2].split()
+            plain = texts[2].replace('"', "").replace("'", "")
+            texts = [] if set(plain) & _SPECIAL else plain.split()
             if texts:
                 file, name, by_shell = found(texts[0], folder, variables), os.path.basename(texts[0]), True
-        if not file and name not in _SHELLS and name:
+        if not file and (_is_python_name(name) or self._is_harmless(name, texts)):
             return  # FileNotFoundError follows
         if is_python(file) and self._is_interpreter(file):
             isolated = (final or by_shell) and self._guards.are_left_out(texts)
@@ -76,9 +77,11 @@ def is_python(file):
     if not file:
         return False
     real = _realpath(file)
-    name = os.path.basename(real)
-    numbered = name[:6] == "python" and not name[6:].rstrip("dmut").strip("0123456789.")
-    return numbered or real == _interpreter
+    return _is_python_name(os.path.basename(real)) or real == _interpreter
+
+
+def _is_python_name(name):
+    return name[:6] == "python" and not name[6:].rstrip("dmut").strip("0123456789.")
 
 
 def found(program, folder, variables):
