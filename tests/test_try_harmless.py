@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from npulint.cli.main import main
+from npulint.fakes.supervision.kernel_guard import can_refuse_writing
 from tests.live_support import installed
 
 pytestmark = pytest.mark.slow
@@ -68,14 +69,6 @@ def tree(folder: Path) -> str:
     return found.hexdigest()
 
 
-def kernel_refuses() -> bool:
-    """Whether the kernel can refuse what is written by C."""
-    guards = Path(__file__).parent.parent / "npulint" / "fakes" / "on_path" / "trial"
-    command = "import kernel_guard, sys; sys.exit(not kernel_guard.refuse_writing('.'))"
-    where = {**os.environ, "PYTHONPATH": str(guards)}
-    return subprocess.run([sys.executable, "-c", command], env=where, check=False, cwd="/tmp").returncode == 0
-
-
 @pytest.fixture(autouse=True)
 def _there() -> None:
     installed("torch")
@@ -91,7 +84,7 @@ def test_nothing_outside_of_the_copy_is_changed(
         path.write_text("kept")
     lines = [f"there = {str(outside)!r}", f"home_of_project = {str(project)!r}", "import os", _LOOP]
     lines.append("torch.save(net.state_dict(), 'kept.pt')")
-    kernel = kernel_refuses()
+    kernel = can_refuse_writing(str(tmp_path))
     for name, work in _WRITERS.items():
         if kernel or name not in _BY_C:
             body = textwrap.indent(work, "    ")

@@ -9,6 +9,7 @@ import sys
 import msgspec
 
 from npulint.cli.host import Host
+from npulint.cli.try_launcher import refuse_other_than_python
 from npulint.cli.try_report import reported
 from npulint.errors import NpulintError
 from npulint.fakes.orders import Order
@@ -43,11 +44,12 @@ def announce(order: Order, settings: Settings, host: Host) -> None:
 
 
 def near_path(program: str, module: bool, lang: str) -> str:
-    """The path whose project and configuration apply."""
+    """The path whose project and configuration apply. Raises `NpulintError` where it is no Python program."""
     if module:
         return "."
     if not os.path.isfile(program):
         raise NpulintError(say(lang, "try.no-script", path=program))
+    refuse_other_than_python(program, lang)
     return program
 
 

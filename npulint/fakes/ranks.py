@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -12,6 +11,7 @@ from contextlib import closing
 import msgspec
 
 from npulint.fakes.orders import CALLED, END, ENDED, HERE, IDLE, RECORDING, Called, Ended
+from npulint.fakes.supervision.supervised import Program
 
 _POLL = 0.1  # seconds
 _PATIENCE = 20  # seconds that ranks may need longer than the first one
@@ -51,7 +51,7 @@ def free_port() -> int:
         return int(made.getsockname()[1])
 
 
-def wait(processes: Sequence[subprocess.Popen[bytes]], record: str, seconds: float) -> None:
+def wait(processes: Sequence[Program], record: str, seconds: float) -> None:
     """Wait until the program has ended, or for the time limit, and let all of its processes end."""
     started = time.monotonic()
     first_end = 0.0
@@ -100,7 +100,7 @@ def _counts(ended: Ended | None) -> bool:
     return ended is not None and ended.how not in ("end", "others")
 
 
-def _end(record: str, processes: Sequence[subprocess.Popen[bytes]], why: str) -> None:
+def _end(record: str, processes: Sequence[Program], why: str) -> None:
     """Tell all processes to end, and give them time to write."""
     with open(os.path.join(record, f"{END}.part"), "w", encoding="utf-8") as file:
         file.write(why)

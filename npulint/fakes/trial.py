@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 
 import msgspec
 
@@ -21,7 +16,7 @@ from npulint.fakes.launch import environment
 from npulint.fakes.merging import merged
 from npulint.fakes.orders import DEVICES, ORDER, RELEASE, Ended, Order
 from npulint.fakes.scratch import Scratch
-from npulint.fakes.terminal import terminal
+from npulint.fakes.supervision.supervised import Supervised, supervised
 from npulint.live.course import Course
 from npulint.texts import say
 
@@ -78,8 +73,8 @@ def _needs_launcher(ended: Ended) -> bool:
 
 
 def _run(trial: Trial, launched: bool) -> Outcome:
-    base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
-    try:
+    with supervised(trial.lang) as processes:
+        base = processes.folder
         scratch = Scratch.around(os.path.realpath(trial.folder), os.path.join(base, "work"))
         scratch.fill(trial.lang)
         record = os.path.join(base, "record")
@@ -88,10 +83,8 @@ def _run(trial: Trial, launched: bool) -> Outcome:
         stand_in(os.path.expanduser("~"), os.path.join(base, "home"))
         with open(os.path.join(record, ORDER), "wb") as file:
             file.write(msgspec.json.encode(moved_order(trial.order, scratch)))
-        code = _process(trial, base, scratch.copy, record, launched)
+        code = _code(trial, processes, scratch.copy, record, launched)
         return _outcome(record, scratch, code, trial)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
 def moved_order(order: Order, scratch: Scratch) -> Order:
@@ -103,60 +96,25 @@ def moved_order(order: Order, scratch: Scratch) -> Order:
     return msgspec.structs.replace(order, program=os.path.relpath(moved, scratch.copy))
 
 
-def _process(trial: Trial, base: str, work: str, record: str, launched: bool) -> int:
-    """Run the processes until they end; returns the exit code of the first one."""
+def _code(trial: Trial, processes: Supervised, work: str, record: str, launched: bool) -> int:
+    """Run the ranks until they end; returns the exit code of the first one that fails."""
     port = ranks.free_port()
-    with ExitStack() as stack:
-        processes = []
-        for rank in range(trial.order.ranks):
-            command = [trial.python, "-m", "npulint.fakes.torch.trial", record, f"rank-{rank}"]
-            own = ranks.variables(trial.order.ranks, rank, port) if launched else {}
-            processes.append(stack.enter_context(limited(command, work, {**_variables(trial, base), **own})))
-        ranks.wait(processes, record, trial.order.seconds + GRACE * (trial.order.ranks == 1))
-        codes = [one.poll() for one in processes]
+    programs = []
+    for rank in range(trial.order.ranks):
+        command = [trial.python, "-m", "npulint.fakes.torch.trial", record, f"rank-{rank}"]
+        own = ranks.variables(trial.order.ranks, rank, port) if launched else {}
+        programs.append(processes.start(command, work, {**_variables(trial, processes.folder), **own}))
+    ranks.wait(programs, record, trial.order.seconds + GRACE * (trial.order.ranks == 1))
+    codes = [program.poll() for program in programs]
+    processes.end()
     return next((code for code in codes if code), 0) if None not in codes else -signal.SIGKILL
-
-
-@contextmanager
-def limited(command: list[str], folder: str, variables: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session of its own, which is ended with all that it started."""
-    with terminal() as typed:
-        try:
-            process = subprocess.Popen(
-                command, cwd=folder, env=variables, stdin=typed, stdout=2, start_new_session=True
-            )
-        except OSError as error:
-            raise NpulintError(f"{command[0]}: {error.strerror}") from error
-        try:
-            yield process
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                process.kill()
-            process.wait()
-            _end_all(variables["NPULINT_TRIAL_FOLDER"])
-
-
-def _end_all(base: str) -> None:
-    """End what a program started in sessions of their own: all processes of this trial, where the system lists them."""
-    mark = f"NPULINT_TRIAL_FOLDER={base}".encode()
-    for number in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
-        try:
-            with open(f"/proc/{number}/environ", "rb") as file:
-                ours = mark in file.read().split(b"\0")
-            if ours:
-                os.kill(int(number), signal.SIGKILL)
-        except OSError:
-            continue  # it has ended, or belongs to someone else
 
 
 def _variables(trial: Trial, base: str) -> dict[str, str]:
     found = {**environment("torch"), **_VARIABLES, DEVICES: str(max(trial.devices, trial.order.ranks))}
     found["PYTHONPATH"] = os.pathsep.join((GUARDS, found["PYTHONPATH"]))
     temporary = os.path.join(base, "tmp")
-    found |= {"NPULINT_TRIAL_FOLDER": base, "TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary}
-    found |= {"HOME": os.path.join(base, "home")}
+    found |= {"TMPDIR": temporary, "TORCHINDUCTOR_CACHE_DIR": temporary, "HOME": os.path.join(base, "home")}
     return {**found, RELEASE: trial.release} if trial.release else found
 
 

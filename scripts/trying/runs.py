@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from npulint.fakes.terminal import terminal
+from npulint.fakes.supervision.terminal import terminal
 from npulint.fakes.torch.digest_lines import VARIABLE, Digest, digests_in
 from scripts.trying.programs import Program
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import subprocess
-import tempfile
 
 import msgspec
 
@@ -16,9 +13,10 @@ from npulint.facts.graph import Graph
 from npulint.fakes.launch import RECORD, read_record
 from npulint.fakes.orders import Order
 from npulint.fakes.scratch import Scratch
+from npulint.fakes.supervision.supervised import Supervised, supervised
 from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Report, read_graphs, read_report
-from npulint.fakes.trial import GUARDS, limited, moved_order
+from npulint.fakes.trial import GUARDS, moved_order
 from npulint.texts import say
 
 _ON_PATH = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "on_path")
@@ -60,8 +58,8 @@ class TensorFlowOutcome(msgspec.Struct, frozen=True):
 def run_tensorflow(trial: TensorFlowTrial) -> TensorFlowOutcome:
     """Run the program of a trial; its output goes to standard error. Raises `NpulintError` if it cannot be started or
     leaves no recording, and `KeyboardInterrupt` after ending it."""
-    base = os.path.realpath(tempfile.mkdtemp(prefix="npulint-try-"))
-    try:
+    with supervised(trial.lang) as processes:
+        base = processes.folder
         scratch = Scratch(os.path.realpath(trial.folder), os.path.join(base, "work"))
         scratch.fill(trial.lang)
         record = os.path.join(base, "record")
@@ -69,20 +67,17 @@ def run_tensorflow(trial: TensorFlowTrial) -> TensorFlowOutcome:
             os.makedirs(folder)
         with open(os.path.join(record, "order.json"), "w", encoding="utf-8") as file:
             json.dump(msgspec.to_builtins(moved_order(trial.order, scratch)), file)
-        code = _process(trial, base, scratch.copy, record)
+        code = _code(trial, processes, scratch.copy, record)
         return _outcome(record, scratch, code, trial)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
-def _process(trial: TensorFlowTrial, base: str, work: str, record: str) -> int:
+def _code(trial: TensorFlowTrial, processes: Supervised, work: str, record: str) -> int:
     """Run the process until it ends; returns its exit code."""
     command = [trial.python, "-m", "npulint_trial", record]
-    with limited(command, work, _variables(trial, base, record)) as process:
-        try:
-            return process.wait(trial.order.seconds + _GRACE)
-        except subprocess.TimeoutExpired:
-            return -signal.SIGKILL
+    program = processes.start(command, work, _variables(trial, processes.folder, record))
+    code = program.wait(trial.order.seconds + _GRACE)
+    processes.end()
+    return -signal.SIGKILL if code is None else code
 
 
 def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]:
@@ -92,7 +87,6 @@ def _variables(trial: TensorFlowTrial, base: str, record: str) -> dict[str, str]
     return {
         **found,
         "PYTHONPATH": os.pathsep.join(paths),
-        "NPULINT_TRIAL_FOLDER": base,
         **dict.fromkeys(("TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), os.path.join(base, "tmp")),
         "KERAS_HOME": _keras_home(base),
         "NPULINT_FAKE_LOOP": str(trial.order.steps),

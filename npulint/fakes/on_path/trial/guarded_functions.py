@@ -7,12 +7,15 @@ import os
 import socket
 import subprocess
 
-_MODES = {"w": os.O_WRONLY, "a": os.O_APPEND, "x": os.O_CREAT, "+": os.O_RDWR}
-_OF_ONE_PATH = "remove unlink rmdir mkdir truncate chmod chown utime setxattr removexattr".split()
+from npulint_programs import NoMethod
+
+_MODES = {"w": os.O_WRONLY | os.O_CREAT, "a": os.O_APPEND | os.O_CREAT, "x": os.O_CREAT, "+": os.O_RDWR}
+_OF_ONE_PATH = "remove unlink rmdir mkdir truncate chmod fchmod chown fchown utime setxattr removexattr".split()
 _OF_TWO_PATHS = "rename replace link symlink".split()
-_EVENTS = {"unlink": "os.remove", "replace": "os.rename"}
-_STARTING = {"execv": 0, "execve": 0, "posix_spawn": 0, "spawnv": 1, "spawnve": 1}
+_EVENTS = {"unlink": "os.remove", "replace": "os.rename", "fchmod": "os.chmod", "fchown": "os.chown"}
+_STARTING = ("execv", "execve", "posix_spawn", "posix_spawnp")
 _OF_SOCKETS = {"connect": "socket.connect", "connect_ex": "socket.connect", "sendto": "socket.sendto"}
+_SENT_TO = 3  # place of the address among the arguments of sendmsg
 
 
 def guard(check):
@@ -23,13 +26,16 @@ def guard(check):
         _replace(os, name, functools.partial(_one_path, check, _EVENTS.get(name, "os." + name)))
     for name in _OF_TWO_PATHS:
         _replace(os, name, functools.partial(_two_paths, check, _EVENTS.get(name, "os." + name)))
-    for name, place in _STARTING.items():
-        _replace(os, name, functools.partial(_starting, check, place))
+    for name in _STARTING:
+        _replace(os, name, functools.partial(_starting, check, name == "execv" or name == "execve"))
     _replace(os, "system", lambda args, named: check("os.system", args))
     _replace(subprocess.Popen, "__init__", functools.partial(_popen, check))
     for name, event in _OF_SOCKETS.items():
         _replace(socket.socket, name, functools.partial(_connecting, check, event))
-    for name in ("getaddrinfo", "gethostbyname"):
+    _replace(socket.socket, "sendmsg", functools.partial(_sending, check))
+    for name in ("kill", "killpg"):
+        _replace(os, name, lambda args, named, event="os." + name: check(event, args))
+    for name in ("getaddrinfo", "gethostbyname", "gethostbyaddr", "getnameinfo"):
         _replace(socket, name, functools.partial(_looking_up, check, "socket." + name))
 
 
@@ -43,18 +49,7 @@ def _replace(owner, name, before):
         before(args, named)
         return original(*args, **named)
 
-    setattr(owner, name, called if isinstance(owner, type) else _NoMethod(called))
-
-
-class _NoMethod:
-    """A function of a module, as an object: a function that a class holds would become a method."""
-
-    def __init__(self, called):
-        self._called = called
-        functools.update_wrapper(self, called)
-
-    def __call__(self, *args, **named):
-        return self._called(*args, **named)
+    setattr(owner, name, called if isinstance(owner, type) else NoMethod(called))
 
 
 class _Open:
@@ -74,7 +69,7 @@ class _Open:
 
 
 def _one_path(check, event, args, named):
-    check(event, (args[0] if args else named.get("path"), named.get("dir_fd") or -1))
+    check(event, (args[0] if args else named.get("path", named.get("fd")), named.get("dir_fd") or -1))
 
 
 def _two_paths(check, event, args, named):
@@ -82,16 +77,23 @@ def _two_paths(check, event, args, named):
     check(event, (*paths, named.get("dst_dir_fd") or named.get("dir_fd") or -1))
 
 
-def _starting(check, place, args, named):
-    check("os.exec", (args[place], args[place + 1]))
+def _starting(check, here, args, named):
+    path = os.fsdecode(args[0])
+    path = os.path.join(os.curdir, path) if here and os.sep not in path else path
+    check("subprocess.Popen", (path, args[1], None, args[2] if len(args) > 2 else named.get("env")))
 
 
 def _popen(check, args, named):
     command = args[1] if len(args) > 1 else named.get("args", "")
     words = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
     if named.get("shell"):
-        words = ["sh", "-c", *words]
-    check("subprocess.Popen", (named.get("executable") or (words or [""])[0], words))
+        words = ["/bin/sh", "-c", *words]
+    program = named.get("executable") or (words or [""])[0]
+    check("subprocess.Popen", (program, words, named.get("cwd"), named.get("env")))
+
+
+def _sending(check, args, named):
+    check("socket.sendmsg", (args[0], args[_SENT_TO + 1] if len(args) > _SENT_TO + 1 else None))
 
 
 def _connecting(check, event, args, named):

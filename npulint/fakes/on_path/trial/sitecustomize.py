@@ -1,15 +1,19 @@
 """Guards of a program under ``npulint try``, in each of its Python processes: Python imports this module at its start.
 
 What the interpreter can see (its audit events) is refused: writing outside of the scratch folder, connections to other
-machines, and starting programs other than Python and a few that only tell something; those that copy or remove files
-too, where the kernel refuses what they write elsewhere. Libraries in C that connect by themselves are not seen."""
+machines, signals to processes of others, and starting programs other than Python and a few that only tell something;
+those that copy or remove files too, where the kernel refuses what they write elsewhere. Python that is started has the
+guards, whatever environment it is given. Libraries in C that connect by themselves are not seen."""
 
 import errno
 import os
-import socket
 import sys
 
-import kernel_guard
+import npulint_children as children
+import npulint_network as network
+import npulint_shared_memory as shared_memory
+import npulint_signals as signals
+from npulint_programs import Programs, found
 
 FOLDER = os.path.realpath(os.environ.get("NPULINT_TRIAL_FOLDER", "."))
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
@@ -30,11 +34,11 @@ _CHANGING = {  # audit event: positions of the paths that it changes
     "shutil.rmtree": (0,),
     "shutil.move": (0, 1),
 }
-_TELLING = "uname ldconfig stty lscpu nproc nvidia-smi npu-smi which whoami date".split()
-_OF_FILES = "cp mv rm mkdir rmdir ln cat ls".split()  # not touch: Landlock lets it set times
-_OF_GIT = "rev-parse describe log show ls-files".split()
-_LOCAL = ("localhost", "127.", "::1", "0.0.0.0")
-_confined = False  # whether the kernel refuses writing elsewhere, in other programs as well
+_MAKING = ("os.mkdir", "os.rename", "os.link", "os.symlink")
+_OF_TWO_FOLDERS = ("os.rename", "os.link")  # the last arguments of other events are the open folder of the path
+_WITHOUT_FOLDER = ("os.truncate", "os.setxattr", "os.removexattr", "shutil.move")
+_OPEN = "/proc/self/fd/{}"
+_STARTING = ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "pty.spawn")
 _realpath = os.path.realpath
 _exists = os.path.lexists
 
@@ -46,7 +50,13 @@ def inside(path):
     except TypeError:
         return True
     place = _realpath(text)
-    return place == FOLDER or place.startswith((FOLDER + os.sep, *_DEVICES))
+    if place == FOLDER or place.startswith(FOLDER + os.sep):
+        return True
+    return place.startswith(_DEVICES) and not _shared.is_foreign(place)
+
+
+_shared = shared_memory.SharedMemory(FOLDER)
+_programs = Programs(inside, bool(os.environ.get("NPULINT_TRIAL_CONFINED")), children)
 
 
 def _guard(event, args):
@@ -56,17 +66,38 @@ def _guard(event, args):
             return
         if not inside(path) and not _is_lock(path):
             raise PermissionError(errno.EACCES, "npulint try: writing outside of the scratch folder", os.fsdecode(path))
+        if flags & os.O_CREAT:
+            _note(path)
     elif event in _CHANGING:
         _changing(event, args)
     elif event.startswith("socket."):
-        _connecting(event, args)
-    elif event in ("subprocess.Popen", "os.posix_spawn", "os.exec", "os.spawn"):
-        place = 1 if event == "os.spawn" else 0
-        _starting(args[place], args[place + 1])
+        network.check(event, args)
+    elif event in _STARTING:
+        _starting(event, args)
+    elif event in ("os.kill", "os.killpg"):
+        signals.check(-args[0] if event == "os.killpg" else args[0], args[1])
+
+
+def _note(path):
+    """Note shared memory that is about to be made."""
+    try:
+        _shared.note(_realpath(os.fsdecode(path)))
+    except TypeError:
+        return
+
+
+def _starting(event, args):
+    if event == "subprocess.Popen":  # what is added for the guards comes later
+        _programs.check(args[0], args[1], *args[2:4])
     elif event == "os.system":
-        _starting("sh", ("sh", "-c", args[0]))
+        _programs.check("/bin/sh", ("sh", "-c", args[0]))
     elif event == "pty.spawn":
-        _starting("")
+        _programs.check("")
+    else:
+        program = _OPEN.format(args[0]) if isinstance(args[0], int) else os.fsdecode(args[0])
+        if os.sep not in program:  # what is executed lies in the working folder, what is spawned perhaps on the path
+            program = os.path.join(os.curdir, program) if event == "os.exec" else found(program, None, None) or program
+        _programs.check(program, args[1], None, args[2], final=True)
 
 
 def _is_lock(path):
@@ -81,43 +112,29 @@ def _changing(event, args):
     if event == "os.mkdir" and _exists(args[0]):
         return  # FileExistsError follows
     for place in _CHANGING[event]:
-        path = args[place]
-        relative = any(isinstance(one, int) and one >= 0 for one in args[2 if event == "os.rename" else 1 :])
-        if not isinstance(path, int) and not (relative and not os.path.isabs(os.fsdecode(path))) and not inside(path):
+        path = _absolute(event, args, place)
+        if not inside(path) and not (isinstance(args[place], int) and not _exists(_realpath(path))):
             raise PermissionError(errno.EACCES, "npulint try: changing what is outside of the scratch folder", path)
+        if event in _MAKING and place == _CHANGING[event][-1]:
+            _note(path)
 
 
-def _connecting(event, args):
-    if event in ("socket.connect", "socket.sendto"):
-        address = args[1]
-        host = address[0] if isinstance(address, tuple) else ""
-    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
-        host = args[0]
-    else:
-        return
-    host = host.decode("ascii", "replace") if isinstance(host, bytes) else host or ""
-    if host and not host.startswith(_LOCAL) and host != socket.gethostname():
-        raise OSError(errno.ENETUNREACH, "npulint try: the network is off", host)
-
-
-def _starting(program, words=()):
-    """Python may be started, and what only tells something."""
-    name = os.path.basename(os.fsdecode(program)) if program else ""
-    texts = [os.fsdecode(one) for one in words] if isinstance(words, (list, tuple)) else []
-    if name in ("sh", "bash") and len(texts) == 3 and texts[1] == "-c":
-        texts = [] if set(texts[2]) & set("|&;<>()$`\\\n*?~#") else texts[2].split()
-        name = os.path.basename(texts[0]) if texts else name
-        if name.startswith("python"):
-            return
-    if _confined and name in _OF_FILES:
-        return
-    if name.startswith("python") or name in _TELLING or (name == "git" and texts[1:2] and texts[1] in _OF_GIT):
-        return
-    raise PermissionError(errno.EACCES, "npulint try: only Python may be started", name or "sh")
+def _absolute(event, args, place):
+    """A path among the arguments of an event, which may also be an open file, or relative to an open folder."""
+    path = args[place]
+    if isinstance(path, int):
+        return _OPEN.format(path)
+    if event in _WITHOUT_FOLDER:
+        return path
+    folders = args[2:] if event in _OF_TWO_FOLDERS else args[-1:]
+    folder = folders[min(place, len(folders) - 1)] if folders else None
+    return os.path.join(_OPEN.format(folder), os.fsdecode(path)) if isinstance(folder, int) and folder >= 0 else path
 
 
 if "NPULINT_TRIAL_FOLDER" in os.environ:
-    _confined = kernel_guard.refuse_writing(FOLDER)
+    children.install()
+    signals.install()
+    shared_memory.install(_guard)
     if hasattr(sys, "addaudithook"):
         sys.addaudithook(_guard)
     else:
