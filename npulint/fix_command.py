@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -215,7 +215,7 @@ class _Fixer:
                     outcome, marks = self.judge(root, workspace.loaded()), []
                     continue
             if not done.data:
-                refused = [_refusal(one, workspace) for one in _unmade([*denied, *done.denied, *_idle(done)], fixed)]
+                refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, [*refused, *_without(copies, refused, fixed)])
             copies += [_refusal(one, workspace) for one in (*denied, *done.denied) if one.makes_file]
             fixed += [_fixed(one, workspace, one.finding.fingerprint not in original) for one in done.effective]
@@ -335,13 +335,6 @@ def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) 
     of launchers for GPUs report no more."""
     known = {(one.code, one.path) for one in refused} | {(one.code, one.path) for one in fixed}
     return [one for one in copies if (one.code, one.path) not in known]
-
-
-def _unmade(denied: Sequence[RefusedFix], fixed: Sequence[Fixed]) -> list[RefusedFix]:
-    """The refused fixes without those whose new file an earlier pass made: a check may report the original again, and
-    another place of it asks for the same file."""
-    made_of = {(one.code, one.path) for one in fixed}
-    return [one for one in denied if not (one.makes_file and one.reason == "exists" and one.check_in_file in made_of)]
 
 
 def _idle(done: PassResult) -> list[RefusedFix]:

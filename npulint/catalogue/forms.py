@@ -36,7 +36,7 @@ def plural(value: float, noun: str) -> str:
 
 
 def unknown(form: str) -> str:
-    """What stands for a value that is not known, in the given form: ``?``, ``? places``, or nothing for a repetition."""
+    """What stands for a value that is not known: ``?``, ``? places``, or nothing for a repetition."""
     return "" if form == "times" else f"? {form}" if form in PLURALS else "?"
 
 

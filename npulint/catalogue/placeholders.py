@@ -1,4 +1,4 @@
-"""The placeholders in texts of checks: ``{name}``, ``{total_us:time}``, and ``{device|0}`` for an argument of a call."""
+"""The placeholders in texts of checks: ``{name}``, ``{total_us:time}``, and ``{device|0}`` for arguments of calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from npulint.lazy_regex import lazy_compile
 
 _PLACEHOLDER = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?:\|([0-9]+))?(?::([a-z]+))?\}")
 _MEANT = lazy_compile(r"\{([A-Za-z_][^\s{}]*)\}")
-"""What an author means as a placeholder. Code in texts, such as ``{"NPU": 1}`` and ``{k: v}``, has a quote or a blank."""
+"""What an author means as a placeholder. Code in texts has a quote or a blank: ``{"NPU": 1}``, ``{k: v}``."""
 
 
 class Placeholder(msgspec.Struct, frozen=True):

@@ -41,7 +41,8 @@ def read_texts(fields: Fields, node: YamlNode, find: Query, once: bool = False) 
     for part in ("message", "why", "fix"):
         if all(part in places.get(lang, {}) for lang in LANGUAGES):
             _agree(fields, places["zh"][part], part, found)
-            _fillable(fields, places["en"][part], part, getattr(found["en"], part), find, _COUNTS if once else frozenset())
+            counts = _COUNTS if once else frozenset()
+            _fillable(fields, places["en"][part], part, getattr(found["en"], part), find, counts)
     return found
 
 
@@ -90,7 +91,7 @@ def _fillable(fields: Fields, place: YamlNode, part: str, text: str, find: Query
         wrong = "" if one is None else problem(one.name, one.form)
         if wrong:
             fields.problem(place, f"text.en.{part}: {{{spelling}}}: {wrong}")
-        if one is None or one.name not in _ALWAYS | counts and not _filled(one, find):
+        if one is None or (one.name not in _ALWAYS | counts and not _filled(one, find)):
             fields.problem(place, f"text.en.{part}: nothing fills {{{spelling if one is None else one.name}}}")
 
 
@@ -104,7 +105,7 @@ def _filled(one: Placeholder, find: Query) -> bool:
     if kind is None:  # reported where it is written
         return True
     needed = _COMPOSED.get(one.name) or _localized(one.name)
-    return all(name in kind.attributes for name in needed) or kind.arguments and _is_argument(one, find)
+    return all(name in kind.attributes for name in needed) or (kind.arguments and _is_argument(one, find))
 
 
 def _is_argument(one: Placeholder, find: Query) -> bool:

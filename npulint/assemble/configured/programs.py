@@ -10,6 +10,7 @@ from npulint.assemble.configured.starts import TrainingStarts
 from npulint.assemble.configured.versions import required_versions
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, Index, table
+from npulint.assemble.launches.npu_names import launcher_for_npu
 from npulint.assemble.launches.project_launches import Target, target_of
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
@@ -30,7 +31,9 @@ class FrameworkStart(Fact, dict=True):
     target: Target
     """The device that the launcher is for."""
     prepared: bool
-    """Whether the launcher sets the toolkit up, or another one does that starts the same training."""
+    """Whether the launcher sets the toolkit up."""
+    beside_npu: bool
+    """Whether a launcher for the NPU is beside it, named after it."""
 
 
 class ConfiguredTraining:
@@ -73,8 +76,9 @@ class ConfiguredTraining:
                     own.setdefault(fact.path, []).append(fact)
                 else:
                     shared.setdefault(kind, []).append(fact)
-        for started in self._started_by([file for file in launchers.values() if file.kind == "shell"]):
-            own.setdefault(started.path, []).append(started)
+        for path, (start, _) in self._alone.items():
+            if path in launchers and launchers[path].kind == "shell":
+                own.setdefault(path, []).append(_start(start, launchers[path], launcher_for_npu(path) in launchers))
         root, for_cuda = self._context.project.root, _copied_for_cuda(scripts, self._context.project.root)
         return [
             Program(
@@ -88,39 +92,18 @@ class ConfiguredTraining:
         ]
 
 
-    def _started_by(self, launchers: Sequence[FileFacts]) -> list[FrameworkStart]:
-        """The trainings of frameworks that these launchers start. A launcher for the NPU beside one for GPUs starts the
-        same training: the same framework with the same arguments."""
-        starts = [(self._alone[file.path][0], file) for file in launchers if file.path in self._alone]
-        prepared = {_training(start) for start, file in starts if _sets_toolkit_up(file)}
-        return [
-            FrameworkStart(
-                configured_framework(start.framework).title,
-                start.path,
-                start.span,
-                target_of(file),
-                _training(start) in prepared,
-            )
-            for start, file in starts
-        ]
-
-
-def _training(start: TrainingStart) -> tuple[str, str]:
-    """What a start trains: its framework and the values of its arguments."""
-    values = sorted((one.framework, one.name, repr(one.value)) for one in start.effective())
-    return start.framework, repr(values)
-
-
-def _sets_toolkit_up(launcher: FileFacts) -> bool:
-    """Whether a launcher sources the script that sets the environment of the toolkit."""
-    return any(isinstance(one, LaunchFact) and one.record.sourced and "set_env" in one.name for one in launcher.facts)
-
-
 def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
     """The frameworks that the project has its own copy of, in which no training knows the NPU: what their releases can
     do does not apply."""
     copies = [(framework_started_by(one.entry, root), one.fact.migration) for one in scripts]
     return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
+
+
+def _start(start: TrainingStart, file: FileFacts, beside_npu: bool) -> FrameworkStart:
+    title = configured_framework(start.framework).title
+    sourced = [one for one in file.facts if isinstance(one, LaunchFact) and one.record.sourced]
+    prepared = any("set_env" in one.name for one in sourced)
+    return FrameworkStart(title, start.path, start.span, target_of(file), prepared, beside_npu)
 
 
 def _fact(context: Context, start: TrainingStart, for_cuda: bool) -> ProgramFact:
