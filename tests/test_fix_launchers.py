@@ -10,9 +10,8 @@ from npulint.fix_command import fix_texts
 
 CONFIGURATION = {"a.yaml": "stage: sft\ndo_train: true\nmodel_name_or_path: x\nfinetuning_type: lora\n"}
 FRAMEWORK = "framework-launcher-for-gpus"
-FOR_NPU = (
-    "source /usr/local/Ascend/ascend-toolkit/set_env.sh\nASCEND_RT_VISIBLE_DEVICES=0 llamafactory-cli train a.yaml\n"
-)
+SOURCED = "source /usr/local/Ascend/ascend-toolkit/set_env.sh\n"
+FOR_NPU = f"{SOURCED}ASCEND_RT_VISIBLE_DEVICES=0 llamafactory-cli train a.yaml\n"
 
 
 def fixed(files: dict[str, str]) -> FixResult:
