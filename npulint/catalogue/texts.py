@@ -111,6 +111,8 @@ def _filled(one: Placeholder, find: Query) -> bool:
 def _is_argument(one: Placeholder, find: Query) -> bool:
     """Whether a placeholder names an argument of the calls that a query finds: by its position, as the query does, or
     (any keyword) where the query is about a call."""
+    if one.name in _COUNTS:
+        return False
     return one.position >= 0 or find.kind == "call" or one.name in {key.partition("|")[0] for key in find.args}
 
 
