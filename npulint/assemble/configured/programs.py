@@ -33,7 +33,7 @@ class FrameworkStart(Fact, dict=True):
     prepared: bool
     """Whether the launcher sets the toolkit up."""
     beside_npu: bool
-    """Whether a launcher for the NPU is beside it, named after it."""
+    """Whether a launcher for the NPU is next to it, named after it."""
 
 
 class ConfiguredTraining:
