@@ -12,7 +12,6 @@ from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 _VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
-_SOC = lazy_compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FRAMEWORKS = ("tensorflow", "torch")
 
 
@@ -175,7 +174,9 @@ def _version(key: str, value: Any, lang: str) -> None:
     if key == "framework":
         choice(value, FRAMEWORKS, lang)
     elif key == "soc":
-        if not _SOC.fullmatch(value):
-            raise InvalidOption(say(lang, "bad.soc", word=value))
+        from npulint.data.chips import is_soc, soc_names  # only where a chip is specified
+
+        if not is_soc(value):
+            raise InvalidOption(say(lang, "bad.soc", word=value, list=say(lang, "list.and").join(soc_names())))
     elif not _VERSION.fullmatch(value):
         raise InvalidOption(say(lang, "bad.version", word=value))

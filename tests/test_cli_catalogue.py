@@ -39,6 +39,17 @@ def test_a_misspelled_check_is_guessed() -> None:
     assert "did you mean `unused-suppression`?" in answer.err
 
 
+def test_checks_whose_names_contain_a_word_are_suggested() -> None:
+    told = call("explain", "cuda").err
+    assert "similar: `cuda-" in told
+    assert " and " in told and " more" in told
+    assert call("explain", "cuda", "--lang", "zh").err.count("`cuda-") > 4
+    assert "`loss-scale-missing`" in call("explain", "loss scale").err
+    assert call("explain", "zzzz").err.rstrip() == "error: there is no check named `zzzz`"
+    one = call("explain", "suppression unused").err
+    assert one.rstrip().endswith("; similar: `unused-suppression`")
+
+
 def test_all_checks_are_listed_in_code_order() -> None:
     rows = call("rules").out.splitlines()
     codes = [row.split()[0] for row in rows]

@@ -41,6 +41,8 @@ def test_words_become(name: str, words: list[str], value: object) -> None:
         pytest.param("target", ["torch=two"], "does not look like a version", id="no version"),
         pytest.param("target", ["framework=pytorch"], "did you mean `torch`", id="unknown framework"),
         pytest.param("target", ["soc=../x"], "SoC name", id="no SoC name"),
+        pytest.param("target", ["soc=910X"], "910B, A2, 910C, A3, 910A", id="a chip that does not exist"),
+        pytest.param("target", ["soc=901B"], "910B, A2, 910C, A3, 910A", id="a misspelt chip"),
         pytest.param("output", ["jsn=x"], "did you mean `json`", id="unknown format"),
         pytest.param("exclude", ["build,a/*a*a*a"], "too many wildcards", id="costly pattern"),
         pytest.param("jobs", ["-1"], "non-negative integer", id="negative number"),
@@ -82,6 +84,8 @@ def test_configured_values_of_a_wrong_kind_are_refused(name: str, value: Any, co
         pytest.param("ascend-910A", "910A", id="with a hyphen"),
         pytest.param("910", "910", id="plain 910 stays"),
         pytest.param("a2", "A2", id="a generation"),
+        pytest.param("Ascend910_9391", "910_9391", id="a member of 910C"),
+        pytest.param("Ascend310B4", "310B", id="a chip on which nobody trains"),
     ],
 )
 def test_a_soc_is_named_by_its_family(soc: str, family: str) -> None:

@@ -16,6 +16,7 @@ import yaml
 from npulint import __version__
 from npulint.cli.commands import PARTS
 from npulint.cli.init.create import create
+from npulint.cli.init.origin import pinned as installing
 from npulint.cli.init.origin import requirement
 from npulint.integrations import template
 from tests.git_support import git
@@ -104,6 +105,25 @@ def test_what_exists_stays_and_is_told_what_to_add(project: Project, part: str) 
     assert answer.code == 0
     assert files(project.folder) == {WRITTEN[part]: EXISTING[part].encode()}
     assert ("add this to it:" in answer.out) is (part in ("pre-commit", "gitlab", "vscode"))
+
+
+@pytest.mark.parametrize("name", ["github-workflow.yml", "gitlab-ci.yml", "pre-commit-config.yaml"])
+def test_files_that_install_by_name_say_what_else_to_write(name: str) -> None:
+    address = f"# npulint @ git+https://HOST/OWNER/npulint@v{__version__}"
+    by_name = installing(template(name), "npulint")
+    assert yaml.safe_load(by_name) == yaml.safe_load(template(name).replace(f"npulint=={__version__}", "npulint"))
+    lines = by_name.split("\n")
+    place = next(number for number, line in enumerate(lines) if line.strip() == address)
+    assert '"npulint"' in lines[place + 1]
+    assert len(lines[place]) - len(lines[place].lstrip()) == len(lines[place + 1]) - len(lines[place + 1].lstrip())
+    release = installing(template(name), f"npulint=={__version__}")
+    assert release == template(name)
+    assert address not in installing(template(name), "npulint @ git+https://example.org/a/b@0123456")
+
+
+def test_the_hook_shows_warnings_that_do_not_stop_a_commit() -> None:
+    hook: Any = yaml.safe_load(template("pre-commit-config.yaml"))["repos"][0]["hooks"][0]
+    assert hook["verbose"] is True
 
 
 def snippet(answer: Answer) -> str:

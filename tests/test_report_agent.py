@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from npulint.findings import Fix, RunResult
+from npulint.facts.model import Span
+from npulint.findings import Edit, Finding, Fix, RunResult
 from npulint.integrations import template
 from npulint.port.agent import begun, rendered, units
 from npulint.port.json import rendered as as_json
@@ -101,7 +102,8 @@ def test_every_edit_is_named_in_a_third_of_the_tokens(project: Project, name: st
     for edit in edits:
         text = edit["text"].strip().split("\n")[0]
         assert quoted(edit["path"]) in report
-        assert quoted(text)[1:-1] in report
+        again = f"{edit['line']} as above" in report
+        assert again or quoted(text)[1:-1] in report
     assert {one["code"] for one in record["findings"]} <= set(report.split())
     assert 3 * len(report) <= len(brace + document)
 
@@ -124,3 +126,31 @@ def test_the_plan_of_a_port_names_every_edit(project: Project, name: str, monkey
 def test_the_skill_is_up_to_date() -> None:
     stale = [name for name, text in files().items() if template(f"skill/{name}") != text]
     assert stale == [], "python -m scripts.agent_skill"
+
+
+def _edit(line: int, text: str, end: int = 9) -> Edit:
+    return Edit("a.py", Span(line, 1, line, end), text)
+
+
+def _fixed(code: str, severity: str, line: int, advice: str, *edits: Edit) -> Finding:
+    span, fix = Span(line, 1, line, 9), Fix(advice, "unsafe", edits)
+    return finding(code=code, name=code.lower(), severity=severity, path="a.py", span=span, fix=fix)
+
+
+def test_a_line_is_edited_once_by_the_more_important_check() -> None:
+    imported = _edit(1, "import torch_npu\n", 1)
+    some = [
+        _fixed("NPU2100", "error", 2, "Rename it.", imported, _edit(2, "npu_sync")),
+        _fixed("NPU2376", "warning", 2, "Delete it.", _edit(2, "")),
+        _fixed("NPU2182", "note", 3, "Start it.", imported, _edit(3, "npu_init")),
+    ]
+    view = ReportView(lines=lambda path: ["import torch", "cudasync()", "cudainit()"])
+    told = render("agent", RunResult(some), view)
+    assert re.findall(r"^\d+ [-+].*|^\d+ as above", told, re.MULTILINE) == [
+        "1 + «import torch_npu»",
+        "2 - «cudasync()»",
+        "1 as above",
+        "3 - «cudainit()»",
+    ]
+    assert "Delete it." in told
+    assert "@ «a.py»:2" in told

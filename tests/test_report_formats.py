@@ -186,6 +186,18 @@ def test_many_related_places_and_programs_are_cut_short() -> None:
     assert text.index("  train.py  mindspore, trains\n") < text.index("  0.py      PyTorch, partly migrated, library\n")
 
 
+def test_places_that_are_not_shown_are_those_that_the_message_counts() -> None:
+    covered = tuple(Related("a.py", Span(line, 1, line, 9), "there") for line in range(2, 7))
+    explained = (Related("a.py", Span(20, 1, 20, 9), "imported"), Related("a.py", Span(21, 1, 21, 9), "imported"))
+    one = finding(message="6 places in 1 file", related=(*covered, *explained), places=6)
+    result = RunResult([one], summary=Summary(files=1, read=1))
+    assert "... and 2 more places" in render("text", result, ReportView())  # 1 + 3 shown
+    assert "more place" not in render("text", result, ReportView(verbose=True))
+    assert "... and 2 more places" in render("sarif", result, ReportView())
+    few = finding(message="2 places in 1 file", related=(covered[0], *explained, *explained), places=2)
+    assert "more place" not in render("text", RunResult([few], summary=Summary(files=1, read=1)), ReportView())
+
+
 def test_a_program_with_nothing_open_says_so_briefly() -> None:
     program = ProgramSummary("a", 1, "torch", "migrated", checklist=(ChecklistItem("device", "on the NPU", "passed"),))
     text = render("text", RunResult(programs=[program], summary=Summary(files=1, read=1)), ReportView())

@@ -12,7 +12,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from npulint.assemble.versions.specifiers import specifier_of
-from npulint.assemble.versions.stacks import stacks
+from npulint.assemble.versions.stacks import stacks, unmatched
 from npulint.cli.host import system
 from npulint.cli.main import main
 from npulint.data.version_matrix import known_releases, lacks_aarch64, packages_with_needs, releases_of
@@ -158,6 +158,34 @@ def test_stacks_fit_all_that_is_given() -> None:
     assert [one.releases["torch-npu"][0] for one in found] == ["2.7.1.post8", "2.7.1.post4", "2.7.1.post2", "2.7.1"]
     assert all(one.releases["torchvision"] == ["0.22.1"] for one in found)
     assert {one.releases["torch"][0] for one in stacks({"vllm-ascend": "==0.11.0"})} == {"2.7.1"}
+
+
+def test_a_release_without_torch_npu_has_nearest_ones() -> None:
+    assert [(one.package, one.version, one.nearest) for one in unmatched({"torch": "==2.1.2", "python": "==3.9"})] == [
+        ("torch", "2.1.2", ("2.1.0", "2.2.0"))
+    ]
+    assert [one.nearest for one in unmatched({"torch": "==0.4"})] == [("1.8.1",)]
+    assert [(one.version, len(one.nearest)) for one in unmatched({"torch": "<1"})] == [("<1", 1)]
+    assert unmatched({"torch": "==2.7.1", "python": "==3.8"}) == []  # each of them is recorded, but not together
+    assert unmatched({"torch": ">=0.4,<0.5"}) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "lang", "told"),
+    [
+        ("torch==2.1.2", "en", "No torch_npu is recorded for torch 2.1.2; the nearest recorded releases of torch are"),
+        ("torch==2.1.2", "zh", "没有与 torch 2.1.2 配套的 torch_npu 记录；最接近的 torch 版本为 2.1.0、2.2.0。"),
+        ("torch_npu==2.1.2", "en", "torch_npu 2.1.2 is not recorded; the nearest recorded releases are 2.1.0.post"),
+        ("torch==0.4", "en", "the nearest recorded release of torch is 1.8.1."),
+    ],
+)
+def test_the_nearest_release_is_named(word: str, lang: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["versions", word, "--lang", lang]) == 1
+    assert told in capsys.readouterr().out
+    assert main(["versions", word, "--lang", lang, "--format", "json"]) == 1
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == []
+    assert told in shown.err
 
 
 def test_versions_command(capsys: pytest.CaptureFixture[str]) -> None:

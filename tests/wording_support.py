@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import npulint
-from npulint.catalogue.check import Check
+from npulint.catalogue.check import Check, Query
 from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.queries import kinds_found
 from npulint.data.error_patterns import patterns
 from npulint.texts import FAMILIES, table
 
@@ -37,6 +36,13 @@ def banned(text: str, quoted: re.Pattern[str] = QUOTED) -> list[str]:
     write instead."""
     prose = quoted.sub("`_`", _PLACEHOLDER.sub("_", text))
     return [f"{match[0]!r}: write {instead}" for phrase, instead in BANNED for match in phrase.finditer(prose)]
+
+
+def kinds_found(query: Query) -> tuple[str, ...]:
+    """The fact kinds that a `find` query reports."""
+    if query.any:
+        return tuple(kind for part in query.any for kind in kinds_found(part))
+    return kinds_found(query.all[0]) if query.all else (query.kind,)
 
 
 def engine_texts() -> Iterator[tuple[str, str]]:

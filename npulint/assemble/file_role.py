@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from npulint.assemble.launches.npu_names import launcher_for_npu
 from npulint.assemble.programs import Program
 from npulint.facts.model import Fact, FileFacts
 from npulint.facts.roles import Role
@@ -204,8 +205,7 @@ class _Roles:
 
     def _has_npu_sibling(self, path: str) -> bool:
         """Whether a launcher for the NPU is beside one: ``train_npu.sh`` beside ``train.sh``."""
-        stem, dot, end = path.rpartition(".")
-        return f"{stem}_npu{dot}{end}" in self._paths
+        return launcher_for_npu(path) in self._paths
 
     @cached_property
     def _paths(self) -> frozenset[str]:

@@ -35,6 +35,11 @@ def plural(value: float, noun: str) -> str:
     return f"{number(value)} {noun.removesuffix('s') if value == 1 else noun}"
 
 
+def unknown(form: str) -> str:
+    """What stands for a value that is not known: ``?``, ``? places``, or nothing for a repetition."""
+    return "" if form == "times" else f"? {form}" if form in PLURALS else "?"
+
+
 def _noun(noun: str) -> Callable[[str, float], str]:
     """A format that appends `noun` to a number."""
     return lambda _, value: plural(value, noun)

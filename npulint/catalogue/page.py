@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from npulint.catalogue.check import RUN, Check, Example, Reference, two_sided
 from npulint.catalogue.forms import PLURALS
+from npulint.catalogue.placeholders import substitute
 from npulint.texts import count, known, say
 
 _FENCES = {
@@ -15,7 +16,6 @@ _FENCES = {
 }  # fmt: skip
 _NAMED = {"Dockerfile": "docker"}
 _REPOSITORY = re.compile(r"([\w.-]+/[\w.-]+):(\S.*)\Z")
-_CAPTURE = re.compile(r"\{[A-Za-z_]\w*(?::(\w+))?\}")
 
 
 class CheckPage:
@@ -168,7 +168,7 @@ def difference(example: Example) -> str:
 
 def general(text: str) -> str:
     """A text of a check with its captures as placeholders, outside of a finding."""
-    return _CAPTURE.sub(lambda match: f"… {match[1]}" if match[1] in PLURALS else "…", text)
+    return substitute(text, lambda one: f"… {one.form}" if one.form in PLURALS else "…")
 
 
 def render_page(check: Check, lang: str, judged: tuple[int, int] = (0, 0)) -> str:

@@ -142,12 +142,3 @@ class QueryReader:
         else:
             return value
         return 1
-
-
-def kinds_found(query: Query) -> tuple[str, ...]:
-    """The fact kinds that a `find` query reports."""
-    if query.any:
-        return tuple(kind for part in query.any for kind in kinds_found(part))
-    if query.all:
-        return kinds_found(query.all[0])
-    return (query.kind,) if query.kind else ()

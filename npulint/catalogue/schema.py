@@ -107,7 +107,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         severity=_word(fields, keys, "severity", SEVERITIES),
         confidence=_word(fields, keys, "confidence", CONFIDENCES),
         find=find,
-        text=read_texts(fields, keys["text"], find) if "text" in keys else {},
+        text=read_texts(fields, keys["text"], find, "once" in keys) if "text" in keys else {},
         applies=read_applies(fields, keys["applies"]) if "applies" in keys else Applies(),
         needs=queries.condition(keys["needs"], "needs") if "needs" in keys else None,
         unless=queries.condition(keys["unless"], "unless") if "unless" in keys else None,

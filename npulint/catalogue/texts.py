@@ -7,7 +7,7 @@ import re
 from npulint.catalogue.check import CheckText, Query
 from npulint.catalogue.fields import Fields, Keys
 from npulint.catalogue.forms import PLURALS, problem
-from npulint.catalogue.queries import kinds_found
+from npulint.catalogue.placeholders import Placeholder, written
 from npulint.catalogue.vocabulary import fact_kinds
 from npulint.catalogue.yaml_tree import YamlNode
 
@@ -15,12 +15,13 @@ LANGUAGES = ("en", "zh")
 LONGEST_TITLE = 90
 
 _PARTS = ("title", "message", "why", "fix")
-_PLACEHOLDER = re.compile(r"\{([A-Za-z_]\w*(?::\w+)?)\}")
 _WIDE = r"[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]"
 _SEAM = re.compile(rf"(?<=[\u3000-\u303f\uff00-\uffef]) | (?=[\u3000-\u303f\uff00-\uffef])|(?<={_WIDE}) (?={_WIDE})")
 """The blank that line folding leaves next to Chinese punctuation or between Chinese characters."""
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
-_ALWAYS = frozenset(("name", "short", "path", "count", "files"))
+_ALWAYS = frozenset(("name", "short", "path"))
+_COUNTS = frozenset(("count", "files"))
+"""Placeholders of checks that report several places as one finding (`once`)."""
 _COMPOSED = {
     "subject": ("what", "argument"),
     "before": ("reference", "reference_place"),
@@ -29,8 +30,9 @@ _COMPOSED = {
 """Placeholders composed of several attributes."""
 
 
-def read_texts(fields: Fields, node: YamlNode, find: Query) -> dict[str, CheckText]:
-    """The texts by language; `find` decides which placeholders are valid."""
+def read_texts(fields: Fields, node: YamlNode, find: Query, once: bool = False) -> dict[str, CheckText]:
+    """The texts by language; `find`, and whether the check reports several places `once`, decide which placeholders are
+    valid."""
     found: dict[str, CheckText] = {}
     places: dict[str, Keys] = {}
     for lang, block in fields.mapping(node, "text", LANGUAGES).items():
@@ -39,13 +41,14 @@ def read_texts(fields: Fields, node: YamlNode, find: Query) -> dict[str, CheckTe
     for part in ("message", "why", "fix"):
         if all(part in places.get(lang, {}) for lang in LANGUAGES):
             _agree(fields, places["zh"][part], part, found)
-            _fillable(fields, places["en"][part], part, placeholders(getattr(found["en"], part)), find)
+            counts = _COUNTS if once else frozenset()
+            _fillable(fields, places["en"][part], part, getattr(found["en"], part), find, counts)
     return found
 
 
 def placeholders(text: str) -> frozenset[str]:
-    """The placeholders in a text, each with its format (``total_us:time``)."""
-    return frozenset(_PLACEHOLDER.findall(text))
+    """All that is meant as a placeholder in a text, each with its format (``total_us:time``)."""
+    return frozenset(one for one, _ in written(text))
 
 
 def unfolded(text: str) -> str:
@@ -81,19 +84,36 @@ def _meant(names: frozenset[str], lang: str) -> frozenset[str]:
     return frozenset(one.removesuffix(f"_{lang}") for one in bare)
 
 
-def _fillable(fields: Fields, place: YamlNode, part: str, names: frozenset[str], find: Query) -> None:
-    """Report placeholders that are not an attribute of every fact kind that may be found; calls have arguments of any
-    name."""
-    reported = [fact_kinds()[kind] for kind in kinds_found(find)]
-    for written in sorted(names - _ALWAYS):
-        name, _, form = written.partition(":")
-        wrong = problem(name, form)
+def _fillable(fields: Fields, place: YamlNode, part: str, text: str, find: Query, counts: frozenset[str]) -> None:
+    """Report what is meant as a placeholder and that not every found fact fills: misspelt ones, and names that are no
+    attribute and no argument of it."""
+    for spelling, one in sorted(dict(written(text)).items()):
+        wrong = "" if one is None else problem(one.name, one.form)
         if wrong:
-            fields.problem(place, f"text.en.{part}: {{{written}}}: {wrong}")
-        known = () if name in _ALWAYS else _COMPOSED.get(name) or _localized(name)
-        filled = all(kind.arguments or all(one in kind.attributes for one in known) for kind in reported)
-        if not name.islower() or not filled:
-            fields.problem(place, f"text.en.{part}: nothing fills {{{name}}}")
+            fields.problem(place, f"text.en.{part}: {{{spelling}}}: {wrong}")
+        if one is None or (one.name not in _ALWAYS | counts and not _filled(one, find)):
+            fields.problem(place, f"text.en.{part}: nothing fills {{{spelling if one is None else one.name}}}")
+
+
+def _filled(one: Placeholder, find: Query) -> bool:
+    """Whether every fact that a query finds has a value for a placeholder."""
+    if find.any:
+        return all(_filled(one, part) for part in find.any)
+    if find.all:
+        return _filled(one, find.all[0])
+    kind = fact_kinds().get(find.kind)
+    if kind is None:  # reported where it is written
+        return True
+    needed = _COMPOSED.get(one.name) or _localized(one.name)
+    return all(name in kind.attributes for name in needed) or (kind.arguments and _is_argument(one, find))
+
+
+def _is_argument(one: Placeholder, find: Query) -> bool:
+    """Whether a placeholder names an argument of the calls that a query finds: by its position, as the query does, or
+    (any keyword) where the query is about a call."""
+    if one.name in _COUNTS:
+        return False
+    return one.position >= 0 or find.kind == "call" or one.name in {key.partition("|")[0] for key in find.args}
 
 
 def _localized(name: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -14,6 +15,8 @@ from npulint.postprocess.select import specificity
 from npulint.settings import Settings
 from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import count, say
+
+_NAMED = 8  # names of checks that contain a word
 
 
 def load_all(settings: Settings) -> Catalogue:
@@ -35,12 +38,33 @@ def known_options(options: dict[str, list[str] | bool]) -> dict[str, list[str] |
 
 
 def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
-    """The check with this code or name; raises `ConfigError` with the closest match."""
+    """The check with this code or name; raises `ConfigError` with the names that contain the word, or the closest
+    match."""
     rules: Sequence[Check | EngineRule] = (*catalogue.checks, *ENGINE_RULES)
     for rule in rules:
         if word.casefold() in (rule.code.casefold(), rule.name):
             return rule
     meant = closest_match(word, [name for rule in rules for name in (rule.code, rule.name)])
     several = sum(1 for rule in rules if specificity(word, rule))
-    hint = count(lang, "invalid.several", several, name=word) if several else did_you_mean(meant, lang)
+    named = _containing(word, rules)
+    if several:
+        hint = count(lang, "invalid.several", several, name=word)
+    elif named:
+        listed = say(lang, "list.and").join(f"`{name}`" for name in named[:_NAMED])
+        hint = count(lang, "invalid.containing", len(named), list=listed)
+        hint += count(lang, "invalid.containing.more", len(named) - _NAMED) if len(named) > _NAMED else ""
+    else:
+        hint = did_you_mean(meant, lang)
     raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])
+
+
+def _containing(word: str, rules: Sequence[Check | EngineRule]) -> list[str]:
+    """The names of checks that contain the words of a text, those that begin with it first; a word of the
+    text may be the beginning of a word of a name."""
+    asked = [part for part in re.split(r"[^a-z0-9]+", word.casefold()) if part]
+    names = [rule.name for rule in rules if asked and all(_begins(part, rule.name) for part in asked)]
+    return sorted(names, key=lambda name: (not name.startswith(asked[0]), len(name), name))
+
+
+def _begins(part: str, name: str) -> bool:
+    return any(word.startswith(part) for word in name.split("-"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from npulint.assemble.versions.specifiers import specifier_of
-from npulint.assemble.versions.stacks import COLUMNS, Stack, stacks
+from npulint.assemble.versions.stacks import BASE, COLUMNS, Stack, Unmatched, stacks, unmatched
 from npulint.cli.catalogue import known_options
 from npulint.cli.host import Host
 from npulint.cli.rules import list_format
@@ -29,21 +29,32 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
     lang = settings.language()
     found = fitting(words, settings)
     if shape == "json":
-        host.write(msgspec.json.format(msgspec.json.encode([one.releases for one in found]), indent=2).decode() + "\n")
+        rows = [one.releases for one in found.stacks]
+        host.write(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode() + "\n")
+        for sentence in _missing(found.missing, lang):
+            host.warn(sentence)
     else:
         host.write(_table(found, lang))
-    return 0 if found else 1
+    return 0 if found.stacks else 1
 
 
-def fitting(words: Sequence[str], settings: Settings) -> list[Stack]:
-    """The stacks that fit the requirements in `words` and the target. Raises `NpulintError`."""
+class FittingReleases(msgspec.Struct, frozen=True):
+    """The stacks that fit some requirements; if there are none, the requirements that no stack fulfils."""
+
+    stacks: list[Stack]
+    missing: list[Unmatched] = []
+
+
+def fitting(words: Sequence[str], settings: Settings) -> FittingReleases:
+    """The releases that fit the requirements in `words` and the target. Raises `NpulintError`."""
     lang = settings.language()
     wanted = {name: f"=={text}.*" for name, text in settings.target.items() if name in COLUMNS and name != "cann"}
     wanted |= {"cann": f"=={settings.target['cann']}"} if "cann" in settings.target else {}
     for word in words:
         name, specifier = _requirement(word, lang)
         wanted[name] = specifier
-    return list(stacks(wanted))
+    found = list(stacks(wanted))
+    return FittingReleases(found, [] if found else unmatched(wanted))
 
 
 def _requirement(word: str, lang: str) -> tuple[str, str]:
@@ -54,20 +65,32 @@ def _requirement(word: str, lang: str) -> tuple[str, str]:
     return found
 
 
-def release_lines(found: Sequence[Stack], lang: str) -> list[str]:
-    """A heading and a line for each stack; a sentence if there is none."""
-    if not found:
-        return [say(lang, "versions.none")]
+def release_lines(found: FittingReleases, lang: str, most: int | None = None) -> list[str]:
+    """A heading and a line for each stack, at most for `most`; sentences if there is none."""
+    if not found.stacks:
+        return [say(lang, "versions.none"), *_missing(found.missing, lang)]
     heads = tuple(_TITLES.get(package, package) for package in COLUMNS)
-    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found]
+    rows = [tuple(_cell(one.releases[package], package) for package in COLUMNS) for one in found.stacks[:most]]
     return [line[2:] for line in aligned(heads, rows)]
 
 
-def _table(found: Sequence[Stack], lang: str) -> str:
-    lines = release_lines(found[:_SHOWN], lang)
-    if not found:
-        return f"{lines[0]}\n"
-    more = [count(lang, "versions.more", len(found) - _SHOWN)] if len(found) > _SHOWN else []
+def _missing(some: Sequence[Unmatched], lang: str) -> list[str]:
+    """A sentence for each requirement that no stack fulfils, with the recorded releases next to it."""
+    sentences = []
+    for one in some:
+        nearest = say(lang, "list.and").join(one.nearest)
+        key = "versions.unrecorded" if one.package == BASE else "versions.without"
+        name = _TITLES.get(one.package, one.package)
+        sentences.append(count(lang, key, len(one.nearest), package=name, version=one.version, list=nearest))
+    return sentences
+
+
+def _table(found: FittingReleases, lang: str) -> str:
+    lines = release_lines(found, lang, _SHOWN)
+    if not found.stacks:
+        return "".join(f"{line}\n" for line in lines)
+    rest = len(found.stacks) - _SHOWN
+    more = [count(lang, "versions.more", rest)] if rest > 0 else []
     return "\n".join([*lines, *more, "", say(lang, "versions.note"), ""])
 
 

@@ -40,6 +40,13 @@ CHIPS = (
 OLD_CHIPS = frozenset(chip.name for chip in CHIPS if not chip.bfloat16)
 """The chips without bfloat16, on which operators are compiled online by default."""
 
+_VERSIONS = lazy_compile(
+    r"910(?:A|Pro[AB]?|Premium[AB]?)?|910B\d?[A-Z]?|910C\d?|910_9\d{0,3}|950(?:PR|DT)?(?:_\w+)?|310(?:P|B)?\d?|[67]10\w*|A[1235]",
+    re.IGNORECASE,
+)
+"""All SoC versions, also of chips that nobody trains on. What follows a hyphen or ``Vir`` is a part of a chip."""
+_PART = lazy_compile(r"(?:-\w+|vir\d+)\Z", re.IGNORECASE)
+
 _BEGINNINGS = tuple((chip, lazy_compile(chip.names, re.IGNORECASE)) for chip in CHIPS)
 
 
@@ -51,6 +58,20 @@ def chip(soc: str) -> str:
     """
     found = _found(soc)
     return found.name if found is not None else ""
+
+
+def is_soc(name: str) -> bool:
+    """Whether there is a SoC version, or a generation, of this name.
+
+    >>> [is_soc(one) for one in ("Ascend910B1", "910_9391", "a2", "310P3Vir01", "910X", "901B")]
+    [True, True, True, True, False, False]
+    """
+    return _VERSIONS.fullmatch(_PART.sub("", _without_maker(name))) is not None
+
+
+def soc_names() -> tuple[str, ...]:
+    """The names by which people specify a chip: of generations, and what the documents call them."""
+    return tuple(dict.fromkeys(name for one in CHIPS for name in (one.name, one.generation)))
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
@@ -73,5 +94,9 @@ def generation(soc: str) -> str:
 
 
 def _found(soc: str) -> Chip | None:
-    name = re.sub(r"(?i)^ascend[-_ ]?", "", soc)
+    name = _without_maker(soc)
     return next((one for one, begins in _BEGINNINGS if begins.match(name)), None)
+
+
+def _without_maker(soc: str) -> str:
+    return re.sub(r"(?i)^ascend[-_ ]?", "", soc)

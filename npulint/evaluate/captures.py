@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import isfinite
-from re import Match
 from typing import Any
 
-from npulint.catalogue.forms import FORMS, PLURALS, plural
+from npulint.catalogue.forms import FORMS, PLURALS, plural, unknown
+from npulint.catalogue.placeholders import Placeholder, substitute
 from npulint.facts.model import Fact
 from npulint.facts.values import PossibleValues
 from npulint.lazy_regex import lazy_compile
-
-_CAPTURE = lazy_compile(r"\{([a-z_][a-z0-9_]*)(?::([a-z]+))?\}")
 
 _OPEN = ("count", "files", "name")
 _LOOKS_OPEN = lazy_compile(r"\{((?:count|files|name)[:}])")
@@ -21,37 +19,36 @@ _LOOKS_OPEN = lazy_compile(r"\{((?:count|files|name)[:}])")
 def fill(text: str, fact: Fact, counts: Mapping[str, str] = {}) -> str:
     """`text` with ``{captures}`` replaced by values of the fact, ``{count}`` and ``{files}`` by `counts`; unknown ones
     become ``?``."""
-    return _CAPTURE.sub(lambda m: _counted(m, counts) or capture(m[1], fact, m[2] or ""), text) if "{" in text else text
+    return substitute(text, lambda one: _counted(one, counts) or capture(one, fact))
 
 
 def with_open_places(text: str, fact: Fact) -> str:
     """`text` with ``{captures}`` replaced by values of the fact, but not those that depend on the places that a finding
     covers: ``{count}``, ``{files}`` and ``{name}``. Values lose the brace of such words."""
 
-    def value(match: Match[str]) -> str:
-        if match[1] in _OPEN:
-            return match[0]
-        return _LOOKS_OPEN.sub(r"\1", capture(match[1], fact, match[2] or ""))
+    def value(one: Placeholder) -> str | None:
+        return None if one.name in _OPEN else _LOOKS_OPEN.sub(r"\1", capture(one, fact))
 
-    return _CAPTURE.sub(value, text)
+    return substitute(text, value)
 
 
-def _counted(match: Match[str], counts: Mapping[str, str]) -> str:
+def _counted(one: Placeholder, counts: Mapping[str, str]) -> str:
     """The value of one capture in `counts`: ``3``, or ``3 places`` for ``{count:places}``; empty if missing."""
-    value, form = counts.get(match[1], ""), match[2]
-    return plural(int(value), form) if value and form in PLURALS else value
+    value = counts.get(one.name, "")
+    return plural(int(value), one.form) if value and one.form in PLURALS else value
 
 
-def capture(name: str, fact: Fact, form: str = "") -> str:
-    """The text of one capture: name, short, path, an attribute, or a call argument; numbers in the given `form`."""
-    value = _value(name, fact)
+def capture(one: Placeholder, fact: Fact) -> str:
+    """The text of one capture: name, short, path, an attribute, or a call argument; numbers in the form that it
+    asks for."""
+    value = _value(one.name, fact, one.position)
     if isinstance(value, PossibleValues):
         return value.text()
-    if form and isinstance(value, (int, float)) and isfinite(value):
-        return FORMS[form](name, value)
+    if one.form and isinstance(value, (int, float)) and isfinite(value):
+        return FORMS[one.form](one.name, value)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
-    return "?" if value is None else str(value)
+    return unknown(one.form) if value is None else str(value)
 
 
 def sure(name: str, fact: Fact) -> str | None:
@@ -62,7 +59,7 @@ def sure(name: str, fact: Fact) -> str | None:
     return None if value is None or value == "unknown" else str(value)
 
 
-def _value(name: str, fact: Fact) -> Any:
+def _value(name: str, fact: Fact, position: int = -1) -> Any:
     if name == "name":
         return fact.name
     if name == "short":
@@ -72,7 +69,7 @@ def _value(name: str, fact: Fact) -> Any:
     if name in _COMPOSED:
         return _COMPOSED[name](fact)
     value = fact.get(name)
-    return fact.args.argument_value(name, -1) if value is None and fact.args is not None else value
+    return fact.args.argument_value(name, position) if value is None and fact.args is not None else value
 
 
 def _subject(fact: Fact) -> str | None:

@@ -29,6 +29,13 @@ def covered(one: Finding) -> list[Related]:
     return [own, *one.related[: one.places - 1]] if one.wording else [own]
 
 
+def further(one: Finding, shown: int) -> int:
+    """How many places are left after the finding's own and its first `shown` related locations. Of a finding that
+    covers several, those count that its message speaks of, not what is only shown to explain it."""
+    number = one.places - 1 if one.places > 1 else len(one.related)
+    return max(0, number - shown)
+
+
 def place_of(one: Related | Finding) -> Place:
     """The path and span of a finding or related location."""
     return one.path, one.span

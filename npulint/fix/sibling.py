@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable
 
+from npulint.assemble.launches.npu_names import launcher_for_npu
 from npulint.facts.model import Span
 from npulint.findings import Edit, FixStep
 from npulint.fix.model import FixRefused, Plan, Text
-
-_GPU = re.compile(r"(?i)(?<![a-z])(?:gpus?|cuda)(?![a-z])")
 
 
 def plan(step: FixStep, text: Text, text_of: Callable[[str], Text]) -> Plan:
@@ -32,14 +30,9 @@ def npu_path(path: str, kind: str = "shell") -> str:
     >>> npu_path("run/train.sh"), npu_path("train_2gpu.sh"), npu_path("docker/Dockerfile.gpu", "dockerfile")
     ('run/train_npu.sh', 'train_2npu.sh', 'docker/Dockerfile.npu')
     """
-    folder, name = posixpath.split(path)
     if kind not in ("shell", "dockerfile"):
         raise FixRefused("kind")
-    if kind == "dockerfile":
-        return posixpath.join(folder, "Dockerfile.npu")
-    stem, dot, end = name.rpartition(".") if "." in name.strip(".") else (name, "", "")
-    renamed = _GPU.sub("npu", stem.replace("_", "\0")).replace("\0", "_")
-    return posixpath.join(folder, (renamed if renamed != stem else f"{stem}_npu") + dot + end)
+    return launcher_for_npu(path) if kind == "shell" else posixpath.join(posixpath.dirname(path), "Dockerfile.npu")
 
 
 def _launcher(text: Text, added: str, processes: str | None) -> str:

@@ -27,13 +27,15 @@ _UNREAD = 5  # paths
 
 
 class AgentRow(msgspec.Struct, frozen=True):
-    """One place of a finding, with the blocks of its fix that belong to it."""
+    """One place of a finding, with the blocks of its fix that belong to it. `repeated` are the lines of those that an
+    earlier row has."""
 
     finding: Finding
     path: str
     line: int
     edits: tuple[ChangedLines, ...] = ()
     first: bool = False
+    repeated: tuple[int, ...] = ()
 
 
 def render(result: RunResult, view: ReportView) -> str:
@@ -71,8 +73,33 @@ def _checklist(comparison: Comparison, lang: str) -> Iterator[str]:
 
 
 def rows_of(findings: Sequence[Finding], view: ReportView) -> list[AgentRow]:
-    """The rows of findings, those of the most important check first."""
-    return [row for group in grouped(findings) for one in group.findings for row in _rows(one, view)]
+    """The rows of findings, those of the most important check first. A line is edited once: as fixes are applied, the
+    edit of the more important check comes first, and another one has to wait for the next run."""
+    edited = _EditedLines()
+    return [edited.row(row) for group in grouped(findings) for one in group.findings for row in _rows(one, view)]
+
+
+class _EditedLines:
+    """The lines that the edits of earlier rows change."""
+
+    def __init__(self) -> None:
+        self._blocks: set[ChangedLines] = set()
+        self._lines: set[tuple[str, int]] = set()
+
+    def row(self, row: AgentRow) -> AgentRow:
+        """The row without the edits of lines that earlier rows edit."""
+        repeated = [block for block in row.edits if block in self._blocks]
+        new = [block for block in row.edits if block not in self._blocks]
+        free = [block for block in new if self._lines.isdisjoint(_replaced(block))]
+        self._blocks.update(free)
+        for block in free:
+            self._lines.update(_replaced(block))
+        return msgspec.structs.replace(row, edits=tuple(free), repeated=tuple(block.line for block in repeated))
+
+
+def _replaced(block: ChangedLines) -> list[tuple[str, int]]:
+    """The lines that a block removes or changes; none for inserted ones, which do not touch each other."""
+    return [(block.path, block.line + number) for number in range(len(block.old))]
 
 
 def _rows(one: Finding, view: ReportView) -> list[AgentRow]:
@@ -108,7 +135,7 @@ def _about(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
     yield f"{say(view.lang, 'agent.what')}: {quoted(one.message, MESSAGE)}"
     yield from _sentence(say(view.lang, "agent.why"), one.why, why, short=True)
     label = say(view.lang, f"agent.fix.{one.fix.applicability}")
-    if all(row.edits for row in group):  # they say it
+    if all(row.edits or row.repeated for row in group):  # they say it
         yield label
     else:
         yield from _sentence(label, one.fix.text, fix, short=any(row.edits for row in group))
@@ -131,7 +158,7 @@ def _places(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
         for row in some:
             shown = list(_shown(row, first, view))
             if shown:
-                further += [f"{row.line}:", *shown] if not row.edits else shown
+                further += shown if row.edits or row.repeated else [f"{row.line}:", *shown]
             else:
                 plain.append(str(row.line))
         yield f"@ {quoted(path, PATH)}{':' if plain else ''}{','.join(plain)}"
@@ -143,9 +170,11 @@ def _shown(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
     one = row.finding
     if row.first and one is not first and one.message != first.message and not one.wording:
         yield f"  {quoted(one.message, MESSAGE)}"
-    related = [] if row.edits or not row.first else [*one.related[max(one.places - 1, 0) :]][:_RELATED]
+    related = [] if row.edits or row.repeated or not row.first else [*one.related[max(one.places - 1, 0) :]][:_RELATED]
     if related:
         yield f"  {say(view.lang, 'agent.see', places=', '.join(map(_place, related)))}"
+    for line in row.repeated:
+        yield f"{line} {say(view.lang, 'agent.above')}"
     for block in row.edits:
         yield from change_lines(block, row.path, view.lang)
 

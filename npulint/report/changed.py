@@ -16,8 +16,8 @@ class ChangedLines(msgspec.Struct, frozen=True):
 
     path: str
     line: int
-    old: Sequence[str]
-    new: Sequence[str]
+    old: tuple[str, ...]
+    new: tuple[str, ...]
 
 
 def blocks(edits: Sequence[Edit], lines: LineProvider) -> list[ChangedLines]:
@@ -44,7 +44,7 @@ def _block(group: Sequence[Edit], lines: LineProvider) -> ChangedLines | None:
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same]:
         same += 1
-    return ChangedLines(path, first + same, old[same:], new[same:])
+    return ChangedLines(path, first + same, tuple(old[same:]), tuple(new[same:]))
 
 
 def _edited(old: Sequence[str], group: Sequence[Edit], first: int) -> list[str]:

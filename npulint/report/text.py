@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from npulint.evaluate.places import covered
+from npulint.evaluate.places import covered, further
 from npulint.facts.model import Span
 from npulint.findings import Finding, ProgramSummary, Related, RunResult
 from npulint.lazy_regex import lazy_compile
@@ -167,7 +167,7 @@ class _Writer:
         last = max(finding.span.line, finding.span.end_line, *(place.span.line for place in related), 9)
         frames = Frames(self._view.lines, self._paint, self._view.width, len(str(last + 1)))
         lines = self._excerpt(finding, related, frames)
-        rest = len(finding.related) - len(related)
+        rest = further(finding, len(related))
         if rest > 0:
             lines.append(f"{' ' * frames.gutter}     {count(self._lang, 'related.more', rest)}")
         return [*lines, *self._advice(finding, frames.gutter), *self._change(finding, frames.gutter)]

@@ -10,6 +10,7 @@ from npulint.assemble.configured.starts import TrainingStarts
 from npulint.assemble.configured.versions import required_versions
 from npulint.assemble.context import Context
 from npulint.assemble.index import FactTable, Index, table
+from npulint.assemble.launches.npu_names import launcher_for_npu
 from npulint.assemble.launches.project_launches import Target, target_of
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.programs import Program
@@ -31,6 +32,8 @@ class FrameworkStart(Fact, dict=True):
     """The device that the launcher is for."""
     prepared: bool
     """Whether the launcher sets the toolkit up."""
+    beside_npu: bool
+    """Whether a launcher for the NPU is next to it, named after it."""
 
 
 class ConfiguredTraining:
@@ -75,7 +78,7 @@ class ConfiguredTraining:
                     shared.setdefault(kind, []).append(fact)
         for path, (start, _) in self._alone.items():
             if path in launchers and launchers[path].kind == "shell":
-                own.setdefault(path, []).append(_start(start, launchers[path]))
+                own.setdefault(path, []).append(_start(start, launchers[path], launcher_for_npu(path) in launchers))
         root, for_cuda = self._context.project.root, _copied_for_cuda(scripts, self._context.project.root)
         return [
             Program(
@@ -96,10 +99,11 @@ def _copied_for_cuda(scripts: Sequence[Program], root: str) -> set[str]:
     return {name for name, _ in copies if name} - {name for name, migration in copies if migration != "none"}
 
 
-def _start(start: TrainingStart, file: FileFacts) -> FrameworkStart:
+def _start(start: TrainingStart, file: FileFacts, beside_npu: bool) -> FrameworkStart:
     title = configured_framework(start.framework).title
     sourced = [one for one in file.facts if isinstance(one, LaunchFact) and one.record.sourced]
-    return FrameworkStart(title, start.path, start.span, target_of(file), any("set_env" in one.name for one in sourced))
+    prepared = any("set_env" in one.name for one in sourced)
+    return FrameworkStart(title, start.path, start.span, target_of(file), prepared, beside_npu)
 
 
 def _fact(context: Context, start: TrainingStart, for_cuda: bool) -> ProgramFact:

@@ -22,6 +22,33 @@ class Stack(msgspec.Struct, frozen=True):
     releases: dict[str, list[str]]
 
 
+class Unmatched(msgspec.Struct, frozen=True):
+    """A required release of a package with which no recorded torch_npu fits; `nearest` are the recorded releases just
+    below and above it, without pre-releases where there are others."""
+
+    package: str
+    version: str
+    nearest: tuple[str, ...]
+
+
+def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
+    """The packages of `wanted` whose specifier names one version that is in no stack at all."""
+    everything = list(stacks({}))
+    found = []
+    for package, text in wanted.items():
+        clauses = list(specifier_of(text, package) or ())
+        if len(clauses) != 1 or next(stacks({package: text}), None) is not None:
+            continue
+        version = Version(clauses[0].version.removesuffix(".*"))
+        known = sorted({one for stack in everything for one in stack.releases[package]}, key=Version)
+        final = [one for one in known if not Version(one).is_prerelease] or known
+        below = [one for one in final if Version(one) < version][-1:]
+        above = [one for one in final if Version(one) > version][:1]
+        written = str(clauses[0]).removeprefix("==").removesuffix(".*")
+        found.append(Unmatched(package, written, (*below, *above)))
+    return found
+
+
 def stacks(wanted: Mapping[str, str]) -> Iterator[Stack]:
     """The stacks in which every package of `wanted` has a release that its specifier allows, the newest first."""
     specifiers = {package: specifier_of(text, package) for package, text in wanted.items()}

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from npulint import __version__
 from npulint.cli.commands import PARTS
 from npulint.cli.init import origin
 from npulint.cli.init.settings import Pinned, configuration, look
@@ -65,7 +64,7 @@ def plan(folder: str, requested: Sequence[str], lang: str) -> list[PlannedFile]:
             pieces.append(_config(folder, look(folder), bool(requested), lang))
         else:
             path, name = _FILES[part]
-            text = template(name).replace(f"npulint=={__version__}", origin.requirement())
+            text = origin.pinned(template(name), origin.requirement())
             pieces.append(_settled(folder, PlannedFile(part, path, text, _snippet(part, text))))
     return pieces
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from npulint.digest import blake2b
+from npulint.evaluate.places import further
 from npulint.facts.model import Span
 from npulint.findings import Finding, Fix, Related, SuppressedFinding
 from npulint.lazy_regex import lazy_compile
@@ -64,8 +65,9 @@ class Writer:
     def _links(self, finding: Finding) -> str:
         named = finding.related[: MOST_LOCATIONS - 1 if self._view.verbose else _LINKED]
         links = [f"[{_link_text(place, finding.path)}]({number})" for number, place in enumerate(named, 1)]
-        if len(finding.related) > len(named):
-            links.append(count(self._view.lang, "related.more", len(finding.related) - len(named)))
+        rest = further(finding, len(named))
+        if rest:
+            links.append(count(self._view.lang, "related.more", rest))
         return say(self._view.lang, "list.and").join(links)
 
     def _physical(self, path: str, span: Span) -> dict[str, Any]:
