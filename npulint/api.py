@@ -17,7 +17,7 @@ from npulint.errors import NpulintError
 from npulint.findings import RunResult
 from npulint.options import OPTIONS
 from npulint.pipeline import run
-from npulint.processes import Children, ChildPool, Ended
+from npulint.processes import ChildPool, Children, Ended
 
 Option = str | int | bool | Sequence[str]
 _Words = dict[str, list[str] | bool]

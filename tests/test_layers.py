@@ -18,6 +18,7 @@ LAYERS = (
         "integrations",
         "atomic_files",
         "budget",
+        "cache_folder",
         "cancellation",
         "digest",
         "errors",
@@ -60,7 +61,10 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {
+    *("npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"),
+    *("atomic_files", "cache_folder"),  # of the compiled catalogue
+}
 
 
 def package_of(module: str) -> str:
