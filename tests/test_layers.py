@@ -28,6 +28,7 @@ LAYERS = (
         "suggest",
         "progress",
         "texts",
+        "whole_files",
     ),
     ("facts", "data", "run_summary", "step_summary", "run_comparison"),
     ("findings",),
