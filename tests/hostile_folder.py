@@ -3,6 +3,7 @@ in the working folder. The host has chosen how its own processes start (METHOD).
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import sys
 from collections.abc import Sequence
@@ -28,9 +29,7 @@ def run(words: Sequence[str]) -> None:
         run(["check", "--no-cache", "--exit-zero", *rest])
         workers._PARALLEL_FROM = 2000
     elif name == "flake8":
-        from flake8.main.cli import main as flake8
-
-        flake8(["--jobs=1", "--select=NPU", "--exit-zero", *rest])
+        importlib.import_module("flake8.main.cli").main(["--jobs=1", "--select=NPU", "--exit-zero", *rest])
     elif name == "pylint":
         from pylint.lint import Run
 
