@@ -1,6 +1,7 @@
 """Entry point of ``npulint`` and ``python -m npulint``; must parse under Python versions that npulint does not
 support."""
 
+import os
 import sys
 
 OLDEST = (3, 10)
@@ -17,12 +18,24 @@ def too_old(version: "tuple[int, ...]") -> str:
     )
 
 
+def leave_working_folder() -> None:
+    """Drop the working folder from the search path (``python -m npulint`` puts it first), unless npulint itself is in
+    it: what is checked there must not be imported."""
+    try:
+        folder = os.path.realpath(os.curdir)
+    except OSError:  # it was removed
+        return
+    if folder != os.path.dirname(os.path.dirname(os.path.realpath(__file__))):
+        sys.path[:] = [entry for entry in sys.path if os.path.realpath(str(entry)) != folder]
+
+
 def main() -> int:
     """Run the command line; returns the exit code."""
     message = too_old(sys.version_info[:2])
     if message:
         sys.stderr.write(message)
         return 2
+    leave_working_folder()
     import gc
 
     gc.disable()  # workers.py collects between projects instead

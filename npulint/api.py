@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack
+from functools import partial
 
 import msgspec
 
@@ -17,10 +17,12 @@ from npulint.errors import NpulintError
 from npulint.findings import RunResult
 from npulint.options import OPTIONS
 from npulint.pipeline import run
+from npulint.processes import ChildPool, Children, Ended
 
 Option = str | int | bool | Sequence[str]
 _Words = dict[str, list[str] | bool]
 
+_ANSWER = "npulint.api:answer"
 _AHEAD = 1000  # projects that are submitted before the result of the first one is there
 
 
@@ -68,11 +70,14 @@ def _written(value: Option) -> list[str] | bool:
 def _checked(paths: Sequence[str], executor: Executor | None, words: _Words) -> Iterator[ProjectResult]:
     with ExitStack() as stack:
         if executor is None:
-            executor = stack.enter_context(ProcessPoolExecutor(min(os.cpu_count() or 1, max(1, len(paths)))))
+            pool = stack.enter_context(ChildPool(_ANSWER, min(os.cpu_count() or 1, max(1, len(paths))), paths))
+            submit = partial(_asked, pool, words)
+        else:
+            submit = partial(_submitted, executor, words)
         waiting: deque[tuple[str, Future[bytes] | None]] = deque()
         stack.callback(_cancel, waiting)
         for path in paths:
-            waiting.append((path, _submitted(executor, path, words)))
+            waiting.append((path, submit(path)))
             if len(waiting) >= _AHEAD:
                 yield _result(*waiting.popleft(), words)
         while waiting:
@@ -85,41 +90,51 @@ def _cancel(waiting: Iterable[tuple[str, Future[bytes] | None]]) -> None:
             future.cancel()
 
 
-def _submitted(executor: Executor, path: str, words: _Words) -> Future[bytes] | None:
+def _asked(pool: ChildPool, words: _Words, path: str) -> Future[bytes] | None:
+    return pool.submit(lambda: (path, words))
+
+
+def _submitted(executor: Executor, words: _Words, path: str) -> Future[bytes] | None:
     """None if the executor takes no more: one of its workers has ended."""
     try:
-        return executor.submit(_encoded, path, words)
+        return executor.submit(answer, (path, words))
     except RuntimeError:
         return None
 
 
 def _result(path: str, future: Future[bytes] | None, words: _Words) -> ProjectResult:
     try:
-        answer = future.result() if future is not None else None
+        encoded = future.result() if future is not None else None
     except Exception:  # each kind of executor has its own for a worker that ended
-        answer = None
-    if answer is None:
-        answer = _apart(path, words)
-    return msgspec.msgpack.decode(answer, type=ProjectResult)
+        encoded = None
+    if encoded is None:
+        encoded = _apart(path, words)
+    return msgspec.msgpack.decode(encoded, type=ProjectResult)
 
 
 def _apart(path: str, words: _Words) -> bytes:
     """The answer of a process of its own."""
+    children = Children(_ANSWER, [path])
     try:
-        with ProcessPoolExecutor(1) as pool:
-            return pool.submit(_encoded, path, words).result()
-    except BrokenProcessPool:
+        encoded: bytes = children.ask((path, words))
+    except Ended as ended:
+        if ended.failure == "start":  # the host runs Python, but not as a program that can be started
+            return answer((path, words))
         return msgspec.msgpack.encode(ProjectResult(path, error="the system ended the process that checked it"))
+    finally:
+        children.close()
+    return encoded
 
 
-def _encoded(path: str, words: _Words) -> bytes:
-    """A project's result as msgpack, which is read several times faster than pickled objects."""
+def answer(request: tuple[str, _Words]) -> bytes:
+    """The result of a project, its path and its options, as msgpack; called in a process of an executor."""
+    path, words = request
     try:
-        answer = ProjectResult(path, run(load([path], words, os.environ)))
+        checked = ProjectResult(path, run(load([path], words, os.environ)))
     except CatalogueError:  # that of all projects
         raise
     except NpulintError as error:
-        answer = ProjectResult(path, error=str(error))
+        checked = ProjectResult(path, error=str(error))
     except Exception as error:  # a fault of npulint in one of thousands of projects
-        answer = ProjectResult(path, error=f"internal error: {type(error).__name__}: {error}")
-    return msgspec.msgpack.encode(answer)
+        checked = ProjectResult(path, error=f"internal error: {type(error).__name__}: {error}")
+    return msgspec.msgpack.encode(checked)

@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 
 if sys.platform != "win32":
@@ -122,17 +122,18 @@ class Folder:
 def temporary(
     folder: Folder,
     name: str,
-    data: bytes,
+    data: bytes | Iterable[bytes],
     mode: int = 0o600,
     prepare: Callable[[int], None] | None = None,
 ) -> Iterator[str]:
-    """The name of a synced temporary file with these bytes, for the file `name`; gone at the end, unless it was moved.
-    `prepare` is called with its descriptor, to set the mode and owner."""
+    """The name of a synced temporary file with these bytes (all or in parts), for the file `name`; gone at the end,
+    unless it was moved. `prepare` is called with its descriptor, to set the mode and owner."""
     made, descriptor = _locked(folder, name, mode)
     with contextlib.ExitStack() as close:
         close.callback(_close, descriptor)
         try:
-            put(descriptor, data)
+            for part in [data] if isinstance(data, bytes) else data:
+                put(descriptor, part)
             if prepare is not None:
                 prepare(descriptor)
             os.fsync(descriptor)

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from npulint.atomic_files import Folder, sweep, temporary
 from npulint.discover.safe_open import read_regular
 from npulint.errors import ConfigError
 from npulint.findings import BaselineEntry
 from npulint.texts import say
+from npulint.whole_files import write_whole
 
 VERSION = 1
 _LIMIT = 64_000_000  # bytes
@@ -65,38 +64,18 @@ def encode(entries: Sequence[BaselineEntry]) -> bytes:
 
 def save_baseline(path: str, entries: Sequence[BaselineEntry], lang: str) -> None:
     """Write the baseline file atomically; raises `ConfigError`."""
-    write_whole(path, encode(entries), lang)
+    write_accepted(path, encode(entries), lang)
 
 
-def write_whole(path: str, data: bytes, lang: str) -> None:
-    """Write a file atomically (temporary file, then rename). A symbolic link is followed to an existing file, which has
+def write_accepted(path: str, data: bytes, lang: str) -> None:
+    """Write a file of accepted findings whole or not at all. A symbolic link is followed to an existing file, which has
     been read as a baseline before, but creates none. Raises `ConfigError`."""
-    folder, name = os.path.split(os.path.realpath(path))
-    sweep(folder)
     try:
         if os.path.islink(path):
             os.stat(path)
-        with Folder(folder) as opened:
-            mode = _mode(opened, name)
-            prepare = partial(_set_mode, mode) if mode else None
-            with temporary(opened, name, data, 0o666, prepare) as made:
-                opened.replace(made, name)
-                opened.sync()
+        write_whole(path, [data])
     except OSError as error:
         raise ConfigError([say(lang, "output.failed", path=path, detail=error.strerror or str(error))]) from error
-
-
-def _mode(folder: Folder, name: str) -> int:
-    """The permission bits of the file to be replaced; 0 for a new file."""
-    try:
-        return folder.status(name).st_mode & 0o777
-    except OSError:
-        return 0
-
-
-def _set_mode(mode: int, descriptor: int) -> None:
-    if hasattr(os, "fchmod"):
-        os.fchmod(descriptor, mode)
 
 
 def _order(entry: BaselineEntry) -> tuple[object, ...]:

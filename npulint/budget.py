@@ -102,7 +102,6 @@ class Watchdog:
     def reset(self) -> None:
         """Forget everything, as in a new process, which has no copy of the thread."""
         self._lock = threading.Lock()
-        self._ended = threading.Event()
         self._work: list[_Watched] = []
         self._thread: threading.Thread | None = None
 
@@ -111,7 +110,6 @@ class Watchdog:
         with self._lock:
             self._work.append(watched)
             if self._thread is None:
-                self._ended.clear()
                 self._thread = threading.Thread(target=self._watch, name="npulint budget", daemon=True)
                 self._thread.start()
         return watched
@@ -121,22 +119,14 @@ class Watchdog:
             if watched in self._work:
                 self._work.remove(watched)
 
-    def rest(self) -> None:
-        """End the thread, if nothing is under way: a process with one thread can be forked safely."""
-        with self._lock:
-            thread = None if self._work else self._thread
-        if thread is not None:
-            self._ended.set()
-            thread.join()
-
     def _watch(self) -> None:
         last = time.monotonic()
         while True:
-            ended = self._ended.wait(_TICK)
+            time.sleep(_TICK)
             with self._lock:
                 now = time.monotonic()
                 last = now if self._work else last
-                if not self._work and (ended or now - last > _IDLE):
+                if not self._work and now - last > _IDLE:
                     self._thread = None
                     return
                 memory = _memory() if self._work else 0
@@ -147,11 +137,6 @@ class Watchdog:
 _WATCHDOG = Watchdog()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WATCHDOG.reset)
-
-
-def rest() -> None:
-    """End the thread that watches until there is work again; call it before processes are forked."""
-    _WATCHDOG.rest()
 
 
 def within(limit: Limit, work: Callable[[], _T]) -> _T:

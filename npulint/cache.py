@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import sqlite3
 
+from npulint.cache_folder import cache_folder, is_safe
 from npulint.digest import blake2b
 
 FORMAT = 1
@@ -46,27 +47,8 @@ def open_cache(enabled: bool, directory: str | None = None, limit: int = LIMIT) 
     not `enabled` or when the folder is not writable or not safe."""
     if not enabled or importlib.util.find_spec("_sqlite3") is None:  # some Python builds lack it
         return Cache(None)
-    folder = directory or os.environ.get("NPULINT_CACHE_DIR") or _user_folder()
-    return Cache(os.path.join(folder, f"cache-{FORMAT}.sqlite") if folder and _usable(folder) else None, limit)
-
-
-def _user_folder() -> str | None:
-    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or ""
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "npulint") if os.path.isabs(base) else None
-
-
-def _usable(folder: str) -> bool:
-    """Whether the folder exists or can be created, belongs to the user and is not writable for others."""
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        status = os.stat(folder)
-    except (OSError, ValueError):
-        return False
-    if not stat.S_ISDIR(status.st_mode) or not os.access(folder, os.W_OK | os.X_OK):
-        return False
-    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+    folder = directory or cache_folder()
+    return Cache(os.path.join(folder, f"cache-{FORMAT}.sqlite") if folder and is_safe(folder) else None, limit)
 
 
 def _ours(location: str) -> bool:

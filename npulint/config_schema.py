@@ -64,6 +64,7 @@ def _type(option: Option) -> dict[str, Any]:
         "choice": choices,
         "number": {"type": "integer", "minimum": 0, "maximum": 999_999},
         "text": {"type": "string", "minLength": 1},
+        "url": {"type": "string", "pattern": "^https?://"},
         "list": texts,
         "folders": texts,
         "levels": {"type": "object", "additionalProperties": choices},

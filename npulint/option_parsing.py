@@ -12,6 +12,8 @@ from npulint.suggest import closest_match, did_you_mean
 from npulint.texts import say
 
 _VERSION = lazy_compile(r"[0-9]+(?:[.+_-]?[A-Za-z0-9]+)*")
+URL = r"https?://[^\s\x00-\x1f]+"
+"""The pattern of addresses that reports may link to; a browser would run others (javascript:)."""
 FRAMEWORKS = ("tensorflow", "torch")
 
 
@@ -44,6 +46,8 @@ def from_words(option: Option, words: Sequence[str], lang: str) -> Any:
         return choice(word, option.choices, lang)
     if not word:
         raise InvalidOption(say(lang, "bad.empty"))
+    if option.kind == "url" and not re.fullmatch(URL, word):
+        raise InvalidOption(say(lang, "bad.url", word=word))
     return word
 
 
@@ -58,9 +62,11 @@ def from_table(option: Option, value: Any, lang: str) -> Any:
         return _TABLES[option.kind](option, value, lang)
     elif option.kind == "number" and isinstance(value, int) and not isinstance(value, bool):
         return from_words(option, [str(value)], lang)
-    elif option.kind in ("choice", "text") and isinstance(value, str):
+    elif option.kind in ("choice", "text", "url") and isinstance(value, str):
         return from_words(option, [value], lang)
-    kind = {"choice": "text", "folders": "list", "levels": "map", "groups": "map"}.get(option.kind, option.kind)
+    kind = {"choice": "text", "url": "text", "folders": "list", "levels": "map", "groups": "map"}.get(
+        option.kind, option.kind
+    )
     raise InvalidOption(_mistyped(kind, value, lang))
 
 

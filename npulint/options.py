@@ -13,13 +13,13 @@ GROUPS = ("rules", "fixes", "output", "files", "run")
 
 class Option(msgspec.Struct, frozen=True):
     """One option. `name` is the field of `Settings`, from which flag and configuration key are derived. Kinds: ``flag``
-    (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``list`` (comma-separated or repeated),
-    ``folders`` (repeated; relative to the configuration file that sets it), ``map`` (KEY=VALUE with the keys
-    `choices`), ``pairs`` (CHOICE=TEXT, repeated), ``levels`` (CHECK=CHOICE, repeated), ``groups`` (PATTERN=CHECKS,
-    repeated). `default_on` is a flag's default. `config` says whether a
-    configuration file may set it. `is_path`: a configuration file may only name paths below its folder. `text` is the
-    key of its help among those of options, if not the name; `short` a flag of one letter with the same meaning, `alias`
-    another spelling of the flag, which is accepted but not shown."""
+    (yes/no), ``choice`` (one of `choices`), ``number`` (from 0), ``text``, ``url`` (http or https), ``list``
+    (comma-separated or repeated), ``folders`` (repeated; relative to the configuration file that sets it), ``map``
+    (KEY=VALUE with the keys `choices`), ``pairs`` (CHOICE=TEXT, repeated), ``levels`` (CHECK=CHOICE, repeated),
+    ``groups`` (PATTERN=CHECKS, repeated). `default_on` is a flag's default. `config` says whether a configuration file
+    may set it. `is_path`: a configuration file may only name paths below its folder. `text` is the key of its help
+    among those of options, if not the name; `short` a flag of one letter with the same meaning, `alias` another
+    spelling of the flag, which is accepted but not shown."""
 
     name: str
     kind: str
@@ -81,7 +81,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("output", "pairs", "output", choices=FORMATS, metavar="FORMAT=FILE", config=False),
     LANG,
     Option("color", "choice", "output", choices=("auto", "always", "never")),
-    Option("docs_url", "text", "output", metavar="URL"),
+    Option("docs_url", "url", "output", metavar="URL"),
     Option("source_url", "text", "output", metavar="URL"),
     Option("history", "folders", "output", metavar="REPORT", config=False),
     Option("verbose", "flag", "output", short="v"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from npulint import budget
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue
@@ -22,10 +23,16 @@ from npulint.progress import Advance, no_progress
 from npulint.project_results import Evaluator, decoded
 from npulint.settings import Settings
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from npulint.processes import ChildPool
+
 _COLLECT_AFTER = 1000  # files; their garbage takes some 150 MB
 _SHARED_FROM = 1000  # files; to look for equal parts in the results of fewer takes longer than it saves
 _PARALLEL_FROM = 2000  # files; starting processes costs as much as reading several hundred
 _MAX_PROCESSES = 8
+_ANSWER = "npulint.workers:answer"
 _CHUNKS = 32  # per process: small enough for an even load and regular progress
 
 Projects = Mapping[str, list[SourceFile]]
@@ -38,7 +45,7 @@ def check_projects(
     more from other processes."""
     count = _processes(projects, settings)
     if count > 1:
-        return _together(projects, settings, count, advance)
+        return _together(projects, catalogue, settings, count, advance)
     return _in_turn(projects, catalogue, settings, advance)
 
 
@@ -100,58 +107,61 @@ def collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _together(projects: Projects, settings: Settings, count: int, advance: Advance) -> list[RawResults]:
-    """The raw results of all projects from `count` processes, which return msgpack bytes instead of pickled objects."""
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+def _together(
+    projects: Projects, catalogue: Catalogue, settings: Settings, count: int, advance: Advance
+) -> list[RawResults]:
+    """The raw results of all projects from `count` processes, which return msgpack bytes."""
+    from npulint.processes import ChildPool
 
     items = list(projects.items())
     size = max(1, -(-len(items) // (count * _CHUNKS)))
-    chunks = [dict(items[start : start + size]) for start in range(0, len(items), size)]
     outcomes: list[RawResults] = []
     known = Pool()
-    budget.rest()
-    done = 0
-    with suppress(BrokenProcessPool), ProcessPoolExecutor(count, initializer=_end_on_interrupt) as pool:
-        for answers in pool.map(_chunk, chunks, [settings] * len(chunks)):
-            outcomes += map(known.shared, _decoded(answers))
-            advance(sum(map(len, chunks[done].values())))
-            done += 1
-    for chunk in chunks[done:]:  # the system has ended a process
-        outcomes += map(known.shared, _apart(chunk, settings))
-        advance(sum(map(len, chunk.values())))
+    with ChildPool(_ANSWER, count, settings.paths) as pool:
+        waiting = deque(
+            (chunk, pool.submit(partial(_request, chunk, settings)))
+            for chunk in (dict(items[start : start + size]) for start in range(0, len(items), size))
+        )
+        while waiting:
+            chunk, future = waiting.popleft()
+            outcomes += map(known.shared, _outcomes(chunk, future, pool, catalogue, settings))
+            advance(sum(map(len, chunk.values())))
     return outcomes
 
 
-def _apart(projects: Projects, settings: Settings) -> list[RawResults]:
-    """The raw results of projects from a process of their own. If the system ends it, for want of memory or because of
-    a fault in an extension module, each project gets one, and what ends that one is named."""
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
+def _outcomes(
+    projects: Projects, future: Future[list[bytes]], pool: ChildPool, catalogue: Catalogue, settings: Settings
+) -> list[RawResults]:
+    """The raw results that a process returns. If the system ends it, for want of memory or because of a fault in an
+    extension module, each project is sent to one alone, and what ends that one is named."""
+    from npulint.processes import Ended
 
     try:
-        with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
-            return _decoded(pool.submit(_chunk, projects, settings).result())
-    except BrokenProcessPool:
-        if len(projects) > 1:
-            return [outcome for root in projects for outcome in _apart({root: projects[root]}, settings)]
-    problems = [Problem(source.path, "process-ended") for sources in projects.values() for source in sources]
-    return [RawResults(files=[FileFacts(one.path, "other", problems=[one]) for one in problems])]
+        return [outcome for outcome in map(decoded, future.result()) if outcome is not None]
+    except Ended as ended:
+        if ended.failure == "start":  # the host runs Python, but not as a program that can be started
+            return _in_turn(projects, catalogue, settings)
+    if len(projects) == 1:
+        problems = [Problem(source.path, "process-ended") for sources in projects.values() for source in sources]
+        return [RawResults(files=[FileFacts(one.path, "other", problems=[one]) for one in problems])]
+    apart = [{root: sources} for root, sources in projects.items()]
+    futures = [pool.submit(partial(_request, alone, settings)) for alone in apart]
+    return [
+        outcome
+        for alone, future in zip(apart, futures, strict=True)
+        for outcome in _outcomes(alone, future, pool, catalogue, settings)
+    ]
 
 
-def _decoded(answers: list[bytes]) -> list[RawResults]:
-    """The raw results that a worker process returned."""
-    return [outcome for outcome in map(decoded, answers) if outcome is not None]
+def _request(projects: Projects, settings: Settings) -> tuple[object, object]:
+    """What a process is asked: the results of these projects."""
+    return msgspec.to_builtins(projects), msgspec.to_builtins(settings, builtin_types=(bytes,))
 
 
-def _end_on_interrupt() -> None:
-    """Initialise a worker so that Ctrl-C ends it without a traceback: the parent process reports it."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _chunk(projects: Projects, settings: Settings) -> list[bytes]:
+def answer(request: tuple[object, object]) -> list[bytes]:
+    """The raw results of the projects of a request as msgpack; called in a process that was started for it."""
+    projects = msgspec.convert(request[0], dict[str, list[SourceFile]])
+    settings = msgspec.convert(request[1], Settings, builtin_types=(bytes,))
     outcomes = _in_turn(projects, _catalogue(settings.checks), settings)
     return [msgspec.msgpack.encode(outcome) for outcome in outcomes]
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from npulint import budget
@@ -105,11 +104,13 @@ def test_errors_and_results_pass() -> None:
     assert within(Limit(60, _MUCH), lambda: "result") == "result"
 
 
-def test_the_thread_ends_at_rest_and_begins_again() -> None:
+def test_the_thread_ends_at_rest_and_begins_again(monkeypatch: pytest.MonkeyPatch) -> None:
     within(Limit(60, _MUCH), lambda: None)
-    assert any(thread.name == "npulint budget" for thread in threading.enumerate())
-    budget.rest()
-    assert not any(thread.name == "npulint budget" for thread in threading.enumerate())
+    watching = [thread for thread in threading.enumerate() if thread.name == "npulint budget"]
+    assert watching
+    monkeypatch.setattr(budget, "_IDLE", 0)
+    watching[0].join(10)
+    assert not watching[0].is_alive()
     with pytest.raises(BudgetError):
         within(Limit(0.01, _MUCH), _forever)
 
@@ -184,14 +185,13 @@ def test_the_budget_of_a_configuration_file(project: Project, monkeypatch: pytes
     assert project.check().document["unread"] == [{"path": "bad.py", "reason": "out-of-time"}]
 
 
-def _ended(projects: Any, settings: Settings) -> Any:
-    """Instead of `npulint.workers._chunk`: a process that the system ends when it comes to one project."""
+def ended(request: Any) -> Any:
+    """Instead of `npulint.workers.answer`: a process that the system ends when it comes to one project."""
     from npulint import workers
 
-    if any(root == "p3" for root in projects):
+    if "p3" in request[0]:
         os._exit(9)
-    outcomes = workers._in_turn(projects, workers._catalogue(settings.checks), settings)
-    return [msgspec.msgpack.encode(outcome) for outcome in outcomes]
+    return workers.answer(request)
 
 
 @pytest.mark.slow
@@ -202,7 +202,7 @@ def test_a_process_that_is_ended_costs_its_project_only(tmp_path: Path, monkeypa
         (folder / "setup.py").write_text("")
         (folder / "train.py").write_text(SIBLING)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npulint.workers._chunk", _ended)
+    monkeypatch.setattr("npulint.workers._ANSWER", "tests.test_budget:ended")
     monkeypatch.setattr("npulint.workers._CHUNKS", 1)
     result = run(Settings(paths=(".",), jobs=2, cache=False))
     assert [(one.path, one.reason) for one in result.unreadable] == [

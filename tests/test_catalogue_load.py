@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from npulint.cache_folder import cache_folder
 from npulint.catalogue import collect, compiled, load, scaffold, sources
 from npulint.catalogue.load import load_catalogue, load_files
 from npulint.catalogue.problems import CatalogueError
@@ -216,6 +217,7 @@ def test_without_a_place_for_the_cache_all_works(checks: Path, monkeypatch: pyte
     assert names() == ["first"]
     monkeypatch.delenv("NPULINT_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "relative")
     monkeypatch.setattr(sys, "platform", "linux")
     assert compiled.cache_path(["x"]) is None
     assert names() == ["first"]
@@ -237,9 +239,7 @@ def test_the_place_of_the_cache(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, value)
     monkeypatch.setattr(sys, "platform", platform)
-    path = compiled.cache_path(["x"])
-    assert path is not None
-    assert os.path.dirname(path) == expected
+    assert cache_folder() == expected
 
 
 def test_another_users_compiled_file_is_not_read(checks: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
@@ -253,6 +253,24 @@ def test_another_users_compiled_file_is_not_read(checks: Path, monkeypatch: pyte
     forbid_parsing(monkeypatch)
     with pytest.raises(AssertionError, match="the YAML files were read"):
         load_catalogue()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_that_others_may_write_holds_no_compiled_file(checks: Path, cache: Path, mode: int) -> None:
+    cache.mkdir()
+    cache.chmod(mode)
+    assert names() == ["first"] and not list(cache.iterdir())
+
+
+def test_links_that_others_have_planted_are_not_followed(checks: Path, cache: Path, tmp_path: Path) -> None:
+    precious = write(tmp_path, "precious", "x")
+    load_catalogue()
+    (file,) = cache.iterdir()
+    file.unlink()
+    file.symlink_to(precious)
+    (cache / f"{file.name}.{os.getpid()}.tmp").symlink_to(precious)
+    load_catalogue()
+    assert precious.read_text() == "x" and not file.is_symlink()
 
 
 def test_a_shipped_compiled_file_is_used_whatever_the_times(checks: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,19 @@ def test_a_reader_that_went_away_does_not_change_the_exit_code() -> None:
     assert main(["nonsense"], host) == 2
 
 
+@pytest.mark.parametrize(("stream", "complaint"), [("stdout", "cannot be written"), ("stderr", ""), ("stdin", "")])
+def test_a_stream_that_the_caller_has_closed_is_no_bug(
+    stream: str, complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, stream, None)
+    words = ["rule", "--help"] if stream != "stdin" else ["check", "-", "--no-cache", "--lang=en"]
+    assert main([*words, "--lang=en"]) == (2 if complaint else 0)
+    if not complaint:
+        getattr(sys, stream).close()
+    said = capsys.readouterr().err
+    assert complaint in said and "Traceback" not in said
+
+
 def test_a_pipe_closed_early_leaves_no_traceback(tmp_path: Path) -> None:
     code = "import sys; from npulint.__main__ import main; sys.exit(main())"
     process = subprocess.Popen(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from npulint.cli.outputs import SUMMARY_LIMIT, folder_in_repository
+from npulint.atomic_files import Folder
+from npulint.cli.outputs import SUMMARY_LIMIT, folder_in_repository, save
 from npulint.findings import RunResult, Summary
 from tests.project_support import Project
 from tests.surface_support import call, finding, sample
@@ -106,6 +108,61 @@ def test_a_summary_that_cannot_be_written_is_an_error() -> None:
     environ = {"GITHUB_STEP_SUMMARY": os.path.abspath("no/such/summary.md")}
     answer = call("check", "--output=markdown=no/such/summary.md", result=sample(), environ=environ)
     assert answer.code == 2 and "no/such/summary.md: cannot be written" in answer.err
+
+
+def test_a_failed_write_leaves_nothing_new_and_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, data: bytes) -> None:
+        os.write(descriptor, bytes(data[:3]))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    Path("old.json").write_text("old")
+    monkeypatch.setattr("npulint.atomic_files.put", full)
+    for name in ("new.json", "old.json"):
+        answer = call("check", f"--output=json={name}", result=sample())
+        assert answer.code == 2 and f"{name}: cannot be written: No space left" in answer.err
+    assert sorted(os.listdir()) == [".git", "old.json"] and Path("old.json").read_text() == "old"
+
+
+def test_a_report_that_cannot_be_made_leaves_what_was_there() -> None:
+    Path("old.md").write_text("old")
+
+    def parts(limit: int) -> Iterator[str]:
+        yield "half"
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        save("old.md", parts, {}, "en")
+    assert sorted(os.listdir()) == [".git", "old.md"] and Path("old.md").read_text() == "old"
+
+
+def test_a_file_keeps_its_mode_its_links_and_its_names() -> None:
+    Path("real.md").write_text("old" * 10_000)
+    os.chmod("real.md", 0o640)
+    Path("link.md").symlink_to("real.md")
+    os.link("real.md", "second.md")
+    for name in ("link.md", "second.md"):
+        call("check", f"--output=markdown={name}", result=sample())
+        assert Path("real.md").read_text().startswith(HEADING) and Path("real.md").read_text()[-3:] != "old"
+    assert Path("link.md").is_symlink() and os.stat("real.md").st_mode & 0o777 == 0o640
+    assert os.stat("real.md").st_ino == os.stat("second.md").st_ino
+
+
+def test_a_file_in_the_place_of_which_none_can_be_put_is_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mounted(self: Folder, old: str, new: str) -> None:
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    Path("report.md").write_text("old" * 10_000)
+    monkeypatch.setattr(Folder, "replace", mounted)
+    call("check", "--output=markdown=report.md", result=sample())
+    assert Path("report.md").read_text().startswith(HEADING) and sorted(os.listdir()) == [".git", "report.md"]
+
+
+def test_a_pipe_gets_the_report_as_it_comes() -> None:
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    call("check", "--output=markdown=pipe", result=sample())
+    assert os.read(reader, 1 << 16).decode().startswith(HEADING)
+    os.close(reader)
 
 
 @pytest.mark.parametrize(

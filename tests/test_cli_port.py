@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -109,6 +110,23 @@ def test_a_hook_may_refuse(repository: Project) -> None:
     hook.chmod(0o755)
     answer = repository.run("port", ".", "--commit", *QUIET)
     assert answer.code == 2 and "no port today" in answer.err
+
+
+def test_no_other_program_of_the_repository_is_run_for_a_commit(repository: Project, tmp_path: Path) -> None:
+    proof, program = tmp_path / "proof", tmp_path / "program.sh"
+    program.write_text(f"#!/bin/sh\necho $0 >> {proof}\n")
+    program.chmod(0o755)
+    hooks = repository.folder / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-checkout", "reference-transaction", "post-index-change", "post-commit"):
+        (hooks / name).write_bytes(program.read_bytes())
+        (hooks / name).chmod(0o755)
+    for key in ("core.fsmonitor", "core.pager", "core.editor", "diff.external"):
+        git(repository.folder, "config", key, str(program))
+    proof.write_text("")
+    assert repository.run("port", ".", "--commit", *QUIET).code == 0
+    ran = {line.rpartition("/")[2] for line in proof.read_text().split()}
+    assert ran <= {"reference-transaction", "post-index-change", "post-commit"} and "post-commit" in ran
 
 
 def test_without_a_repository_there_is_no_commit(gpu: Project) -> None:

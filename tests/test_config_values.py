@@ -48,6 +48,8 @@ def test_words_become(name: str, words: list[str], value: object) -> None:
         pytest.param("jobs", ["-1"], "non-negative integer", id="negative number"),
         pytest.param("jobs", ["\u0663"], "non-negative integer", id="digits of another script"),
         pytest.param("config", [""], "is empty", id="empty text"),
+        pytest.param("docs_url", ["javascript:alert(1)"], "not an http or https URL", id="a script for a link"),
+        pytest.param("docs_url", ["https://host/ x"], "not an http or https URL", id="an address with a space"),
     ],
 )
 def test_words_are_refused(name: str, words: list[str], complaint: str) -> None:
@@ -66,6 +68,8 @@ def test_words_are_refused(name: str, words: list[str], complaint: str) -> None:
         pytest.param("jobs", -2, "non-negative integer", id="negative number"),
         pytest.param("lang", 3, "a string", id="number for a choice"),
         pytest.param("target", ["torch=2"], "a table", id="list for a table"),
+        pytest.param("docs_url", "data:text/html,x", "not an http or https URL", id="data for a link"),
+        pytest.param("docs_url", 3, "a string", id="number for a link"),
         pytest.param("target", {"tensorflow": 2.10}, 'must be quoted: tensorflow = "2.1"', id="a version as a float"),
         pytest.param("target", {"torch": "2.1", "tf": "2"}, "`tf` is not one of", id="unknown key of a table"),
     ],

@@ -18,6 +18,7 @@ LAYERS = (
         "integrations",
         "atomic_files",
         "budget",
+        "cache_folder",
         "cancellation",
         "digest",
         "errors",
@@ -27,6 +28,7 @@ LAYERS = (
         "suggest",
         "progress",
         "texts",
+        "whole_files",
     ),
     ("facts", "data", "run_summary", "step_summary", "run_comparison"),
     ("findings",),
@@ -39,6 +41,7 @@ LAYERS = (
     ("postprocess", "result_cache", "fix", "effort"),
     ("report",),
     ("project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
+    ("processes",),
     ("workers",),
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
     (
@@ -59,7 +62,10 @@ LAYERS = (
     ("__main__",),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-CATALOGUE_MAY_KNOW = {"npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"}
+CATALOGUE_MAY_KNOW = {
+    *("npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"),
+    *("atomic_files", "cache_folder"),  # of the compiled catalogue
+}
 
 
 def package_of(module: str) -> str:

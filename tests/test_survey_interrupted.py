@@ -16,10 +16,9 @@ from contextlib import contextmanager
 import pytest
 
 from npulint import __version__
-from npulint.survey import worker
 from npulint.survey.model import Job, Plan
 from npulint.survey.parts import prepare, read_part
-from npulint.survey.worker import VersionError, checked, close_all
+from npulint.survey.worker import CHILDREN, VersionError, checked
 from tests.project_support import ROOT, Project
 from tests.survey_support import QUIET, by_name, compared, fleet, survey
 from tests.tools import missing
@@ -38,8 +37,7 @@ def plan(project: Project) -> Iterator[Plan]:
     out = str(project.folder / "out")
     prepare(out, False)
     yield Plan(out, {"cache": False}, __version__, "x", "en", False, 100, 4 << 30)
-    close_all()
-    worker._OWN.child = None
+    CHILDREN.close()
 
 
 def _busy(project: Project, name: str = "busy", calls: int = 20_000) -> Job:
@@ -68,10 +66,10 @@ def test_a_process_that_is_killed_fails_its_project_alone(project: Project, plan
     busy = _busy(project)
 
     def kill() -> None:
-        while not worker._STARTED:
+        while not CHILDREN.started:
             time.sleep(0.01)
         time.sleep(0.3)
-        os.kill(next(iter(worker._STARTED))._process.pid, signal.SIGKILL)
+        os.kill(next(iter(CHILDREN.started)).pid, signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -84,7 +82,7 @@ def test_a_process_that_is_killed_fails_its_project_alone(project: Project, plan
 def test_a_project_is_tried_again_when_a_used_process_ends(project: Project, plan: Plan) -> None:
     jobs = [_busy(project, name, 5) for name in ("one", "two")]
     checked(plan, jobs[0])
-    os.kill(worker._OWN.child._process.pid, signal.SIGKILL)
+    os.kill(next(iter(CHILDREN.started)).pid, signal.SIGKILL)
     checked(plan, jobs[1])
     part = read_part(plan.out, "two")
     assert part is not None and part.project.status == "checked"

@@ -17,6 +17,7 @@ from typing import IO
 import msgspec
 
 from npulint import __version__
+from npulint.cache_folder import cache_folder, is_safe
 from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import CheckFile
 from npulint.digest import blake2b
@@ -117,22 +118,18 @@ def _lean(stream: IO[bytes]) -> bytes:
 
 
 def write(path: str, data: bytes) -> None:
-    """Write a compiled file atomically; raises `OSError`."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(data)
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    """Write a compiled file in one step, following no link; raises `OSError`."""
+    from npulint.atomic_files import Folder, temporary  # most runs write none
+
+    folder, name = os.path.split(path)
+    with Folder(folder) as opened, temporary(opened, name, data, 0o644) as made:
+        opened.replace(made, name)
 
 
 def cache_path(directories: Sequence[str]) -> str | None:
-    """The path of the cached compiled file for these check directories; None without a cache."""
-    home = _cache_directory()
-    if home is None:
+    """The path of the cached compiled file for these check directories; None without a folder that is safe."""
+    home = cache_folder()
+    if home is None or not is_safe(home):
         return None
     return os.path.join(home, f"catalogue-{_digest(map(os.path.abspath, directories))[:16]}.msgpack")
 
@@ -140,27 +137,12 @@ def cache_path(directories: Sequence[str]) -> str | None:
 def write_cache(path: str, data: bytes) -> None:
     """Write a compiled file to the cache; errors are ignored."""
     with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         write(path, data)
 
 
 def _digest(parts: Iterable[str]) -> str:
     text = "\0\0".join((__version__, *parts))
     return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-
-def _cache_directory() -> str | None:
-    """``NPULINT_CACHE_DIR``, or npulint's folder in the user's cache folder."""
-    named = os.environ.get("NPULINT_CACHE_DIR")
-    if named:
-        return named
-    if sys.platform == "win32":
-        home = os.environ.get("LOCALAPPDATA", "")
-    elif sys.platform == "darwin":
-        home = os.path.expanduser("~/Library/Caches")
-    else:
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(home, "npulint") if os.path.isabs(home) else None
 
 
 def _owned(descriptor: int) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from io import TextIOBase
+from typing import TYPE_CHECKING, TextIO, TypeVar, cast
 
 import msgspec
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from npulint.fix.model import FixResult
 
 _Done = TypeVar("_Done")
+_LAST_STREAM = 2  # the descriptor of standard error
 
 
 class OutputError(OSError):
@@ -143,9 +146,24 @@ def _silence(stream: TextIO) -> None:
         pass
 
 
+class _Closed(TextIOBase):
+    """In place of standard output that the caller has closed, for which Python has no stream at all."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+
 def system() -> Host:
-    """The host with the real streams and functions."""
-    return Host(os.environ, sys.stdin, sys.stdout, sys.stderr, _run, _facts_of, _review)
+    """The host with the real streams and functions. Of streams that the caller has closed, standard output cannot be
+    written, standard input is empty, and what goes to standard error is lost."""
+    if not (sys.stdin and sys.stdout and sys.stderr):
+        while (spare := os.open(os.devnull, os.O_RDWR)) <= _LAST_STREAM:
+            pass  # or the next file that is opened would be taken for the stream
+        os.close(spare)
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    stdout = sys.stdout or cast(TextIO, _Closed())
+    return Host(os.environ, sys.stdin, stdout, sys.stderr, _run, _facts_of, _review)
 
 
 def _run(settings: Settings, progress: Progress | None) -> RunResult:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from npulint.cli.host import Host
 from npulint.errors import NpulintError
 from npulint.texts import say
+from npulint.whole_files import write_whole
 
 STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output; opening it again by name would overwrite a redirected file."""
@@ -23,12 +25,12 @@ def is_summary(path: str, environ: Mapping[str, str]) -> bool:
 
 
 def save(path: str, render: Callable[[int], Iterable[str | bytes]], environ: Mapping[str, str], lang: str) -> str:
-    """Write a report to a file; `render` takes the size limit in bytes, 0 for none, and gives the parts. Existing
-    content of a job summary stays. Returns a warning when the report does not fit; raises `NpulintError`."""
+    """Write a report to a file, whole or not at all; `render` takes the size limit in bytes, 0 for none, and gives the
+    parts. Existing content of a job summary stays. Returns a warning when the report does not fit; raises
+    `NpulintError`."""
     try:
         if not is_summary(path, environ):
-            with open(path, "wb") as stream:
-                stream.writelines(map(_bytes, render(0)))
+            write_whole(path, map(_bytes, render(0)))
             return ""
         return _add(path, render, lang)
     except (OSError, ValueError) as error:
@@ -58,7 +60,13 @@ def _add(path: str, render: Callable[[int], Iterable[str | bytes]], lang: str) -
         report = b"".join(map(_bytes, render(room))) if room > 0 else b""
         if not report or len(report) > room:
             return say(lang, "output.full", path=path)
-        stream.write(gap + report)
+        try:
+            stream.write(gap + report)
+            stream.flush()
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(stream.fileno(), size)
+            raise
     return ""
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 
 import msgspec
 
@@ -16,6 +15,7 @@ from npulint.fakes.orders import Order
 from npulint.fakes.trial import Trial, run_trial
 from npulint.live.judge import declared_torch
 from npulint.option_parsing import InvalidOption, number
+from npulint.processes import own_interpreter
 from npulint.settings import Settings
 from npulint.texts import say
 
@@ -98,5 +98,5 @@ def interpreter(options: dict[str, list[str] | bool]) -> str:
     """The interpreter to run the program with."""
     given = options.get("python")
     if not isinstance(given, list):
-        return sys.executable
+        return own_interpreter()
     return shutil.which(given[-1]) or os.path.abspath(given[-1])

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from npulint.processes import neutral_environment, neutral_folder
+
 _MOST = 1 << 20  # bytes of a file
 _MB = 1 << 20
 
@@ -25,10 +27,19 @@ Run = Callable[[Sequence[str], float], "Ran | None"]
 
 
 def run_command(words: Sequence[str], limit: float) -> Ran | None:
-    """Run a command of the real machine."""
+    """Run a command of the real machine. It starts in a neutral folder: an interpreter, also one that a tool starts,
+    imports from the folder that it starts in."""
+    program, *arguments = words
     try:
         done = subprocess.run(
-            list(words), capture_output=True, timeout=limit, stdin=subprocess.DEVNULL, check=False, errors="replace"
+            [os.path.abspath(program) if os.path.dirname(program) else program, *arguments],
+            capture_output=True,
+            timeout=limit,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            errors="replace",
+            cwd=neutral_folder(),
+            env=neutral_environment(),
         )
     except subprocess.TimeoutExpired:
         return Ran(None)

@@ -1,4 +1,7 @@
-"""Probes of the Python interpreter: its packages by their metadata; nothing is imported."""
+"""Probes of the Python interpreter: its packages by their metadata; nothing is imported.
+
+An interpreter of the user starts in a neutral folder (`npulint.doctor.machine.run_command`), but not with ``-I``: that
+would hide packages that were installed for the user alone, and those of CANN, which are on PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sys
 
 from npulint.doctor.machine import Machine
 from npulint.errors import NpulintError
+from npulint.processes import own_interpreter
 from npulint.read.artifacts.machine.snapshot import Operator, Python
 from npulint.texts import say
 
@@ -25,7 +29,7 @@ _SHOWN = 300
 
 def python(machine: Machine, interpreter: str = "", lang: str = "en") -> Python:
     """The interpreter and its packages; without `interpreter` the one that runs npulint. Raises `NpulintError`."""
-    version, folders, path = sys.version.split()[0], sys.path, sys.executable
+    version, folders, path = sys.version.split()[0], sys.path, own_interpreter()
     if interpreter:
         ran = machine.run([interpreter, "-c", _ASK], _LIMIT)
         try:
@@ -39,9 +43,9 @@ def python(machine: Machine, interpreter: str = "", lang: str = "en") -> Python:
 def packages(folders: list[str]) -> dict[str, str]:
     """The installed packages in folders, by the names of their metadata; the first of a name counts, as in imports."""
     found: dict[str, str] = {}
-    for folder in folders:
+    for folder in filter(os.path.isabs, folders):
         try:
-            names = sorted(os.listdir(folder or "."))
+            names = sorted(os.listdir(folder))
         except OSError:
             continue
         for name in names:
@@ -53,7 +57,7 @@ def packages(folders: list[str]) -> dict[str, str]:
 
 def operator(machine: Machine, interpreter: str, limit: float) -> Operator:
     """Add two tensors on the first device, in a process of its own."""
-    ran = machine.run([interpreter or sys.executable, "-c", _ADD], limit)
+    ran = machine.run([interpreter or own_interpreter(), "-c", _ADD], limit)
     if ran is None:
         return Operator(state="failed", message=interpreter)
     if ran.code is None:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 
-from npulint.atomic_files import Folder, name_of_copy, put, temporary
+from npulint.atomic_files import Folder, name_of_copy, temporary
 from npulint.fix.model import FileChange
+from npulint.whole_files import liken, overwrite
 
 _LIMIT = 40_000_000  # bytes; files of twice that size are never evaluated
 
@@ -76,11 +77,11 @@ def _staged(change: FileChange, staged: ExitStack) -> Move | None:
         return None
     if not folder.writable(name):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), change.path)
-    liken = partial(_liken, folder, name, status)
+    alike = partial(liken, folder, name, status)
     if status.st_nlink > 1:
-        made = staged.enter_context(temporary(folder, name, change.before, prepare=liken))
+        made = staged.enter_context(temporary(folder, name, change.before, prepare=alike))
         return partial(_in_place, change, folder, name, made, status)
-    made = staged.enter_context(temporary(folder, name, change.after, prepare=liken))
+    made = staged.enter_context(temporary(folder, name, change.after, prepare=alike))
     return partial(_replace, folder, name, made, status)
 
 
@@ -156,25 +157,15 @@ def _in_place(change: FileChange, folder: Folder, name: str, made: str, status: 
     folder.replace(made, copy)
     folder.sync()
     try:
-        _overwrite(folder, name, change.after)
+        overwrite(folder, name, change.after)
     except BaseException:
         try:
-            _overwrite(folder, name, change.before)
+            overwrite(folder, name, change.before)
         except OSError as error:
             raise UnwrittenError("incomplete", copy) from error
         folder.remove(copy)
         raise
     folder.remove(copy)
-
-
-def _overwrite(folder: Folder, name: str, data: bytes) -> None:
-    descriptor = folder.open(name, os.O_RDWR)
-    try:
-        put(descriptor, data)
-        os.ftruncate(descriptor, len(data))
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _undo(change: FileChange) -> None:
@@ -187,29 +178,6 @@ def _undo(change: FileChange) -> None:
         name = os.path.basename(location)
         if folder.read(name, _LIMIT)[0] == change.after:
             folder.remove(name)
-
-
-def _liken(folder: Folder, name: str, status: os.stat_result, descriptor: int) -> None:
-    """Copy owner, group and attributes as far as permitted, then the mode, which changing the owner may reset."""
-    if hasattr(os, "fchown"):
-        for owner, group in ((-1, status.st_gid), (status.st_uid, -1)):
-            with contextlib.suppress(OSError):
-                os.fchown(descriptor, owner, group)
-    if hasattr(os, "listxattr"):
-        with contextlib.suppress(OSError):
-            _copy_attributes(folder, name, descriptor)
-    if hasattr(os, "fchmod"):
-        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
-
-
-def _copy_attributes(folder: Folder, name: str, descriptor: int) -> None:
-    source = folder.open(name, os.O_RDONLY)
-    try:
-        for attribute in os.listxattr(source):
-            with contextlib.suppress(OSError):
-                os.setxattr(descriptor, attribute, os.getxattr(source, attribute))
-    finally:
-        os.close(source)
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

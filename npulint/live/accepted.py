@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from npulint.baseline import VERSION, Document, read_document, write_whole
+from npulint.baseline import VERSION, Document, read_document, write_accepted
 from npulint.errors import ConfigError
 from npulint.findings import Finding
 from npulint.postprocess.identity import line_text
@@ -60,4 +60,4 @@ def save(path: str, tests: Mapping[str, Iterable[Accepted]], lang: str) -> None:
     """Write a baseline, omitting tests without entries. Raises `ConfigError`."""
     listed = {name: sorted(entries) for name, entries in sorted(tests.items())}
     document = _Document(VERSION, {name: entries for name, entries in listed.items() if entries})
-    write_whole(path, msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n", lang)
+    write_accepted(path, msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n", lang)

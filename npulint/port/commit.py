@@ -1,5 +1,8 @@
-"""Commits the steps of a port: a new branch with one commit for each step. Nothing is pushed, and the hooks of the
-repository run."""
+"""Commits the steps of a port: a new branch with one commit for each step. Nothing is pushed.
+
+Committing runs what the repository's configuration says that it runs: hooks, filters (without them the commit would
+have other bytes than ``git add`` gives it), the program that signs. Everything else is without hooks, file system
+monitor and pager."""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ from npulint.texts import say
 
 BRANCH = "npulint-port"
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true"}
+_SAFE = ("--no-pager", "-c", "core.fsmonitor=false")
+_WITHOUT_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
 
 
 class Repository:
@@ -59,10 +64,14 @@ class Repository:
         self._git("commit", "-q", "-m", message, "--", *places)
 
     def _git(self, *words: str) -> str:
-        environ = {**os.environ, **_QUIET}
+        options = _SAFE if words[0] == "commit" else (*_SAFE, *_WITHOUT_HOOKS)
         try:
             done = subprocess.run(
-                ["git", "--literal-pathspecs", *words], cwd=self._folder, env=environ, capture_output=True, check=False
+                ["git", *options, "--literal-pathspecs", *words],
+                cwd=self._folder,
+                env={**os.environ, **_QUIET},
+                capture_output=True,
+                check=False,
             )
         except OSError as error:
             raise NpulintError(say(self._lang, "port.git", command=words[0], detail=str(error))) from error

@@ -106,7 +106,7 @@ def _words(option: Option, value: object, lang: str) -> list[str] | bool:
     elif isinstance(value, list) and all(isinstance(part, str) for part in value):
         words = value if option.kind != "list" else [",".join(value)]
     else:
-        kind = {"choice": "text", "folders": "list"}.get(option.kind, option.kind)
+        kind = {"choice": "text", "url": "text", "folders": "list"}.get(option.kind, option.kind)
         raise InvalidOption(_mistyped(f"type.{kind}", value, lang))
     if words:
         from_words(option, words, lang)

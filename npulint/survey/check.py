@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -25,6 +26,13 @@ from npulint.survey.exclusion import exclusion
 from npulint.survey.model import CHECKED, Job, Plan
 from npulint.survey.parts import REPORTS, read_part, report_path, write_file, write_part
 from npulint.survey.rows import failed, part_of
+
+
+def answer(request: tuple[object, object]) -> bool:
+    """What `check` returns for the plan and the job of a request; called in the process that was started for it."""
+    known = check(msgspec.convert(request[0], Plan), msgspec.convert(request[1], Job))
+    gc.collect()
+    return known
 
 
 def check(plan: Plan, job: Job) -> bool:

@@ -14,7 +14,7 @@ from npulint.errors import NpulintError
 from npulint.progress import Advance, Progress, progress_counter
 from npulint.report.terminal import escape_control_chars
 from npulint.survey.model import Job, Plan
-from npulint.survey.worker import VersionError, checked, close_all
+from npulint.survey.worker import CHILDREN, VersionError, checked
 from npulint.texts import say
 
 _PAUSE = 2.0  # seconds between two looks at the cluster
@@ -46,8 +46,9 @@ def _local(threads: int) -> Iterator[Executor]:
         yield executor
     finally:
         executor.shutdown(wait=False, cancel_futures=True)
-        close_all()
+        CHILDREN.kill()
         executor.shutdown()
+        CHILDREN.close()
 
 
 def _done(
