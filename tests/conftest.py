@@ -16,6 +16,8 @@ from npulint.catalogue.schema import parse_check
 from tests import fix_checks
 from tests.project_support import Project
 
+SLOW = Path(__file__).parent / "slow.txt"
+
 # machines are busy, and no test is about a deadline
 hypothesis.settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
 hypothesis.settings.register_profile("random", print_blob=True, deadline=None)
@@ -40,8 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what opens a browser."""
+    """Mark what opens a browser, and what was measured to be slow."""
+    listed = frozenset(SLOW.read_text(encoding="utf-8").split())
     for item in items:
+        if item.nodeid.partition("[")[0] in listed:
+            item.add_marker(pytest.mark.slow)
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
 
