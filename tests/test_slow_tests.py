@@ -9,7 +9,8 @@ from scripts.slow_tests import LIST, slow_functions
 
 ROOT = Path(__file__).parent.parent
 _REPORT = """<testsuites><testsuite>
-<testcase classname="tests.test_a" name="test_one[x]" time="0.3"/><testcase classname="tests.test_a" name="test_one[y]" time="0.0"/>
+<testcase classname="tests.test_a" name="test_one[x]" time="0.3"/>
+<testcase classname="tests.test_a" name="test_one[y]" time="0.0"/>
 <testcase classname="tests.test_a" name="test_quick" time="0.09"/>
 {many}
 </testsuite></testsuites>"""
