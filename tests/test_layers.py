@@ -38,7 +38,7 @@ LAYERS = (
     ("evaluate",),
     ("postprocess", "result_cache", "fix", "effort"),
     ("report",),
-    ("project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
+    ("isolation", "project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
     ("workers",),
     ("change_impact", "compare_command", "compare_change", "compare_runs"),
     (
