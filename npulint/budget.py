@@ -174,9 +174,7 @@ def rest() -> None:
     _WATCHDOG.rest()
 
 
-def within(
-    limit: Limit, work: Callable[[], _T], observe: Callable[[FrameType | None], None] | None = None
-) -> _T:
+def within(limit: Limit, work: Callable[[], _T], observe: Callable[[FrameType | None], None] | None = None) -> _T:
     """The result of `work`. Raises `BudgetError` if it takes more than the limit. `observe` is called by another thread
     with the innermost frame of the work, again and again once half of the limit is used."""
     watched = _WATCHDOG.begin(limit, observe)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from types import FrameType, TracebackType
 from typing import TypeVar
-
-import msgspec
 
 from npulint.budget import BudgetError, Limit, within
 from npulint.facts.model import FileFacts, Problem
@@ -17,14 +16,16 @@ _ATTEMPTS = 4  # each of which may take the whole limit
 _REPEATED = 8  # frames of one function in a stack, from which on it is one that asks itself
 
 
-def without_failing(files: Sequence[FileFacts], limit: Limit, work: Callable[[Sequence[FileFacts]], _T]) -> _T:
-    """The result of `work` for all files together, within the limit. Where their code recurses too deeply to be resolved,
-    or takes more time or memory than allowed, the files that this happened in are replaced by their problem and the work
-    is done again. Raises `RecursionError` or `BudgetError` if that does not help, or no file stands out."""
+def without_failing(files: Sequence[FileFacts], limit: Limit, work: Callable[[list[FileFacts]], _T]) -> _T:
+    """The result of `work` for all files together, within the limit. Where their code recurses too deeply to be
+    resolved, or takes more time or memory than allowed, the files that this happened in are replaced by their problem
+    and the work is done again. Raises `RecursionError` or `BudgetError` if that does not help, or no file stands
+    out."""
+    left = list(files)
     for _ in range(_ATTEMPTS - 1):
-        looks = _Looks(files)
+        looks = _Looks(left)
         try:
-            return within(limit, lambda: work(files), looks.add)  # noqa: B023 (called at once)
+            return within(limit, partial(work, left), looks.add)
         except RecursionError as error:
             failing, reason, detail = _recursing(error, looks.paths), "too-deep", ""
             if not failing:
@@ -34,8 +35,8 @@ def without_failing(files: Sequence[FileFacts], limit: Limit, work: Callable[[Se
             if not busiest:
                 raise
             failing, reason, detail = {busiest}, error.reason, error.detail
-        files = [unjudged(one, reason, detail) if one.path in failing else one for one in files]
-    return within(limit, lambda: work(files))
+        left = [unjudged(file, reason, detail) if file.path in failing else file for file in left]
+    return within(limit, partial(work, left))
 
 
 def unjudged(file: FileFacts, reason: str, detail: str = "") -> FileFacts:
@@ -58,7 +59,7 @@ class _Looks:
         while frame is not None:
             nearest.update(dict.fromkeys(_files_in(frame, self.paths)))
             frame = frame.f_back
-        self._seen.update(nearest)
+        self._seen.update(nearest.keys())
         self._count += 1
 
     def busiest(self) -> str:
