@@ -7,12 +7,17 @@ is what the process has more than at the beginning, where the system tells it (L
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 _T = TypeVar("_T")
 
@@ -67,10 +72,11 @@ class _Stop(BaseException):
 
 
 class _Watched:
-    """Work under way in a thread: its limit and what there was at its beginning."""
+    """Work under way in a thread: its limit, who is shown its stack, and what there was at its beginning."""
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: Limit, observe: Callable[[FrameType | None], None] | None = None) -> None:
         self.limit = limit
+        self._observe = observe
         self.thread = threading.get_ident()
         self.begun = _own_time()
         self.memory = -1  # at the first look: asking for it takes longer than a small file
@@ -80,12 +86,21 @@ class _Watched:
         """Stop the work if it is over a limit; again at every look, since an exception may be lost in a destructor."""
         if self.memory < 0:
             self.memory = memory
-        if not self.reason and _time_of(self.thread) - self.begun > self.limit.seconds:
-            self.reason = "out-of-time"
-        elif not self.reason and memory - self.memory > self.limit.memory:
-            self.reason = "out-of-memory"
+        if not self.reason:
+            seconds, more = _time_of(self.thread) - self.begun, memory - self.memory
+            if self._observe is not None and (2 * seconds > self.limit.seconds or 2 * more > self.limit.memory):
+                self._show(self._observe)
+            if seconds > self.limit.seconds:
+                self.reason = "out-of-time"
+            elif more > self.limit.memory:
+                self.reason = "out-of-memory"
         if self.reason:
             _raise_in(self.thread, _Stop)
+
+    def _show(self, observe: Callable[[FrameType | None], None]) -> None:
+        """Show the stack of the work, which goes on meanwhile: what its variables are may not hold together."""
+        with suppress(Exception):
+            observe(sys._current_frames().get(self.thread))
 
     def error(self) -> BudgetError:
         limit = self.limit
@@ -105,8 +120,8 @@ class Watchdog:
         self._work: list[_Watched] = []
         self._thread: threading.Thread | None = None
 
-    def begin(self, limit: Limit) -> _Watched:
-        watched = _Watched(limit)
+    def begin(self, limit: Limit, observe: Callable[[FrameType | None], None] | None = None) -> _Watched:
+        watched = _Watched(limit, observe)
         with self._lock:
             self._work.append(watched)
             if self._thread is None:
@@ -118,6 +133,11 @@ class Watchdog:
         with self._lock:
             if watched in self._work:
                 self._work.remove(watched)
+
+    def of_thread(self, thread: int) -> list[_Watched]:
+        """The work under way in a thread, outermost first."""
+        with self._lock:
+            return [watched for watched in self._work if watched.thread == thread]
 
     def _watch(self) -> None:
         last = time.monotonic()
@@ -139,9 +159,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WATCHDOG.reset)
 
 
-def within(limit: Limit, work: Callable[[], _T]) -> _T:
-    """The result of `work`. Raises `BudgetError` if it takes more than the limit."""
-    watched = _WATCHDOG.begin(limit)
+def within(limit: Limit, work: Callable[[], _T], observe: Callable[[FrameType | None], None] | None = None) -> _T:
+    """The result of `work`. Raises `BudgetError` if it takes more than the limit. `observe` is called by another thread
+    with the innermost frame of the work, again and again once half of the limit is used."""
+    watched = _WATCHDOG.begin(limit, observe)
     try:
         try:
             return work()
@@ -151,6 +172,15 @@ def within(limit: Limit, work: Callable[[], _T]) -> _T:
         if not watched.reason:  # a limit around this one
             raise
         raise watched.error() from None
+
+
+def reserve(memory: int) -> None:
+    """Announce that the work of this thread is about to take so many bytes where nothing can stop it. Raises
+    `BudgetError` if that is more than a limit that it has."""
+    for watched in _WATCHDOG.of_thread(threading.get_ident()):
+        if memory > watched.limit.memory:
+            watched.reason = "out-of-memory"
+            raise watched.error()
 
 
 _BY_THREAD = hasattr(time, "pthread_getcpuclockid")

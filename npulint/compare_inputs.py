@@ -10,7 +10,7 @@ import msgspec
 
 from npulint.assemble.build import Assembled, assembled
 from npulint.assemble.programs import Program
-from npulint.budget import GENEROUS, Budget, BudgetError, within
+from npulint.budget import GENEROUS, Budget, BudgetError
 from npulint.compare.matching.matches import Side
 from npulint.digest import blake2b
 from npulint.discover.context_files import context_files
@@ -19,6 +19,7 @@ from npulint.discover.kinds import SourceFile
 from npulint.discover.paths import local, shown
 from npulint.errors import NpulintError
 from npulint.facts.model import FileFacts, Problem
+from npulint.isolation import unjudged, without_failing
 from npulint.progress import Advance, no_progress
 from npulint.read.files import load, read
 from npulint.report.terminal import escape_control_chars
@@ -143,10 +144,10 @@ def project(
         advance(1)
     limit = budget.of_project(len(files), sum(source.size for source in side.sources))
     try:
-        whole = within(limit, lambda: assembled(side.root, files, *declared))
+        files, whole = without_failing(files, limit, lambda left: (left, assembled(side.root, left, *declared)))
     except UNMANAGEABLE as error:
         reason, detail = (error.reason, error.detail) if isinstance(error, BudgetError) else ("too-deep", "")
-        files = [FileFacts(f.path, f.kind, problems=[Problem(f.path, reason, detail)]) if f.code else f for f in files]
+        files = [unjudged(file, reason, detail) if file.code else file for file in files]
         whole = assembled(side.root, files, *declared)
     configs = Configs(whole.context, [source for source in side.sources if source.kind == _CONFIGURATION])
     return ComparedProject(side.root, side.problems, files, whole, configs, side.entry)

@@ -7,6 +7,7 @@ import time
 
 import msgspec
 
+from npulint.budget import GENEROUS
 from npulint.cache import open_cache
 from npulint.catalogue.check import Catalogue, two_sided
 from npulint.catalogue.load import load_catalogue
@@ -125,6 +126,7 @@ def facts_of(path: str) -> list[Fact]:
     is read too, because names are resolved across files. Raises `FileNotFoundError` for a file that npulint does not
     read."""
     from npulint.assemble.build import assemble  # a run whose results are all in the cache needs none of it
+    from npulint.isolation import without_failing
 
     options = Settings().discovery()
     found = discover([path], options)
@@ -134,7 +136,9 @@ def facts_of(path: str) -> list[Fact]:
     projects = group([*found.files, *context_files(found, options)])
     root, sources = next((r, s) for r, s in projects.items() if any(one.path == path for one in s))
     unique: dict[int, Fact] = {}
-    for program in assemble(root, [read(load(source)) for source in sources]):
+    limit = GENEROUS.of_project(len(sources), sum(source.size for source in sources))
+    files = [read(load(source)) for source in sources]
+    for program in without_failing(files, limit, lambda left: assemble(root, left)):
         if program.entry == path and program.fact.graph is not None:
             return [fact for facts in program.index.tables[0].values() for fact in facts]
         for kind in program.index.kinds():

@@ -9,7 +9,7 @@ from npulint.assemble.build import assemble
 from npulint.assemble.chip import UNKNOWN_CHIPS, inferred_chips
 from npulint.assemble.file_role import file_roles, in_tree, role_by_name
 from npulint.assemble.programs import Program
-from npulint.budget import BudgetError, within
+from npulint.budget import BudgetError
 from npulint.cancellation import checkpoint
 from npulint.catalogue.check import Catalogue
 from npulint.data.chips import chip
@@ -18,8 +18,9 @@ from npulint.evaluate.chips import generation, target_chips
 from npulint.evaluate.demoted import Demoted, grouped
 from npulint.evaluate.frameworks_seen import frameworks_seen
 from npulint.evaluate.summary import summarise
-from npulint.facts.model import FileFacts, Problem
+from npulint.facts.model import FileFacts
 from npulint.findings import Finding, GraphSummary, InferredChips, ProgramSummary
+from npulint.isolation import unjudged, without_failing
 from npulint.postprocess.merge_programs import merge_project
 from npulint.postprocess.record import RawResults
 from npulint.read.files import load, read
@@ -32,11 +33,11 @@ _BYTES = 40  # of source for a call, assignment or import
 
 def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue, settings: Settings) -> RawResults:
     """The raw results of a project. Code that recurses too deeply to be resolved, or that takes more time or memory
-    than allowed, becomes a problem of this project."""
+    than allowed, becomes a problem of its file, else of this project."""
     similar.renew()
     limit = settings.limits().of_project(len(files), _BYTES * sum(map(_records, files)))
     try:
-        return within(limit, lambda: _judged(root, files, catalogue, settings))
+        return without_failing(files, limit, lambda left: _judged(root, left, catalogue, settings))
     except RecursionError:
         return _unjudged(files, "too-deep")
     except BudgetError as error:
@@ -45,8 +46,7 @@ def evaluate_project(root: str, files: Sequence[FileFacts], catalogue: Catalogue
 
 def _unjudged(files: Sequence[FileFacts], reason: str, detail: str = "") -> RawResults:
     """The results of a project that could not be evaluated."""
-    problems = [Problem(f.path, reason, detail) for f in files if f.code is not None or f.graph is not None]
-    return RawResults(files=[FileFacts(p.path, "python", problems=[p]) for p in problems])
+    return RawResults(files=[unjudged(f, reason, detail) for f in files if f.code is not None or f.graph is not None])
 
 
 def _records(file: FileFacts) -> int:

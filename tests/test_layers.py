@@ -40,7 +40,7 @@ LAYERS = (
     ("evaluate",),
     ("postprocess", "result_cache", "fix", "effort"),
     ("report",),
-    ("project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
+    ("isolation", "project_runner", "project_results", "temp_project", "compare_inputs", "compare_states"),
     ("processes",),
     ("workers",),
     ("change_impact", "compare_command", "compare_change", "compare_runs"),

@@ -20,7 +20,7 @@ from npulint.assemble.importers import import_places
 from npulint.assemble.mentions import mentioning_blocks
 from npulint.assemble.own_classes import class_names, class_users
 from npulint.assemble.script_role import is_test_file
-from npulint.assemble.walker import walker
+from npulint.assemble.walker import DEPTH, walker
 from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.attributes import Flag
 from npulint.facts.values import NO, NOTHING, YES, PossibleValues, merge, truth
@@ -46,6 +46,7 @@ class NpuServer:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._runs: dict[Scope, Flag] = {}
+        self._asked = 0  # how many questions about blocks are being answered within each other
         self._exits = Exits(self.taken, self._failing_imports)
         self._conditions: dict[object, bool | None] = {}
         self._answers = 0  # how many values came from the machine
@@ -109,8 +110,14 @@ class NpuServer:
             return "no"
         known = self._runs.get(scope)
         if known is None:
+            if self._asked >= DEPTH:
+                return "unknown"
             self._runs[scope] = "unknown"  # answers a recursive question
-            known = self._runs[scope] = self._block_runs(scope)
+            self._asked += 1
+            try:
+                known = self._runs[scope] = self._block_runs(scope)
+            finally:
+                self._asked -= 1
         return known
 
     def _block_runs(self, scope: Scope) -> Flag:

@@ -10,6 +10,8 @@ from npulint.assemble.recursion import Recursion
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _MISSING = object()
+DEPTH = 80
+"""How many questions of one kind may be asked within each other by default; each takes several calls of Python."""
 
 
 class Cursor(Protocol):
@@ -78,7 +80,8 @@ def _kept(walk: Callable[..., Any]) -> Callable[..., Any]:
 
 def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
     """Lets a function of one cursor work out its answer once for each cursor of a project. Where it comes back to a
-    cursor whose answer it is still working out, the answer is `meanwhile()`."""
+    cursor whose answer it is still working out, or would work out more than `DEPTH` answers within each other, the
+    answer is `meanwhile()`."""
 
     def decorate(function: _F) -> _F:
         pending: set[object] = set()
@@ -92,6 +95,9 @@ def memoized(meanwhile: Callable[[], Any]) -> Callable[[_F], _F]:
                 if cursor in pending:
                     Recursion.cuts += 1
                 return known[cursor]
+            if len(pending) >= DEPTH:
+                Recursion.cuts += 1
+                return meanwhile()
             known[cursor] = meanwhile()
             pending.add(cursor)
             try:

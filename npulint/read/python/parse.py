@@ -9,6 +9,7 @@ import warnings
 
 import msgspec
 
+from npulint.budget import reserve
 from npulint.facts.code import Code
 from npulint.facts.model import Problem, Span
 from npulint.lazy_regex import lazy_compile
@@ -16,6 +17,7 @@ from npulint.read.python.light import is_relevant, omits_nothing, read_lightly
 from npulint.read.python.newer import older
 from npulint.read.python.npu_names import names_npu
 from npulint.read.python.python2 import ASYNC, modernised
+from npulint.read.python.size import memory_of_tree
 from npulint.read.python.walk import Walker
 
 # Never valid in Python 3, anywhere ...
@@ -38,7 +40,9 @@ _NEWER_SINCE = (3, 12)
 
 def read_python(text: str, path: str, whole: bool = False) -> tuple[Code, list[Problem]]:
     """Parse `text` to syntax facts; on failure an empty `Code` and one fatal `Problem`. Unless `whole` (for
-    comparisons), functions of a source that names no framework, and spans of arguments, are omitted."""
+    comparisons), functions of a source that names no framework, and spans of arguments, are omitted. Raises
+    `BudgetError` if the syntax tree would take more memory than allowed."""
+    reserve(memory_of_tree(text))
     try:
         text, tree = _parsed(text)
     except SyntaxError as error:
