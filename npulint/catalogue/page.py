@@ -36,6 +36,7 @@ class CheckPage:
             self.section("what", self.prose(text.message)),
             self.section("why", self.prose(text.why)),
             self.section("how", self.prose(text.fix)),
+            *self.safety(),
             *self.examples(True),
             *self.examples(False),
             *self.references(),
@@ -106,6 +107,14 @@ class CheckPage:
         if applies.trains is not None:
             parts.append(label("trains" if applies.trains else "idle"))
         return label("stop").join(part for part in parts if part) or label("any")
+
+    def safety(self) -> list[str]:
+        """The section that says why safe fixes are safe; empty if none are."""
+        reason = self.check.safe
+        if reason is None:
+            return []
+        only = [self.label(f"only.{one}") for one in reason.only]
+        return [self.section("safe", " ".join([self.prose(reason.text[self.lang]), *only]))]
 
     def examples(self, bad: bool) -> list[str]:
         """The section of bad or good examples; empty if none."""
