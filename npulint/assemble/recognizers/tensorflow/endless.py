@@ -70,13 +70,16 @@ def _of_call(made: CallSite) -> Endless:
 
 
 def _ways(data: Expr) -> list[AssignmentSite]:
-    """The assignments that may give a name its value, without those that a later one of the same block replaces."""
+    """The assignments that may give a name its value, without those that a later one of the same block replaces, or
+    both of an ``if`` and its ``else``."""
     ways = data.assignments
     last: dict[Scope, int] = {}
     for one in ways:
         if one.line < data.line:
             last[one.scope] = max(one.line, last.get(one.scope, 0))
-    return [one for one in ways if one.line >= data.line or one.line == last[one.scope]]
+    kept = [one for one in ways if one.line >= data.line or one.line == last[one.scope]]
+    pairs = [one for one in kept for other in kept if _is_else_of(other.scope, one.scope)]
+    return [one for one in kept if all(one.scope != pair.scope.parent or one.line > pair.line for pair in pairs)]
 
 
 def _of_two(*ways: AssignmentSite) -> Endless:
@@ -84,9 +87,10 @@ def _of_two(*ways: AssignmentSite) -> Endless:
     ``else``."""
     chosen = next((one for one in ways if one.scope.kind == "if"), None)
     other = next(one for one in ways if one is not chosen)
-    if chosen is None or other.line > chosen.line and not _is_else_of(other.scope, chosen.scope):
+    if chosen is None:
         return "no"
-    if other.scope != chosen.scope.parent and not _is_else_of(other.scope, chosen.scope):
+    before = other.line < chosen.line and other.scope == chosen.scope.parent
+    if not before and not _is_else_of(other.scope, chosen.scope):
         return "no"
     if _of_value(chosen.value) == "yes" and _of_value(other.value) == "no":
         return chosen.scope.test

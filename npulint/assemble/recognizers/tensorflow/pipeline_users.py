@@ -1,5 +1,5 @@
-"""What runs an input pipeline: training, evaluation, prediction or export, by the calls that its functions and data sets
-reach."""
+"""What runs an input pipeline: training, evaluation, prediction or export, by the calls that get its functions and data
+sets."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _FOLLOWED = 400  # functions from one call
 
 
 def jobs_of(stage: CallSite) -> str:
-    """The jobs that run a stage, separated by spaces, sorted; ``unknown`` if no call is known that gets what it makes or
-    the function around it."""
+    """The jobs that run a stage, sorted and separated by spaces; ``unknown`` if no call is seen that gets what it makes
+    or the function around it."""
     users = _users(stage.scope.context)
     found = set(users.of_call.get(stage, ()))
     for around in stage.scope.ancestors:
