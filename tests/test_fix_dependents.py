@@ -166,7 +166,8 @@ def test_a_debugger_stays_while_its_own_methods_are_used(body: str) -> None:
 
 def test_a_debugger_of_which_only_the_session_is_used_goes_from_a_choice() -> None:
     after, refused = debugged(
-        f"debug = True\n{_SESSION}sess = tf_debug.LocalCLIDebugWrapperSession(sess) if debug else sess\nsess.run(step)\n"
+        f"debug = True\n{_SESSION}"
+        "sess = tf_debug.LocalCLIDebugWrapperSession(sess) if debug else sess\nsess.run(step)\n"
     )
     assert not refused
     assert after.endswith("sess = sess if debug else sess\nsess.run(step)\n")

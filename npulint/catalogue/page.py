@@ -110,11 +110,8 @@ class CheckPage:
 
     def safety(self) -> list[str]:
         """The section that says why safe fixes are safe; empty if none are."""
-        reason = self.check.safe
-        if reason is None:
-            return []
-        only = [self.label(f"only.{one}") for one in reason.only]
-        return [self.section("safe", " ".join([self.prose(reason.text[self.lang]), *only]))]
+        reason = safe_reason(self.check, self.lang)
+        return [self.section("safe", self.prose(reason))] if reason else []
 
     def examples(self, bad: bool) -> list[str]:
         """The section of bad or good examples; empty if none."""
@@ -155,6 +152,14 @@ def applicabilities(check: Check) -> list[str]:
     if not known or all(rule.when is not None for rule in check.fixes):
         known.add("manual")
     return [word for word in ("safe", "unsafe", "manual") if word in known]
+
+
+def safe_reason(check: Check, lang: str) -> str:
+    """Why the safe fixes of a check are safe, and where they are not; empty if none are labelled so."""
+    if check.safe is None:
+        return ""
+    parts = [check.safe.text[lang].rstrip(), *(heading(lang, f"only.{one}") for one in check.safe.only)]
+    return ("" if lang == "zh" else " ").join(parts)
 
 
 def caption(name: str, example: Example, lang: str) -> str:
