@@ -6,12 +6,13 @@ an NPU, loads as well is changed for that script too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
 
 from npulint.assemble.code_facts import CodeFact
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import Scope, scope_at
+from npulint.assemble.index import Index
 from npulint.assemble.recognizers.torch.device_strings import NpuText
 from npulint.assemble.script_role import is_test_file
 from npulint.assemble.state import is_of_adapter
@@ -19,18 +20,25 @@ from npulint.data.frameworks import adaptors
 from npulint.facts.code import Import
 from npulint.facts.model import Fact
 
-if TYPE_CHECKING:
-    from npulint.assemble.programs import Program
-
 _LEGACY = "torch.npu"
 _UNSURE = ("option", "default")  # where a device is only a default
 _ASKING = ("hasattr", "getattr", "find_spec")
 
 
+class Script(Protocol):
+    """What is asked of a program: its entry script (empty: none), the files that it loads, its facts, and which of them
+    it surely reaches."""
+
+    entry: str
+    paths: list[str]
+    index: Index
+    surely_runs: Callable[[Fact], bool]
+
+
 class NpuNeed:
     """Answers for the files of one project, from all its programs."""
 
-    def __init__(self, context: Context, programs: Sequence[Program]) -> None:
+    def __init__(self, context: Context, programs: Sequence[Script]) -> None:
         self._context = context
         self._scripts = [one for one in programs if one.entry and not is_test_file(one.entry)]
         self._loading: dict[str, bool] = {}
@@ -46,7 +54,7 @@ class NpuNeed:
         near = [one for one in self._scripts if fact.path in one.paths]
         return not near or not all(map(self._needs, near))
 
-    def _needs(self, program: Program) -> bool:
+    def _needs(self, program: Script) -> bool:
         known = self._needing.get(program.entry)
         if known is None:
             known = self._loads(program.entry) or self._uses(program)
@@ -77,7 +85,7 @@ class NpuNeed:
                 waiting += more
         return False
 
-    def _uses(self, program: Program) -> bool:
+    def _uses(self, program: Script) -> bool:
         """Whether a script without the import of an adapter surely names an NPU, and never another device."""
         index = program.index
         if index.of_kind("cuda") or any(name.rpartition(".")[2] in _ASKING for name in index.names("call")):
