@@ -106,7 +106,7 @@ MISTAKES = {
 
 
 SAFE = "{applicability: safe, edits: [{delete: statement}]}"
-REASONS = {
+REASONS: dict[str, tuple[dict[str, str | None], str]] = {
     "no reason": ({"safe": None}, "a fix is labelled safe, but the key 'safe' does not say why"),
     "a reason for nothing": (
         {"fix": "{applicability: unsafe, edits: [{delete: statement}]}", "safe": "{en: So., zh: 如此。}"},
@@ -123,7 +123,8 @@ REASONS = {
 @pytest.mark.parametrize("name", REASONS)
 def test_a_safe_fix_says_why_it_is_safe(name: str) -> None:
     keys, message = REASONS[name]
-    found = problems(sample(**{"fix": SAFE, "examples": EXAMPLES, **keys}))
+    given: dict[str, str | None] = {"fix": SAFE, "examples": EXAMPLES}
+    found = problems(sample(**{**given, **keys}))
     assert [one.message for one in found] == [message]
 
 
