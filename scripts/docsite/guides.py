@@ -64,7 +64,7 @@ _README = re.compile(r"<!-- readme: (.+?) -->")
 _FILE = re.compile(r"<!-- file: ([\w./-]+) -->")
 _ELSEWHERE = re.compile(r"\]\((?!docs/|https?:|#)")
 # The guides for authors are in one folder with the others on the site.
-_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|facts|convert-tf2npu)\.md)")
+_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|fixes|writing-checks|facts|convert-tf2npu)\.md)")
 _OUTPUT = re.compile(r"^<!-- /?output\b[^>]*-->\n", re.MULTILINE)
 
 
