@@ -52,8 +52,14 @@ SAMPLE: dict[str, str] = {
 }
 
 
+REASON = "{en: Both calls do the same., zh: 两个调用的作用相同。}"
+"""Why a safe fix of a sample is safe."""
+
+
 def sample(**changes: str | None) -> str:
-    """A valid check file with some keys replaced, added or (None) left out."""
+    """A valid check file with some keys replaced, added or (None) left out; a safe fix has a reason."""
+    if "applicability: safe" in (changes.get("fix") or ""):
+        changes = {"safe": REASON, **changes}
     keys: dict[str, str | None] = {**SAMPLE, **{k: v if v is None else f" {v}" for k, v in changes.items()}}
     return "".join(f"{key}:{value}\n" for key, value in keys.items() if value is not None)
 

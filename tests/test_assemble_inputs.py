@@ -56,6 +56,70 @@ def test_batch(text: str, drops: str, repeats: str) -> None:
     assert [(f.get("drop_remainder"), f.get("repeats")) for f in found] == [(drops, repeats)]
 
 
+_MAKE = "def make(files, training=True, mode='train'):\n    ds = tf.data.TFRecordDataset(files)\n"
+# text -> the condition under which the data set is repeated without end
+_CONDITIONS = {
+    "below an option": ("    if training:\n        ds = ds.repeat()\n    ds = ds.batch(3)", "training"),
+    "below a comparison": ("    if mode == 'train':\n        ds = ds.repeat()\n    ds.batch(3)", "mode == 'train'"),
+    "below a text": ("    if mode:\n        ds = ds.repeat()\n    ds.batch(3)", "bool(mode)"),
+    "below several": (
+        "    if training and not mode:\n        ds = ds.repeat().map(f)\n        ds = ds.shuffle(9)\n    ds.batch(3)",
+        "training and (not mode)",
+    ),
+    "always": ("    ds.repeat().batch(3)", None),
+    "never": ("    ds.batch(3)", None),
+    "below what is computed": ("    if files[0]:\n        ds = ds.repeat()\n    ds.batch(3)", None),
+    "below a name with another value then": (
+        "    now = training\n    if now:\n        ds = ds.repeat()\n    now = mode\n    ds.batch(3)",
+        None,
+    ),
+    "and cut": ("    if training:\n        ds = ds.repeat()\n        ds = ds.take(9)\n    ds.batch(3)", None),
+    "by an unknown stage": ("    if training:\n        ds = ds.repeat().apply(limit(9))\n    ds.batch(3)", None),
+}
+
+
+@pytest.mark.parametrize(("text", "condition"), _CONDITIONS.values(), ids=_CONDITIONS.keys())
+def test_the_condition_of_a_repetition(text: str, condition: str | None) -> None:
+    (batch,) = _found(_MAKE + text + "\nmake(FILES, False)", "input_stage", "batch")
+    assert batch.get("repeated_if") == condition
+
+
+_ESTIMATOR = "est = tf.estimator.Estimator(model_fn)\n"
+_INPUT = "def make(files):\n    return tf.data.TFRecordDataset(files).batch(3)\n"
+# text -> the jobs that run the batch
+_JOBS = {
+    "nobody": (_INPUT, "unknown"),
+    "training": (_INPUT + _ESTIMATOR + "est.train(lambda: make(A))", "train"),
+    "training and prediction": (
+        _INPUT + _ESTIMATOR + "est.train(lambda: make(A))\nest.predict(functools.partial(make, B))",
+        "predict train",
+    ),
+    "specifications": (
+        _INPUT
+        + "train = tf.estimator.TrainSpec(lambda: make(A))\n"
+        + "test = tf.estimator.EvalSpec(input_fn=lambda: make(B))",
+        "evaluate train",
+    ),
+    "a function that another makes": (
+        "def outer(files):\n    def input_fn():\n        return tf.data.TFRecordDataset(files).batch(3)\n"
+        "    return input_fn\n" + _ESTIMATOR + "est.evaluate(outer(B))",
+        "evaluate",
+    ),
+    "through another function": (
+        _INPUT + _ESTIMATOR + "def wrapped():\n    return make(A).map(f)\nest.export_savedmodel('x', wrapped)",
+        "export",
+    ),
+    "a data set": (_DS + "ds = ds.batch(3)\nmodel.fit(ds, epochs=2)\nmodel.predict(ds)", "predict train"),
+    "a data set that validates": (_INPUT + "model.fit(x, y, validation_data=make(B))", "evaluate"),
+}
+
+
+@pytest.mark.parametrize(("text", "jobs"), _JOBS.values(), ids=_JOBS.keys())
+def test_the_jobs_that_run_a_stage(text: str, jobs: str) -> None:
+    (batch,) = _found(text, "input_stage", "batch")
+    assert batch.get("jobs") == jobs
+
+
 _STAGES = {
     "methods": (_DS + "ds.map(f).shuffle(9).batch(3).prefetch(1)", ["map", "shuffle", "batch", "prefetch"]),
     "a fused stage": (_DS + "ds.apply(contrib.data.map_and_batch(f, 3))", ["map_and_batch"]),

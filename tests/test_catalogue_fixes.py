@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npulint.catalogue.check import FixRule, Query, StepRule
+from npulint.catalogue.check import FixRule, Query, SafeReason, StepRule
 from tests.catalogue_samples import parsed, problems, sample
 
 EXAMPLES = """
@@ -103,6 +103,34 @@ MISTAKES = {
         "anywhere must be true or false",
     ),
 }
+
+
+SAFE = "{applicability: safe, edits: [{delete: statement}]}"
+REASONS: dict[str, tuple[dict[str, str | None], str]] = {
+    "no reason": ({"safe": None}, "a fix is labelled safe, but the key 'safe' does not say why"),
+    "a reason for nothing": (
+        {"fix": "{applicability: unsafe, edits: [{delete: statement}]}", "safe": "{en: So., zh: 如此。}"},
+        "no fix is labelled safe",
+    ),
+    "one language": ({"safe": "{en: So.}"}, "safe: the key 'zh' is missing"),
+    "an unknown condition": (
+        {"safe": "{en: So., zh: 如此。, only: [gpu]}"},
+        "safe.only: 'gpu' is not one of npu, uncaught (did you mean 'npu'?)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_safe_fix_says_why_it_is_safe(name: str) -> None:
+    keys, message = REASONS[name]
+    given: dict[str, str | None] = {"fix": SAFE, "examples": EXAMPLES}
+    found = problems(sample(**{**given, **keys}))
+    assert [one.message for one in found] == [message]
+
+
+def test_the_conditions_under_which_a_fix_is_safe() -> None:
+    check = parsed(sample(fix=SAFE, examples=EXAMPLES, safe="{en: So., zh: 如此。, only: [npu, uncaught]}"))
+    assert check.safe == SafeReason({"en": "So.", "zh": "如此。"}, ("npu", "uncaught"))
 
 
 @pytest.mark.parametrize("name", MISTAKES)

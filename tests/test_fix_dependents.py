@@ -143,3 +143,31 @@ def test_a_debugger_whose_results_are_used_stays() -> None:
         f"{_SESSION}sess = tf_debug.LocalCLIDebugWrapperSession(sess)\nprint(sess.add_tensor_filter('a', f))\n"
     )
     assert (after, refused) == ("", ["depends"])
+
+
+_OTHER_USES = {
+    "one of two values": "sess = tf_debug.LocalCLIDebugWrapperSession(sess) if debug else sess\n" + _FILTER,
+    "one of two values of an attribute": (
+        "self.sess = tf_debug.LocalCLIDebugWrapperSession(sess) if debug else sess\nself." + _FILTER
+    ),
+    "by and and or": "sess = debug and tf_debug.LocalCLIDebugWrapperSession(sess) or sess\n" + _FILTER,
+    "another name": "debugged = tf_debug.LocalCLIDebugWrapperSession(sess)\nother = debugged\n"
+    + _FILTER.replace("sess", "other"),
+    "two names at once": "first = second = tf_debug.LocalCLIDebugWrapperSession(sess)\n"
+    + _FILTER.replace("sess", "second"),
+    "one of a pair": "sess, number = tf_debug.LocalCLIDebugWrapperSession(sess), 1\n" + _FILTER,
+}
+
+
+@pytest.mark.parametrize("body", _OTHER_USES.values(), ids=_OTHER_USES.keys())
+def test_a_debugger_stays_while_its_own_methods_are_used(body: str) -> None:
+    assert debugged(f"debug = True\n{_SESSION}{body}") == ("", ["depends"])
+
+
+def test_a_debugger_of_which_only_the_session_is_used_goes_from_a_choice() -> None:
+    after, refused = debugged(
+        f"debug = True\n{_SESSION}"
+        "sess = tf_debug.LocalCLIDebugWrapperSession(sess) if debug else sess\nsess.run(step)\n"
+    )
+    assert not refused
+    assert after.endswith("sess = sess if debug else sess\nsess.run(step)\n")

@@ -21,6 +21,7 @@ from npulint.assemble.environment_variables import EnvironmentVariable
 from npulint.assemble.guards import alternatives, of_other_script, surely_runs
 from npulint.assemble.index import FactTable, Index, table
 from npulint.assemble.module import Module
+from npulint.assemble.npu_need import NpuNeed
 from npulint.assemble.origin import Origin
 from npulint.assemble.program_fact import ProgramFact
 from npulint.assemble.reach import HowReached, Reach, possible_calls, sure_calls
@@ -75,6 +76,8 @@ class Program:
         TensorFlow programs report such facts here too. Set by `Programs`."""
         self.runs_elsewhere: Callable[[Fact], bool] = lambda _: False
         """Whether only another script runs a fact of the program when it is started; set by `Programs`."""
+        self.may_lack_npu: Callable[[Fact], bool] = lambda _: True
+        """Whether the file of a fact may also be used where there is no NPU; set by `Programs`."""
         self.fact = msgspec.structs.replace(fact, name=entry, path=entry or (paths[0] if paths else ""))
 
 
@@ -143,6 +146,9 @@ class Programs:
         for program in programs:
             program.is_left_over = trained and not program.entry
         _agree_on_tensorflow(programs)
+        may_lack_npu = NpuNeed(self.context, programs).may_lack
+        for program in programs:
+            program.may_lack_npu = may_lack_npu
         for path, part in self.facts.items():
             near = [program for program in programs if program.fact.trains and path in program.paths]
             near = [program for program in near if not is_test_file(program.entry)] or near

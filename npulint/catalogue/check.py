@@ -92,6 +92,15 @@ class FixRule(msgspec.Struct, frozen=True):
     at: Query | None = None
 
 
+class SafeReason(msgspec.Struct, frozen=True):
+    """Why the safe fixes of a check change nothing that whatever runs the code afterwards computes: `text` by language.
+    That holds `only` under some conditions (``npu``: no program may run the code without an NPU; ``uncaught``: no
+    ``except`` around it catches what the old text raises); where one does not hold, the fix is unsafe."""
+
+    text: dict[str, str]
+    only: tuple[str, ...] = ()
+
+
 class Example(msgspec.Struct, frozen=True):
     """A test of the check. `files` maps names to sources; if `bad`, the marked lines must be reported (``# expect`` at
     their end), else nothing. `target` sets versions; `also` lists codes of other checks that may report in a good
@@ -136,7 +145,8 @@ class Check(msgspec.Struct, frozen=True):
     """One check. `once` is ``project`` (for each name), ``program``, ``file`` or empty: within it, one finding at the
     first place covers all places, the others are related locations. `joins` are codes of source checks into whose
     findings those of this check are merged: they report the same problem as this graph or run check, or the same line
-    as this source check. Of `fixes` the first matching rule applies. `severe_on` lists the chips on which the check has
+    as this source check. Of `fixes` the first matching rule applies; `safe` says why
+    those labelled so are. `severe_on` lists the chips on which the check has
     its severity; elsewhere it is a note (empty: it is as severe everywhere). It does not report in files of the roles
     `except_in`; in those of the roles `severe_in` it keeps its severity, in others it is a note. `basis` is ``tables``
     if it repeats what a table of the adapter says. `opt_in`: it runs only where settings select it by topic, code or
@@ -166,6 +176,7 @@ class Check(msgspec.Struct, frozen=True):
     opt_in: bool = False
     joins: tuple[str, ...] = ()
     fixes: tuple[FixRule, ...] = ()
+    safe: SafeReason | None = None
     references: tuple[Reference, ...] = ()
     examples: tuple[Example, ...] = ()
 

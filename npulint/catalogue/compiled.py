@@ -22,7 +22,7 @@ from npulint.catalogue.check import Catalogue, Example, ItemExample, Reference
 from npulint.catalogue.sources import CheckFile
 from npulint.digest import blake2b
 
-_MAGIC = b"npulint-catalogue-6"
+_MAGIC = b"npulint-catalogue-7"
 _HEADER = 200  # bytes at most
 _DIGITS = 12  # of a length, which no file has
 _Prose = tuple[list[tuple[tuple[Example, ...], tuple[Reference, ...]]], list[tuple[ItemExample, ...]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from npulint.catalogue.check import FixRule, StepRule
+from npulint.catalogue.check import FixRule, SafeReason, StepRule
 from npulint.catalogue.fields import Fields
 from npulint.catalogue.problems import suggestion
 from npulint.catalogue.queries import QueryReader
@@ -13,6 +13,8 @@ from npulint.catalogue.vocabulary.verbs import PLACEHOLDERS, VERBS, Verb
 from npulint.catalogue.yaml_tree import Mapping, YamlNode, YamlScalar
 
 APPLICABILITIES = ("safe", "unsafe")
+CONDITIONS = ("npu", "uncaught")
+"""What the reason of safe fixes may depend on; see `SafeReason`."""
 ENTRY = "entry"
 NAMED = frozenset(("place", "short", "name"))
 """What a reason may name: the place of a fact as file and line, and its name."""
@@ -26,6 +28,14 @@ def read_fixes(fields: Fields, node: YamlNode) -> tuple[FixRule, ...]:
     """The rules in order, from one mapping or a list."""
     nodes = (node,) if isinstance(node, Mapping) else fields.items(node, "fix")
     return tuple(_rule(fields, item, "fix" if item is node else f"fix[{place}]") for place, item in enumerate(nodes))
+
+
+def read_safe_reason(fields: Fields, node: YamlNode) -> SafeReason:
+    """Why the safe fixes of a check are safe, and under which conditions."""
+    keys = fields.mapping(node, "safe", LANGUAGES, ("only",))
+    text = {lang: fields.text(keys[lang], f"safe.{lang}") for lang in LANGUAGES if lang in keys}
+    only = fields.words(keys["only"], "safe.only", CONDITIONS) if "only" in keys else ()
+    return SafeReason({lang: unfolded(one) if lang == "zh" else one for lang, one in text.items()}, only)
 
 
 def _rule(fields: Fields, node: YamlNode, what: str) -> FixRule:

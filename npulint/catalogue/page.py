@@ -36,6 +36,7 @@ class CheckPage:
             self.section("what", self.prose(text.message)),
             self.section("why", self.prose(text.why)),
             self.section("how", self.prose(text.fix)),
+            *self.safety(),
             *self.examples(True),
             *self.examples(False),
             *self.references(),
@@ -107,6 +108,11 @@ class CheckPage:
             parts.append(label("trains" if applies.trains else "idle"))
         return label("stop").join(part for part in parts if part) or label("any")
 
+    def safety(self) -> list[str]:
+        """The section that says why safe fixes are safe; empty if none are."""
+        reason = safe_reason(self.check, self.lang)
+        return [self.section("safe", self.prose(reason))] if reason else []
+
     def examples(self, bad: bool) -> list[str]:
         """The section of bad or good examples; empty if none."""
         chosen = [self.example(example) for example in self.check.examples if example.bad == bad]
@@ -146,6 +152,14 @@ def applicabilities(check: Check) -> list[str]:
     if not known or all(rule.when is not None for rule in check.fixes):
         known.add("manual")
     return [word for word in ("safe", "unsafe", "manual") if word in known]
+
+
+def safe_reason(check: Check, lang: str) -> str:
+    """Why the safe fixes of a check are safe, and where they are not; empty if none are labelled so."""
+    if check.safe is None:
+        return ""
+    parts = [check.safe.text[lang].rstrip(), *(heading(lang, f"only.{one}") for one in check.safe.only)]
+    return ("" if lang == "zh" else " ").join(parts)
 
 
 def caption(name: str, example: Example, lang: str) -> str:

@@ -24,7 +24,7 @@ from npulint.catalogue.check import (
     two_sided,
 )
 from npulint.catalogue.fields import Fields, Keys
-from npulint.catalogue.fixes import read_fixes
+from npulint.catalogue.fixes import read_fixes, read_safe_reason
 from npulint.catalogue.problems import CatalogueProblem
 from npulint.catalogue.queries import QueryReader
 from npulint.catalogue.texts import read_texts
@@ -50,7 +50,7 @@ _REQUIRED = (
 )  # fmt: skip
 _OPTIONAL = (
     "applies", "severe_on", "severe_in", "except_in", "basis", "opt_in", "needs", "unless", "related", "once", "joins",
-    "fix",
+    "fix", "safe",
 )  # fmt: skip
 
 
@@ -118,6 +118,7 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         once=_word(fields, keys, "once", SPANS),
         joins=_joins(fields, keys),
         fixes=read_fixes(fields, keys["fix"]) if "fix" in keys else (),
+        safe=read_safe_reason(fields, keys["safe"]) if "safe" in keys else None,
         references=_references(fields, keys["references"]) if "references" in keys else (),
         examples=read_examples(fields, keys["examples"]) if "examples" in keys else (),
     )
@@ -128,7 +129,16 @@ def _check(fields: Fields, keys: Keys, family: str, name: str) -> Check:
         check_sides(fields, keys["examples"], [example.files for example in check.examples], family == COMPARE)
         if any(rule.steps for rule in check.fixes) and not any(example.fixed for example in check.examples):
             fields.problem(keys["examples"], "there is a fix but no example with 'fixed'")
+    _agree_on_safety(fields, keys, any(rule.applicability == "safe" for rule in check.fixes))
     return check
+
+
+def _agree_on_safety(fields: Fields, keys: Keys, has_safe: bool) -> None:
+    """Report safe fixes without a reason, and a reason without safe fixes."""
+    if has_safe and "safe" not in keys:
+        fields.problem(keys["fix"], "a fix is labelled safe, but the key 'safe' does not say why")
+    if "safe" in keys and not has_safe:
+        fields.problem(keys["safe"], "no fix is labelled safe")
 
 
 def _joins(fields: Fields, keys: Keys) -> tuple[str, ...]:

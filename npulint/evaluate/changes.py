@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from npulint.assemble.npu_need import is_caught
 from npulint.assemble.programs import Program
 from npulint.catalogue.check import FixRule, StepRule
 from npulint.evaluate.captures import fill, sure
@@ -18,10 +19,12 @@ _CAPTURE = lazy_compile(r"(?<!\$)\{((?:at\.)?[a-z_][a-z0-9_]*)\}")
 
 
 class CompiledFix:
-    """A fix rule with compiled queries. `kinds` are the fact kinds that its check finds."""
+    """A fix rule with compiled queries. `kinds` are the fact kinds that its check finds; a safe rule is so `only` under
+    these conditions, and unsafe elsewhere."""
 
-    def __init__(self, rule: FixRule, kinds: frozenset[str] = frozenset()) -> None:
-        self.applicability = rule.applicability
+    def __init__(self, rule: FixRule, kinds: frozenset[str] = frozenset(), only: Collection[str] = ()) -> None:
+        self._applicability = rule.applicability
+        self._only = frozenset(only if rule.applicability == "safe" else ())
         self._kinds = kinds
         self._when = None if rule.when is None else CompiledQuery(rule.when)
         self._steps = [(step, None if step.at is None else CompiledQuery(step.at)) for step in rule.steps]
@@ -57,7 +60,12 @@ class CompiledFix:
         happening = _happening(fact, program, candidates)
         steps = [_step(rule, place, fact, program, happening) for rule, place in self._steps]
         sure = tuple(step for step in steps if step is not None)
-        return FixEdit(self.applicability, sure) if len(sure) == len(steps) else None
+        return FixEdit(self._applicability_of(fact, program), sure) if len(sure) == len(steps) else None
+
+    def _applicability_of(self, fact: Fact, program: Program) -> str:
+        if ("uncaught" in self._only and is_caught(fact)) or ("npu" in self._only and program.may_lack_npu(fact)):
+            return "unsafe"
+        return self._applicability
 
     def reason(self, fact: Fact, program: Program, candidates: Candidates, lang: str) -> str:
         """Why nothing is edited for a fact, if the rule matches and says so."""

@@ -134,7 +134,8 @@ class _CompiledCheck:
         self.unless = None if check.unless is None else CompiledQuery(check.unless)
         self.related = None if check.related is None else CompiledQuery(check.related)
         kinds = frozenset(part.kind for part in self.subject.sources()) if check.fixes else frozenset()
-        self.fixes = [CompiledFix(rule, kinds) for rule in check.fixes]
+        only = () if check.safe is None else check.safe.only
+        self.fixes = [CompiledFix(rule, kinds, only) for rule in check.fixes]
 
     def queries(self) -> list[CompiledQuery]:
         own = [q for q in (self.subject, self.needs, self.unless, self.related) if q is not None]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from npulint.catalogue.load import load_catalogue
-from npulint.catalogue.page import fenced, word
+from npulint.catalogue.page import fenced, safe_reason, word
 from npulint.cli.commands import COMMANDS, Command
 from npulint.config import defaults
 from npulint.data.precision import precision
@@ -64,7 +64,7 @@ _README = re.compile(r"<!-- readme: (.+?) -->")
 _FILE = re.compile(r"<!-- file: ([\w./-]+) -->")
 _ELSEWHERE = re.compile(r"\]\((?!docs/|https?:|#)")
 # The guides for authors are in one folder with the others on the site.
-_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|writing-checks|facts|convert-tf2npu)\.md)")
+_FOLDER = re.compile(r"\]\((?:en/|\.\./)(?=(?:glossary|fixes|writing-checks|facts|convert-tf2npu)\.md)")
 _OUTPUT = re.compile(r"^<!-- /?output\b[^>]*-->\n", re.MULTILINE)
 
 
@@ -195,6 +195,16 @@ def _precision(lang: str) -> str:
     return table([say(lang, name) for name in names], rows)
 
 
+def _safe_fixes(lang: str) -> str:
+    """The checks with safe fixes, by name, and why these are safe."""
+    rows = [
+        [f"[`{check.name}`](../{path_of(check.name)})", safe_reason(check, lang)]
+        for check in sorted(load_catalogue(()).checks, key=lambda check: check.name)
+        if check.safe is not None
+    ]
+    return table([say(lang, "column.check"), say(lang, "column.safe")], rows)
+
+
 def _changelog(lang: str) -> str:
     """The changes of all versions, without the heading and the introduction of the file."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
@@ -206,6 +216,7 @@ _TABLES: dict[str, Callable[[str], str]] = {
     "commands": _commands,
     "excluded": _excluded,
     "precision": _precision,
+    "safe-fixes": _safe_fixes,
     "changelog": _changelog,
     "starts": starts,
     **{f"arguments-{page}": partial(arguments, page) for page in FRAMEWORKS},

@@ -94,6 +94,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "column.status": ("Status", "状态"),
     "column.right": ("Right", "正确"),
     "column.false": ("False", "误报"),
+    "column.safe": ("Why its safe fixes are safe", "为什么是安全修复"),
     "column.projects": ("Projects", "工程数"),
     "column.about": ("Description", "内容"),
     "column.topic": ("Topic", "主题"),

@@ -12,10 +12,11 @@ from npulint.fix.python.bodies import called_instead
 from npulint.fix.python.dependents import replaced_with_dependents
 from npulint.fix.python.expressions import condition, conjunction, leaves_nothing, replaced, valued, widest
 from npulint.fix.python.names import keeps_receiver, renamed, renamed_part
+from npulint.fix.python.readers import unread, without_effect
 from npulint.fix.python.statements import deleted, inserted
 from npulint.fix.python.strings import retexted
 from npulint.fix.python.templates import Templates
-from npulint.fix.python.tree import Tree, tree_of
+from npulint.fix.python.tree import Tree, is_dotted, tree_of
 
 _ARGUMENTS = ("argument", "drop")
 _EXACT = ("rename", "rename_part", "wrap", "replace")
@@ -77,10 +78,20 @@ def _edits(step: FixStep, tree: Tree) -> list[Edit]:
     if step.verb == "body":
         return called_instead(tree, node, words["return"])
     if step.verb == "delete":
-        return deleted(tree, node, step)
+        return _deleted(tree, node, step)
     if step.verb == "insert":
         return inserted(tree, node, step)
     raise FixRefused("verb")
+
+
+def _deleted(tree: Tree, node: ast.AST, step: FixStep) -> list[Edit]:
+    """The edits of a deletion; an assignment stays if computing its value does something, or if its setting is read."""
+    statement = tree.statement(node)
+    if isinstance(statement, ast.Assign):
+        without_effect(statement.value)
+        if "if" in step.words and is_dotted(statement.targets[0]):
+            unread(tree, tree.text(statement.targets[0]))
+    return deleted(tree, node, step)
 
 
 def _replaced(step: FixStep, tree: Tree, node: ast.AST) -> list[Edit]:

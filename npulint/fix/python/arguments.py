@@ -10,6 +10,7 @@ from npulint.fix.model import FixRefused
 from npulint.fix.python import levels
 from npulint.fix.python.expressions import rewritten
 from npulint.fix.python.lists import ListElements
+from npulint.fix.python.readers import unread, without_effect
 from npulint.fix.python.templates import Templates, shares_parentheses
 from npulint.fix.python.tree import Range, Tree
 
@@ -40,6 +41,7 @@ def changed_arguments(tree: Tree, call: ast.Call, steps: Sequence[FixStep]) -> l
             raise FixRefused("overlap")
         if step.verb == "drop":
             if number is not None:
+                _expendable(tree, passed[number], step)
                 dropped.add(number)
         elif number is not None:
             edits += _rewritten(tree, call, passed, number, step)
@@ -68,6 +70,13 @@ def _number(call: ast.Call, passed: Sequence[CallArgument], name: str, position:
     if position >= 0 and any(isinstance(one, ast.Starred) for one in call.args):
         raise FixRefused("starred")
     return None
+
+
+def _expendable(tree: Tree, given: CallArgument, step: FixStep) -> None:
+    """Raise `FixRefused` where an argument cannot go: computing it does something, or what it sets is read."""
+    without_effect(given.value if isinstance(given, ast.keyword) else given)
+    if "if" in step.words:
+        unread(tree, step.words["name"])
 
 
 def _movable(passed: Sequence[CallArgument], dropped: set[int]) -> None:

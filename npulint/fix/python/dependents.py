@@ -16,13 +16,22 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 def dependents(tree: Tree, node: ast.AST, members: Collection[str]) -> list[ast.stmt]:
     """The statements that use other members than these of the value of an expression, which is about to be replaced by
     a value that has only `members`. Raises `FixRefused` (``depends``) where such a use cannot be removed."""
+    given = _choice(tree, node)
     found: dict[ast.stmt, None] = {}
-    for use in _uses(tree, node):
+    for use in _uses(tree, given):
         if use.attr not in members:
             found[_removable(tree, use)] = None
-    if any(use.attr not in members for use in _uses_elsewhere(tree, node)):
+    if (found and given is not node) or any(use.attr not in members for use in _uses_elsewhere(tree, given)):
         raise FixRefused("depends")  # other objects may come there as well
     return list(found)
+
+
+def _choice(tree: Tree, node: ast.AST) -> ast.AST:
+    """The outermost conditional expression, or ``and`` and ``or``, whose value an expression may be; else it itself."""
+    parent = tree.parent(node)
+    while (isinstance(parent, ast.IfExp) and parent.test is not node) or isinstance(parent, ast.BoolOp):
+        node, parent = parent, tree.parent(parent)
+    return node
 
 
 def replaced_with_dependents(tree: Tree, node: ast.AST, edits: list[Edit], members: str, whole: bool) -> list[Edit]:
@@ -59,8 +68,12 @@ def _uses(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
 
 def _uses_elsewhere(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
     """Where functions of the file that get the value of an expression use its attributes, and callers of the function
-    that returns it."""
+    that returns it; and where those of other names for it are used."""
     name = _bound_to(tree, node)
+    aliases = set(_aliases(tree, node, name))
+    for _, _, use in tree.nodes if aliases else ():
+        if isinstance(use, ast.Attribute) and is_dotted(use.value) and tree.text(use.value) in aliases:
+            yield use
     functions = {one.name: one for _, _, one in tree.nodes if isinstance(one, ast.FunctionDef)}
     here = _function(tree, node)
     for _, _, one in tree.nodes:
@@ -69,6 +82,22 @@ def _uses_elsewhere(tree: Tree, node: ast.AST) -> Iterator[ast.Attribute]:
             yield from (use for given in _given(tree, one, function, name, node) for use in _of_name(function, given))
         elif isinstance(one, ast.Return) and one.value is not None and _function(tree, one) is here:
             yield from _of_results(tree, here) if one.value is node or tree.text(one.value) == name else ()
+
+
+def _aliases(tree: Tree, node: ast.AST, name: str | None) -> Iterator[str]:
+    """Other names for the value of an expression: those to which `name` is assigned, and those of several targets."""
+    for _, _, other in tree.nodes:
+        if not isinstance(other, ast.Assign):
+            continue
+        taken = name is not None and is_dotted(other.value) and tree.text(other.value) == name
+        shared = name is None and other is tree.statement(node) and _holds(tree, node, other.value)
+        for target in other.targets if taken or shared else ():
+            yield from (tree.text(part) for part in ast.walk(target) if isinstance(part, ast.expr) and is_dotted(part))
+
+
+def _holds(tree: Tree, node: ast.AST, value: ast.AST) -> bool:
+    """Whether a target gets an expression itself: it is all of the assigned value, or an element of it."""
+    return node is value or (isinstance(value, ast.Tuple | ast.List) and tree.parent(node) is value)
 
 
 def _given(tree: Tree, call: ast.Call, function: ast.FunctionDef, name: str | None, node: ast.AST) -> Iterator[str]:

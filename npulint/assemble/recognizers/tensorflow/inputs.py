@@ -11,12 +11,13 @@ from npulint.assemble.context import Context, once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Scope, module_scopes
 from npulint.assemble.input_reachability import is_stage, looks_like_dataset, pipeline_of
 from npulint.assemble.recognizers.registry import recognizes
+from npulint.assemble.recognizers.tensorflow.endless import condition_at, endless
+from npulint.assemble.recognizers.tensorflow.pipeline_users import jobs_of
 from npulint.assemble.recognizers.tensorflow.stages import (
     Elements,
     ShardOrder,
     elements,
     heavy,
-    repeats,
     shuffled,
 )
 from npulint.assemble.script_role import Purpose, purpose
@@ -95,8 +96,21 @@ class InputStage(CallFact):
 
     @attribute
     def repeats(self) -> bool:
-        """Whether the dataset is repeated indefinitely before it."""
-        return repeats(self.call)
+        """Whether the dataset is certainly repeated indefinitely before it, on every way to it."""
+        return endless(self.call) == "yes"
+
+    @attribute
+    def repeated_if(self) -> str | None:
+        """The condition, as code for its place, under which the dataset is repeated indefinitely before it, and only
+        then; none if there is no such condition."""
+        condition = endless(self.call)
+        return None if isinstance(condition, str) else condition_at(self.call, condition) or None
+
+    @attribute
+    def jobs(self) -> str:
+        """What runs it, separated by spaces: train, evaluate, predict, export; unknown if no such call is seen to get
+        it, or the function around it."""
+        return jobs_of(self.call)
 
     @attribute
     def shard_by(self) -> str:

@@ -59,14 +59,6 @@ def stages_before(stage: CallSite) -> Iterator[tuple[str, CallSite]]:
             yield applied.name.rpartition(".")[2], applied
 
 
-def repeats(stage: CallSite) -> bool:
-    """Whether a dataset is repeated indefinitely before a stage, so that no batch is ever incomplete."""
-    for last, made in stages_before(stage):
-        if last in ("repeat", "shuffle_and_repeat"):
-            return made.argument("count", 0 if last == "repeat" else 1) is None
-    return False
-
-
 def shuffled(shard: CallSite) -> ShardOrder:
     """What shuffles a dataset before a stage in an order that differs between processes: ``list_files``, ``shuffle``
     (both without a seed), ``listing`` (of a folder, unsorted) or ``no``."""

@@ -203,11 +203,17 @@ class NpuText(PlaceFact):
     on: str
     """Where it is."""
     call: CallSite | None = None
+    _expression: Expr | None = None
 
     @property
     def args(self) -> CallSite | None:
         """The arguments of the call."""
         return self.call
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether nothing else can stand there, as in ``torch.device("npu:0")``."""
+        return self._expression is not None and self._expression.is_literal
 
 
 @recognizes_in_modules
@@ -219,7 +225,7 @@ def device_texts(module: Scope) -> Iterator[Fact]:
         return
     for fact in (*_in_calls(module), *_assigned(module), *_defaults(module), *_returned(module)):
         if fact.name.startswith("npu") and isinstance(fact, CudaText):
-            yield NpuText(fact.scope, fact.span, fact.name, fact.position, fact.call)
+            yield NpuText(fact.scope, fact.span, fact.name, fact.position, fact.call, fact._expression)
         else:
             yield fact
 
