@@ -63,7 +63,7 @@ LAYERS = (
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 CATALOGUE_MAY_KNOW = {
-    *("npulint", "digest", "errors", "links", "suggest", "texts", "facts", "findings"),
+    *("npulint", "digest", "errors", "lazy_regex", "links", "suggest", "texts", "facts", "findings"),
     *("atomic_files", "cache_folder"),  # of the compiled catalogue
 }
 
