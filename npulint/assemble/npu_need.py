@@ -43,47 +43,55 @@ class NpuNeed:
         self._scripts = [one for one in programs if one.entry and not is_test_file(one.entry)]
         self._loading: dict[str, bool] = {}
         self._needing: dict[str, bool] = {}
+        self._lacking: dict[str, bool] = {}
 
     def may_lack(self, fact: Fact) -> bool:
         """Whether the file of a fact may also be used where there is no NPU: a script that can start without one loads
         it, or nobody knows what does."""
-        if not isinstance(fact, CodeFact):
-            return not all(map(self._needs, self._scripts))
-        if self._loads(fact.path):
-            return False
-        near = [one for one in self._scripts if fact.path in one.paths]
-        return not near or not all(map(self._needs, near))
+        path = fact.path if isinstance(fact, CodeFact) else ""
+        if path not in self._lacking:
+            self._lacking[path] = not self._is_for_npu(path)
+        return self._lacking[path]
+
+    def _is_for_npu(self, path: str) -> bool:
+        """Whether nothing loads a file of code without an NPU; an empty path stands for all scripts."""
+        if path and self._loads(path):
+            return True
+        near = [one for one in self._scripts if not path or path in one.paths]
+        return bool(near) and all(map(self._needs, near))
 
     def _needs(self, program: Script) -> bool:
-        known = self._needing.get(program.entry)
-        if known is None:
-            known = self._loads(program.entry) or self._uses(program)
-            self._needing[program.entry] = known
-        return known
+        answer = self._needing.get(program.entry)
+        if answer is None:
+            answer = self._finds_adapter(program.entry, started=True) is None or self._uses(program)
+            self._needing[program.entry] = answer
+        return answer
 
     def _loads(self, path: str) -> bool:
         """Whether whatever loads a file surely imports an adapter: the file, or one that it loads unconditionally."""
-        known = self._loading.get(path)
-        if known is None:
-            known = self._loading[path] = self._finds_adapter(path)
-        return known
+        if path not in self._loading:
+            without = self._finds_adapter(path, started=False)
+            self._loading |= {path: True} if without is None else dict.fromkeys(without, False)
+        return self._loading[path]
 
-    def _finds_adapter(self, start: str) -> bool:
+    def _finds_adapter(self, start: str, started: bool) -> set[str] | None:
+        """None if loading a file surely imports an adapter (`started`: as the script that is started); else the files
+        that it surely loads."""
         modules = self._context.project.modules
         seen, waiting = {start}, [start] if start in modules else []
         while waiting:
             module = modules[waiting.pop()]
             for record in module.code.imports:
                 scope = scope_at(self._context, module, record.block)
-                if not _is_unconditional(scope, started=module.path == start):
+                if not _is_unconditional(scope, started and module.path == start):
                     continue
                 loaded = self._context.project.imported(module, record)
-                if not loaded and _names_adapter(record):
-                    return True
-                more = {one.path for one in loaded} - seen
-                seen |= more
-                waiting += more
-        return False
+                paths = {one.path for one in loaded} - seen
+                if (not loaded and _names_adapter(record)) or any(self._loading.get(path) for path in paths):
+                    return None
+                seen |= paths
+                waiting += [path for path in paths if path not in self._loading]
+        return seen
 
     def _uses(self, program: Script) -> bool:
         """Whether a script without the import of an adapter surely names an NPU, and never another device."""
