@@ -118,7 +118,7 @@ def test_in_a_circle_of_modules_each_is_judged(catalogue: Catalogue) -> None:
     files = {**circle(300, CALLS), "good.py": GOOD + "from c0 import f0\nf0(model)\n"}
     result = check_sources(files, {}, catalogue)
     assert result.unreadable == []
-    places = [path for found in result.findings for path in (found.path, *(place.path for place in found.related))]
+    places = [path for found in result.findings for path in (found.path, *(one.path for one in found.related))]
     assert set(places) == set(files)
 
 
