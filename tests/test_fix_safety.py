@@ -182,6 +182,23 @@ def test_a_fix_leaves_what_the_file_needs(name: str) -> None:
     assert [one.reason for one in mended.refused] == [reason]
 
 
+_SUMS = (
+    _TENSORFLOW + "estimator = NPUEstimator(model_fn, config=NPURunConfig(precision_mode='allow_mix_precision'))\n"
+    "loss = tf.reduce_sum(x)\ntf.train.AdamOptimizer().minimize(loss)\n"
+)
+_KERNELS = """Op Name,OP Type,Task Type,Task Duration(us),Block Dim,Input Shapes,Input Data Types
+MatMul_1,MatMulV2,AI_CORE,3000,24,"256,256",DT_FLOAT16
+Sum_1,ReduceSumD,AI_CORE,1500,{cores},"1,256,256,3",DT_FLOAT16
+"""
+
+
+@pytest.mark.parametrize("cores", ["1", "24", ""])
+def test_sums_enter_the_blacklist_only_if_a_profile_shows_them_on_one_core(cores: str) -> None:
+    profile = {"mindstudio_profiler_output/op_summary_1.csv": _KERNELS.format(cores=cores)} if cores else {}
+    mended = fix_texts({"train.py": _SUMS, **profile}, {}, _catalogue(), ("NPU1313", "NPU5301"))
+    assert [one.path for one in mended.files] == (["ops_info.json", "train.py"] if cores == "1" else [])
+
+
 def test_the_page_of_a_check_says_why_its_fixes_are_safe() -> None:
     for check in _catalogue().checks:
         for lang, heading in (("en", "## Why the fix is safe"), ("zh", "## 修复为何安全")):

@@ -2,9 +2,9 @@
 
 A run finding has an `artifact_location`, and its check names the source checks that report the same problem (`joins`).
 If exactly one of their findings matches best, it stays, with the higher severity of both and the run as related
-location, because its line is to be changed and its comments and baseline entries apply. If several match equally well,
-or the run finding covers several operators, all findings stay, and the run finding, which has the cost, lists the
-others' places.
+location, because its line is to be changed and its comments and baseline entries apply; if it has no fixes, it gets
+those of the run finding. If several match equally well, or the run finding covers several operators, all findings stay,
+and the run finding, which has the cost, lists the others' places.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 
 from npulint.catalogue.check import Catalogue
 from npulint.data.op_apis import api_words, apis_of, plain
+from npulint.evaluate.applicability import applicability
 from npulint.facts.model import Span
 from npulint.findings import (
     CONFIDENCES,
@@ -195,8 +196,11 @@ def _confirmed(source: Finding, runs: Sequence[Finding], lang: str) -> Finding:
     known = {(place.path, place.span.line) for place in places}
     others = [place for place in source.related if (place.path, place.span.line) not in known]
     message = say(lang, "merged.measured", source=source.message, run=runs[0].message)
+    changes = source.fix.changes or next((one.fix.changes for one in runs if one.fix.changes), ())
+    fix = msgspec.structs.replace(source.fix, changes=changes, applicability=applicability(changes))
     return msgspec.structs.replace(
         source,
+        fix=fix if changes else source.fix,
         severity=severity,
         confidence=confidence,
         message=message,
