@@ -31,7 +31,9 @@ def converse(example: Example, project: Path) -> Failure | None:
     heard = _Heard()
     told = _Told(said, heard)
     logged = _Logged()
-    load_catalogue(whole=False)  # from now on it is in the cache: reading all checks is no part of the wait for an answer
+    load_catalogue(
+        whole=False
+    )  # from now on it is in the cache: reading all checks is no part of the wait for an answer
     logging.getLogger().addHandler(logged)
     server = Server({"LC_ALL": "C"}, pages_of)
     register(server)
