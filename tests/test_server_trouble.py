@@ -17,7 +17,6 @@ from npulint.server.configuration import ConfigProblem
 from npulint.server.engine import EngineAnswer
 from npulint.server.server import Server
 from npulint.server.uris import uri_of
-from tests.growth import slowness
 
 pytestmark = pytest.mark.slow
 
@@ -143,8 +142,6 @@ def test_it_ends_at_once_when_the_editor_goes_while_it_works(tmp_path: Path, cac
     process.stdin.flush()
     assert process.stdout.readline().startswith(b"Content-Length")
     time.sleep(0.3)
-    begun = time.monotonic()
     process.stdin.close()
     process.stdout.close()
-    assert process.wait(20) == 1
-    assert time.monotonic() - begun < 10 * slowness()
+    assert process.wait(20) == 1  # the work would take minutes

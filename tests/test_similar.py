@@ -11,7 +11,7 @@ from npulint.data.environment import nearest
 from npulint.data.ops import near_op
 from npulint.data.options import legal_keys, near
 from npulint.suggest import closest_match
-from tests.growth import within
+from tests.growth import ended_if_stuck
 from tests.project_support import Project
 
 _KNOWN = sorted(legal_keys("session_key"))
@@ -70,5 +70,5 @@ def test_help_ends() -> None:
 )
 def test_thousands_of_misspelt_words_do_not_stop_a_run(project: Project, name: str, text: str) -> None:
     project.write({"train.py": "import torch\n", name: text})
-    with within(10):
+    with ended_if_stuck():
         assert project.run("check", "--no-cache", "--exit-zero").code == 0
