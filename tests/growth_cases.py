@@ -145,7 +145,7 @@ CASES: dict[str, Case] = {
         "def f~():\n    global d\n    d = 'cuda:~'\n    x.to(d)\n", "d = 'cuda'\n", size=400
     ),
     "arguments of a call": Case(_arguments),
-    "elif branches": _script("elif c == ~:\n    x = x.to('cuda:~')\n", "if c == -1:\n    pass\n", size=200),
+    "elif branches": _script("elif c == ~:\n    x = x.to('cuda:~')\n", "if c == -1:\n    pass\n", size=100),
     "if statements": _script("if c == ~:\n    d = 'cuda:~'\n    m = torch.nn.Linear(~, 3).to(d)\n"),
     "options of a parser": _script(
         "p.add_argument('--a~', default='cuda')\n", "import argparse\np = argparse.ArgumentParser()\n"
