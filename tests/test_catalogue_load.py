@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from npulint.cache_folder import cache_folder
 from npulint.catalogue import collect, compiled, load, scaffold, sources
+from npulint.catalogue.check import Catalogue
 from npulint.catalogue.load import load_catalogue, load_files
 from npulint.catalogue.problems import CatalogueError
 from npulint.errors import NpulintError
@@ -284,6 +286,28 @@ def test_a_shipped_compiled_file_is_used_whatever_the_times(checks: Path, monkey
     write(checks, "tensorflow/first.yaml", sample(severity="note"))
     with pytest.raises(AssertionError):
         load_catalogue()
+
+
+def test_threads_that_need_the_catalogue_at_the_same_time_read_it_once(
+    checks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that waits does so until the first one has written the cache."""
+    reading, others = [], [threading.Thread(target=load_catalogue) for _ in range(3)]
+    collected = load._collect
+
+    def collect_slowly(files: list[sources.CheckFile]) -> Catalogue:
+        reading.append(len(files))
+        if len(reading) == 1:
+            for other in others:
+                other.start()
+            others[0].join(0.05)  # time for the others to find no cache
+        return collected(files)
+
+    monkeypatch.setattr(load, "_collect", collect_slowly)
+    load_catalogue()
+    for other in others:
+        other.join()
+    assert reading == [1]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from npulint.catalogue.sources import MAX_BYTES
 from npulint.catalogue.yaml_tree import Mapping, Sequence, TreeError, YamlScalar, load_tree, parse_tree
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
 
 @pytest.fixture(params=["the C parser", "the Python parser"], autouse=True)
@@ -141,7 +141,7 @@ def test_all_refusals_are_listed() -> None:
     ],
 )
 def test_deep_nesting_is_a_clean_error(text: str) -> None:
-    with within(5), pytest.raises(TreeError, match="nested deeper than 64 levels"):
+    with ended_if_stuck(), pytest.raises(TreeError, match="nested deeper than 64 levels"):
         parse_tree(text)
 
 

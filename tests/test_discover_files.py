@@ -14,7 +14,7 @@ import pytest
 from npulint.discover import DiscoverOptions, Discovery, discover
 from npulint.discover.kinds import kinds_by_content, kinds_of
 from npulint.texts import known
-from tests.growth import assert_linear, within
+from tests.growth import assert_linear, ended_if_stuck
 
 
 @pytest.fixture
@@ -442,7 +442,7 @@ def test_gitignore_counts_neither_outside_a_repository_nor_when_switched_off(tre
 def test_a_strange_gitignore_neither_stops_nor_slows_the_walk(tree: Path, text: str) -> None:
     put(tree, ".gitignore", text)
     put(tree, "a" * 200 + ".py")
-    with within(1):
+    with ended_if_stuck():
         assert len(discover(["."]).files) == 1
 
 
@@ -455,7 +455,7 @@ def test_no_pattern_slows_the_walk_of_a_deep_tree(tree: Path, text: str) -> None
     put(tree, ".gitignore", text)
     put(tree, "a/" * 40 + "a" * 100 + ".py")
     put(tree, "a/" + "a" * 200 + ".py")
-    with within(3):
+    with ended_if_stuck():
         assert len(discover(["."]).files) == 2
 
 
@@ -475,7 +475,7 @@ def test_pathspec_is_not_imported_without_a_pattern(tree: Path) -> None:
 
 
 @pytest.mark.slow
-def test_five_thousand_files_take_well_under_a_second(tree: Path) -> None:
+def test_many_files_take_work_in_proportion(tree: Path) -> None:
     def walked(count: int) -> str:
         place = f"{count}_files"
         put(tree, f"{place}/.gitignore", "\n".join(f"pattern_{n}*.py" for n in range(50)))
@@ -485,6 +485,5 @@ def test_five_thousand_files_take_well_under_a_second(tree: Path) -> None:
                 (tree / place / f"p{folder}/f{number}.py").touch()
         return place
 
-    assert_linear(walked, lambda place: discover([place]), 5000)
-    with within(1):
-        assert len(discover(["5000_files"]).files) == 5000
+    assert_linear(walked, lambda place: discover([place]), 800)
+    assert len(discover(["800_files"]).files) == 800

@@ -20,10 +20,9 @@ from scripts.fuzzing.run import fuzz as fuzz_kind
 from scripts.fuzzing.sandbox import Judge, Limits, Sandbox
 from scripts.fuzzing.shrink import minimal, shrink
 from tests.fuzz_planted import judge_hover, judge_planted
-from tests.growth import slowness
 
 TRAIN = b"import torch\nx = torch.ones(1).cuda()\n"
-LIMITS = Limits(seconds=round(2 * slowness()), resident=400_000_000)
+LIMITS = Limits(seconds=3, resident=400_000_000)
 
 
 def planted(*words: str) -> Example:

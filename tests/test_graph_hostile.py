@@ -26,15 +26,14 @@ from npulint.read.graph.torch.script.expression import ExpressionScan
 from npulint.read.graph.torch.signature import outputs
 from npulint.result_cache import cached_facts
 from tests import onnx_models
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
-MANY = 20_000
-SECONDS = 20  # what takes time by the square of MANY takes minutes
+MANY = 20_000  # what takes time by its square takes minutes
 
 
 def said(nodes: list[Node], *functions: Body) -> list[Fact]:
     graph = Graph("graph_def", [Body("", nodes), *functions])
-    with within(SECONDS):
+    with ended_if_stuck():
         return graph_facts("g.pb", graph, Context(Project("", [])), Target())
 
 
@@ -165,7 +164,7 @@ def test_gradients_are_told_from_outputs_in_one_pass() -> None:
         user_outputs=[*(f"o{n}" for n in range(5 * MANY)), "g0"],
         backward_signature=BackwardSignature("", gradients, {}),
     )
-    with within(SECONDS):
+    with ended_if_stuck():
         plain, found = outputs(signature)
     assert len(plain) == 5 * MANY and found == list(gradients)
 
@@ -216,7 +215,7 @@ def test_graphs_are_not_remembered_beside_the_outcome(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ['"' + '\\"' * 500_000, "'" + '\\"' * 500_000, '"a' + "\\'" * 500_000])
 def test_a_string_of_torchscript_without_end_is_read_once(text: str) -> None:
-    with within(SECONDS), pytest.raises(ValueError, match="without end"):
+    with ended_if_stuck(), pytest.raises(ValueError, match="without end"):
         ExpressionScan(lambda call, whole: "", lambda name: "").run(text, 0)
 
 
@@ -232,6 +231,6 @@ def _many_of_onnx(count: int) -> bytes:
 def test_large_onnx_models_take_time_by_their_size() -> None:
     graph = read(_many_of_onnx(MANY // 4), "m.onnx")
     assert isinstance(graph, Graph)
-    with within(SECONDS):
+    with ended_if_stuck():
         found = graph_facts("m.onnx", graph, Context(Project("", [])), Target())
     assert [(one.name, one.get("count")) for one in found if one.kind == "onnx_limit"] == [("Resize", MANY // 4)]

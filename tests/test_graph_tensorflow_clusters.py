@@ -100,4 +100,4 @@ def test_time_grows_with_the_size_only() -> None:
     def work(before: dict[int, list[int]]) -> None:
         cut(ordered(before, before), before, frozenset(n for n in before if n % 1000))
 
-    assert_linear(graph, work, 80_000)
+    assert_linear(graph, work, 16_000)

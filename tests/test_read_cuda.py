@@ -10,7 +10,7 @@ from npulint.discover.files import DiscoverOptions, discover
 from npulint.discover.kinds import SourceFile, is_cuda, kinds_of
 from npulint.read.cuda import read_cuda
 from npulint.read.files import LoadedFile, load, read
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
 BINDING = 'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n  m.def("pool", &pool_cuda);\n  m.def("pool_back", &b);\n}\n'
 
@@ -83,7 +83,7 @@ def test_bindings_count_only_without_kernels() -> None:
     ],
 )
 def test_hostile_text_costs_little(text: str) -> None:
-    with within(3):
+    with ended_if_stuck():
         found = named(text)
     assert found[0][0] == "a"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from npulint.discover.graphs import form_of
 from npulint.facts.graph import Body, Graph
 from npulint.facts.model import Problem
 from npulint.read.graph import read_graph
-from tests.growth import slowness, within
+from tests.growth import counted, ended_if_stuck
 from tests.tools import missing
 
 pytestmark = pytest.mark.slow
@@ -141,19 +140,16 @@ def test_a_keras_model(tmp_path: Path, real: Any) -> None:
     assert any(node.op == "Conv2D" for body in found.bodies for node in body.nodes)
 
 
-def test_a_frozen_graph_of_100_mb_takes_hardly_longer_than_to_read_it(tmp_path: Path, real: Any) -> None:
+def test_a_frozen_graph_of_100_mb_takes_work_for_its_nodes_only(tmp_path: Path, real: Any) -> None:
     location = tmp_path / "frozen.pb"
     count = real.frozen(location)
     assert location.stat().st_size > 100_000_000
-    begun = time.process_time()
-    location.read_bytes()
-    bytes_alone = time.process_time() - begun
-    begun = time.process_time()
-    found = read_graph(str(location), "frozen.pb")
-    taken = time.process_time() - begun
-    assert isinstance(found, Graph)
-    assert len(found.bodies[0].nodes) == count == real.FROZEN
-    assert taken < 4 * bytes_alone + 0.1 * slowness()  # a third of it where nothing else runs
+    found: list[object] = []
+    work = counted(lambda: found.append(read_graph(str(location), "frozen.pb")))
+    (graph,) = found
+    assert isinstance(graph, Graph)
+    assert len(graph.bodies[0].nodes) == count == real.FROZEN
+    assert work < 1000 * count  # nothing for the bytes of the weights
     tracemalloc.start()
     try:
         read_graph(str(location), "frozen.pb")
@@ -164,13 +160,13 @@ def test_a_frozen_graph_of_100_mb_takes_hardly_longer_than_to_read_it(tmp_path: 
     agree(location)
 
 
-def test_a_training_graph_of_100_000_nodes_is_read_in_seconds(tmp_path: Path, real: Any) -> None:
+def test_a_training_graph_of_100_000_nodes_is_read(tmp_path: Path, real: Any) -> None:
     with real.tf.Graph().as_default() as graph:
         real.training(False)
     one = graph.as_graph_def()
     copies = 100_000 // len(one.node) + 1
     (tmp_path / "graph.pb").write_bytes(one.SerializeToString() * copies)
-    with within(8):  # less than one where nothing else runs
+    with ended_if_stuck():
         found = read_graph(str(tmp_path / "graph.pb"), "graph.pb")
     assert isinstance(found, Graph)
     assert len(found.bodies[0].nodes) == len(one.node) * copies

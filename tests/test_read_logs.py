@@ -14,7 +14,7 @@ from npulint.catalogue.regexes import regex_problem
 from npulint.data.error_patterns import Pattern, patterns
 from npulint.facts.model import Fact
 from npulint.read.artifacts.logs import across, read
-from npulint.read.artifacts.logs.lines import CAP, CHUNK, Scan
+from npulint.read.artifacts.logs.lines import CAP, CHUNK, ENOUGH, Scan
 from npulint.read.artifacts.logs.literals import Search
 from npulint.read.artifacts.logs.quoting import quoted
 from tests.fact_support import TableFact, attrs_of, check_declared
@@ -301,3 +301,9 @@ def test_shapes_of_lines_hide_nothing(parts: list[bytes]) -> None:
     assert sorted(shown) == sorted({number for number, _ in expected})
     for number in shown:  # of a very long line parts are shown
         assert set().union(*shown[number]) == set().union(*(held for at, held in expected if at == number))
+
+
+def test_of_a_line_of_megabytes_the_beginning_is_searched_and_the_next_line_is() -> None:
+    far = NPU.encode() + b"EI0003: bad " + b"b" * (ENOUGH + 2 * CHUNK) + b" EI0004: bad " + b"c" * CHUNK
+    found = events(far + b"\nEI0005: differs\n" + b"d" * ENOUGH + b"\r\nEI0006: differs\n")
+    assert {name: one.span.line for name, one in found.items()} == {"EI0003": 2, "EI0005": 3, "EI0006": 5}

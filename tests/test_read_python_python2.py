@@ -7,7 +7,7 @@ import pytest
 from npulint.facts.code import Ref
 from npulint.read.python import read_python
 from npulint.read.python.python2 import modernised
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
 _REWRITTEN = {
     "print of a text": ("print 'a'", "print('a')"),
@@ -92,5 +92,5 @@ _HOSTILE = {
 
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE.keys())
 def test_hostile_source_costs_little(text: str) -> None:
-    with within(4):
+    with ended_if_stuck():
         read_python(text, "m.py")

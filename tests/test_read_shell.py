@@ -500,7 +500,7 @@ def test_odd_scripts_are_read(text: str) -> None:
     ],
 )
 def test_hostile_repetition_takes_linear_time_and_no_recursion(unit: str) -> None:
-    assert_linear(lambda count: unit * count, lambda text: read_script(text, "x.sh"), 20_000)
+    assert_linear(lambda count: unit * count, lambda text: read_script(text, "x.sh"), 2000)
 
 
 def test_facts_can_be_stored() -> None:

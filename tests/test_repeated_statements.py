@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npulint.cli.main import main
-from tests.growth import within
+from tests.growth import assert_linear
 
 pytestmark = pytest.mark.slow
 
@@ -16,40 +16,42 @@ CASES = {
         "import tensorflow.compat.v1 as tf\nfrom npu_bridge.npu_init import *\n"
         "config = NPURunConfig(precision_mode='allow_mix_precision')\n",
         "step = tf.train.MomentumOptimizer(0.1, 0.9).minimize(dice(labels(), logits()))\n",
-        1000,
         ("check", "--no-cache"),
-        2.0,
     ),
     "backward calls of a script": (
         "import torch\n",
         "for x in loader:\n    model(x).mean().backward()\n",
-        2000,
         ("check", "--no-cache"),
-        2.0,
     ),
     "environment variables with those beside them": (
         "import os\nimport torch\n",
         "os.environ['ASCEND_{number}'] = value()\n",
-        1500,
         ("facts", "--format=text"),
-        3.0,
     ),
     "moves that become moves to a device helper": (
         "import torch\n",
         "m = torch.nn.Linear(1, 1).cuda()\n",
-        250,
         ("check", "--no-cache", "--diff", "--unsafe-fixes", "--torch-port=agnostic"),
-        4.0,
     ),
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+GROWING = pytest.mark.xfail(strict=True, reason="npulint.fix.fix_pass goes through the whole text for each edit")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[GROWING] if "--unsafe-fixes" in CASES[case][2] else []) for case in CASES]
+)
 def test_a_repeated_statement(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    head, statement, times, words, seconds = CASES[case]
-    script = tmp_path / "train.py"
-    text = head + "".join(statement.replace("{number}", str(number)) for number in range(times))
-    script.write_text(text, encoding="utf-8")
-    with within(seconds):
-        assert main([*words, str(script)]) in (0, 1)
-    assert capsys.readouterr().out
+    head, statement, words = CASES[case]
+
+    def script(times: int) -> str:
+        path = tmp_path / f"train_{times}.py"
+        path.write_text(head + "".join(statement.replace("{number}", str(number)) for number in range(times)))
+        return str(path)
+
+    def run(path: str) -> None:
+        assert main([*words, path]) in (0, 1)
+        assert capsys.readouterr().out
+
+    assert_linear(script, run, 120)

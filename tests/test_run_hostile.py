@@ -16,7 +16,7 @@ from npulint.read.artifacts import read_artifact
 from npulint.read.artifacts.quantities import share
 from npulint.read.artifacts.rows import Row, Seen, rows
 from tests.fact_support import attrs_of
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
 KERNELS = "Op Name,OP Type,OP State,Task Type,Task Duration(us),Task Wait Time(us),Block Dim\n"
 
@@ -98,7 +98,7 @@ def test_what_is_nested_without_end_is_told_in_words(name: str, opening: str) ->
 
 def test_each_of_many_long_lines_is_searched_by_itself() -> None:
     line = b"[NPU] " + b"1234567890 " * 1500 + b"\n"
-    with within(4):  # a search to the end of the data took three times as long
+    with ended_if_stuck():
         (source, *_) = facts("train.log", line * 800)
     assert source.get("rows") == 800
 

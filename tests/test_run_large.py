@@ -24,15 +24,13 @@ from npulint.read.artifacts.logs import lines as logs_lines
 from npulint.read.artifacts.logs import read
 from npulint.read.artifacts.series import SeriesWatcher
 from tests.fact_support import attrs_of
-from tests.growth import slowness
 
 pytestmark = pytest.mark.slow
 
 pytest.importorskip("resource")
 
 MOST_MEMORY = 200 << 20
-MOST_SECONDS = 60.0  # for a gigabyte
-START = 3.0  # seconds for Python and the checks
+STUCK = 600  # seconds of the processor after which a run ends; a gigabyte takes less than a tenth of it
 MB = 1 << 20
 MODERATE = 16 * MB
 ALL = bool(os.environ.get("NPULINT_TEST_NIGHTLY"))
@@ -40,6 +38,8 @@ MANY = 1_000_000 if ALL else 200_000
 
 PROBE = """
 import json, resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]),) * 2)
+del sys.argv[1]
 from npulint.__main__ import main
 code = 0
 try:
@@ -53,26 +53,22 @@ try:  # that of the process alone: the other one may be that of who started it
         most = next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
 except OSError:
     pass
-seconds = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
-print(json.dumps([code, seconds, max(most, others.ru_maxrss << 10)]), file=sys.stderr)
+print(json.dumps([code, max(most, others.ru_maxrss << 10)]), file=sys.stderr)
 """
 
 
-def checked(path: Path, seconds: float) -> str:
-    """What `npulint check` says of a file; fails if that takes too long or too much memory."""
-    before = slowness()
+def checked(path: Path) -> str:
+    """What `npulint check` says of a file; fails if that takes too much memory, or does not end."""
     done = subprocess.run(
-        [sys.executable, "-c", PROBE, "check", str(path), "--no-cache"],
+        [sys.executable, "-c", PROBE, str(STUCK), "check", str(path), "--no-cache"],
         capture_output=True,
         text=True,
         cwd=path.parent,
         env={**os.environ, "NPULINT_CACHE_DIR": str(path.parent / "cache")},
     )
-    slow = max(before, slowness())
-    code, taken, most = json.loads(done.stderr.strip().rpartition("\n")[2])
+    code, most = json.loads(done.stderr.strip().rpartition("\n")[2])
     assert code in (0, 1), done.stderr
     assert most <= MOST_MEMORY, f"{most / MB:.0f} MB"
-    assert taken <= (START + seconds) * slow, f"{taken:.1f} s where {START + seconds:.1f} s times {slow:.1f} are right"
     return done.stdout
 
 
@@ -190,9 +186,7 @@ def test_a_large_file_needs_little(tmp_path: Path, name: str) -> None:
     whole = ALL and name in ("train.log", "op_summary_0_1.csv")
     size = (1 << 30) if whole else MODERATE
     path = made(tmp_path / name, KINDS[name], size)
-    # Every line of the first 64 MB of a log is looked at, whatever it costs: only a whole gigabyte has the full bound.
-    share = 1.0 if whole else 0.12
-    checked(path, MOST_SECONDS * share)
+    checked(path)
     path.unlink()
 
 
@@ -201,7 +195,7 @@ def test_a_packed_table_needs_little(tmp_path: Path) -> None:
     packed = tmp_path / "op_summary_0_1.csv.gz"
     packed.write_bytes(gzip.compress(path.read_bytes(), 1))
     path.unlink()
-    assert "kernel table" in checked(packed, MOST_SECONDS * 0.12)
+    assert "kernel table" in checked(packed)
 
 
 def _one_line(file: io.BufferedWriter) -> None:
@@ -269,7 +263,7 @@ def test_no_content_needs_much(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with path.open("wb") as file:
         BOMBS[name](file)
-    checked(path, 25.0)
+    checked(path)
     path.unlink()
 
 

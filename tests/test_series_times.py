@@ -14,7 +14,7 @@ from npulint.read.artifacts.series import SeriesWatcher
 from npulint.read.artifacts.series.stalls import periods
 from npulint.read.artifacts.series.step_rate import timing_of
 from tests.fact_support import attrs_of
-from tests.growth import within
+from tests.growth import ended_if_stuck
 
 _GIVEN = Path(__file__).parent.parent.parent / "shared" / "samples"
 SAMPLES = _GIVEN if _GIVEN.is_dir() else None
@@ -233,7 +233,7 @@ def test_the_log_of_the_runtime_has_no_times_of_steps() -> None:
 )
 def test_hostile_lines_are_quick(line: str) -> None:
     watcher = SeriesWatcher()
-    with within(2):
+    with ended_if_stuck():
         for number in range(20):
             watcher.see(number, line)
 

@@ -17,7 +17,10 @@ from npulint.server.configuration import ConfigProblem
 from npulint.server.engine import EngineAnswer
 from npulint.server.server import Server
 from npulint.server.uris import uri_of
-from tests.growth import slowness
+from scripts.fuzzing.conversation import converse
+from scripts.fuzzing.editor import ROOT_URI, closing, opening
+from scripts.fuzzing.example import Example
+from tests.project_support import Project
 
 pytestmark = pytest.mark.slow
 
@@ -143,8 +146,27 @@ def test_it_ends_at_once_when_the_editor_goes_while_it_works(tmp_path: Path, cac
     process.stdin.flush()
     assert process.stdout.readline().startswith(b"Content-Length")
     time.sleep(0.3)
-    begun = time.monotonic()
     process.stdin.close()
     process.stdout.close()
-    assert process.wait(20) == 1
-    assert time.monotonic() - begun < 10 * slowness()
+    assert process.wait(20) == 1  # the work would take minutes
+
+
+def test_a_hover_behind_the_end_of_a_shortened_document_is_answered(project: Project) -> None:
+    """The conversation fails if a request stays unanswered."""
+    uri = f"{ROOT_URI}/train.py"
+    text = "import torch\n" + "x = torch.ones(1).cuda()\n" * 40
+    project.write({"train.py": text})
+    document = {"uri": uri, "version": 1, "languageId": "python", "text": text}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 41, "character": 0}}
+    place = {"line": 33, "character": 2**31 - 1}
+    for changes in ([{"text": "4"}], [{"text": "4", "range": whole}]):
+        said = (
+            message(method="textDocument/didOpen", params={"textDocument": document}),
+            message(
+                method="textDocument/didChange",
+                params={"textDocument": {"uri": uri, "version": 2}, "contentChanges": changes},
+            ),
+            message(id=3, method="textDocument/hover", params={"textDocument": {"uri": uri}, "position": place}),
+        )
+        example = Example({}, ("server",), b"", (*opening(), *said, *closing()))
+        assert converse(example, project.folder) is None

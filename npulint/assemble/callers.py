@@ -14,6 +14,7 @@ Site = tuple[Module, int]
 """A call: its module and its index there."""
 
 MOST_CALLS = 64  # calls of one function that are looked at; of the others nothing is known
+_FEW = 16  # arguments of a call that are looked through for each that is asked for
 
 
 def callers(function: BlockCursor) -> list[Site]:
@@ -61,17 +62,23 @@ def has_partials(context: Context) -> bool:
 def passed(function: BlockCursor, name: str) -> list[tuple[Site, Value | None]]:
     """For each of the project's calls of a function: what it passes for a parameter (None: not passed there, or by
     ``*args``). What only its tests pass says nothing about a run."""
-    if name not in function.parameters:
+    position = _positions(function).get(name)
+    if position is None:
         return []
-    position = function.parameters.index(name)
     found: list[tuple[Site, Value | None]] = []
     calls = callers(function)
     if not is_test_file(function.path):
         calls = [site for site in calls if not is_test_file(site[0].path)]
     for home, index in calls[:MOST_CALLS]:
-        value = argument(home.code.calls[index], name, position - implicit_arguments(function, home, index))
+        value = _argument_of(home, index, name, position - implicit_arguments(function, home, index))
         found.append(((home, index), value))
     return [*found, (calls[-1], None)] if len(calls) > MOST_CALLS else found
+
+
+@once
+def _positions(function: BlockCursor) -> dict[str, int]:
+    """The parameters of a function with their positions."""
+    return {name: position for position, name in reversed([*enumerate(function.parameters)])}
 
 
 def implicit_arguments(function: BlockCursor, home: Module, index: int) -> int:
@@ -99,3 +106,22 @@ def argument(call: Call, name: str, position: int) -> Value | None:
         if not any(isinstance(a, Op) and a.op == "star" for a in before):
             return call.args[position]
     return None
+
+
+def _argument_of(home: Module, index: int, name: str, position: int) -> Value | None:
+    """As `argument`, of a call of a module: also one of thousands of arguments, each of which is asked for."""
+    call = home.code.calls[index]
+    if len(call.args) + len(call.keywords) <= _FEW:
+        return argument(call, name, position)
+    keywords, certain = home.derive(_of_long_calls)[index]
+    return keywords.get(name) or (call.args[position] if 0 <= position < certain else None)
+
+
+def _of_long_calls(home: Module) -> dict[int, tuple[dict[str, Value], int]]:
+    """The calls of many arguments: these by keyword, and how many positional ones there are before one with a star."""
+    found = {}
+    for index, call in enumerate(home.code.calls):
+        if len(call.args) + len(call.keywords) > _FEW:
+            stars = (place for place, one in enumerate(call.args) if isinstance(one, Op) and one.op == "star")
+            found[index] = (dict(reversed(call.keywords)), next(stars, len(call.args)))
+    return found

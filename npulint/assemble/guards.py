@@ -75,8 +75,7 @@ def alternatives(scope: Scope) -> list[tuple[Scope, list[Scope]]]:
         if around.kind == "except":
             return []
         if around.kind in BRANCHES and _condition(around) != "yes" and not _names(_JOB, around):
-            parent = around.parent
-            others = [one for one in around.at(0).blocks_of("if", "else") if one.parent is parent and one is not around]
+            others = [one for one in branches_in(around).get(around.record.parent, []) if one is not around]
             found.append((around, [one for one in others if one.record.test == around.record.test]))
     return found
 

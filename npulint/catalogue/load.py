@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 
 from npulint.catalogue import compiled
 from npulint.catalogue.check import Catalogue
 from npulint.catalogue.sources import PRECOMPILED, CheckFile, builtin_directory, list_files
 
+_READING = threading.Lock()  # the reading takes seconds; two threads at it take twice as long, each
+
 
 def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole: bool = True) -> Catalogue:
     """All checks by code. `extra_dirs` are folders or files with further checks. Unless `whole`, examples and
-    references may be missing. Without `use_cache` the YAML files are read. Raises `CatalogueError` with all
-    problems."""
+    references may be missing. Without `use_cache` the YAML files are read; with it, threads that need the same ones
+    read them once. Raises `CatalogueError` with all problems."""
     builtin = builtin_directory()
     directories = [builtin, *extra_dirs]
     files = list_files(directories)
@@ -24,12 +27,19 @@ def load_catalogue(extra_dirs: Sequence[str] = (), use_cache: bool = True, whole
         if shipped is not None:
             return shipped
     path, key = compiled.cache_path(directories), compiled.cache_key(files)
-    cached = compiled.read(path, key, whole) if path else None
+    if path is None:
+        return _collect(files)
+    cached = compiled.read(path, key, whole)
     if cached is not None:
         return cached
+    with _READING:
+        return compiled.read(path, key, whole) or _collected(files, path, key)
+
+
+def _collected(files: list[CheckFile], path: str, key: str) -> Catalogue:
+    """What the YAML files contain; the next time it is in the cache."""
     catalogue = _collect(files)
-    if path:
-        compiled.write_cache(path, compiled.encode(catalogue, key))
+    compiled.write_cache(path, compiled.encode(catalogue, key))
     return catalogue
 
 

@@ -45,15 +45,35 @@ class Directive(msgspec.Struct, frozen=True):
     start: int = 0
     listed: tuple[int, int] = (0, 0)
 
-    def covers(self, span: Span, statements: Sequence[tuple[int, int]]) -> bool:
-        """Whether it applies to a finding at `span`; `statements` are the line ranges of multi-line statements."""
-        if not self.target:
-            return True
-        begins = [span.line, *(first for first, last in statements if first <= span.line and span.end_line <= last)]
-        if self.target in begins:
-            return True
-        ends = [span.end_line, *(last for first, last in statements if first <= span.line and span.end_line <= last)]
-        return self.trailing and self.target in ends
+
+class _Silencers:
+    """The directives of a file by their checks and lines, so that a finding is not held against all of them.
+    `statements` are the line ranges of multi-line statements."""
+
+    def __init__(self, directives: Sequence[Directive] = (), statements: Sequence[tuple[int, int]] = ()) -> None:
+        self._named: dict[tuple[str, int], list[tuple[int, str]]] = {}
+        for position, directive in enumerate(directives):
+            for name in directive.names:
+                self._named.setdefault((name.casefold(), directive.target), []).append((position, name))
+        self._trailing = [directive.trailing for directive in directives]
+        self._around: dict[int, list[tuple[int, int]]] = {}
+        for first, last in statements if directives else ():
+            for line in range(first, last + 1):
+                self._around.setdefault(line, []).append((first, last))
+
+    def of(self, rule: Identity | Finding, span: Span | None) -> list[tuple[int, str]]:
+        """The positions of the directives that silence a check at a span, or (None) in the whole file, each with the
+        name that it uses; in order."""
+        names = {rule.code.casefold(), rule.name.casefold()}
+        found = {one for name in names for one in self._named.get((name, 0), ())}
+        if span is None:
+            return sorted(found)
+        around = [one for one in self._around.get(span.line, ()) if span.end_line <= one[1]]
+        begins = {span.line, *(first for first, _ in around)}
+        ends = {span.end_line, *(last for _, last in around)} - begins
+        found.update(one for name in names for line in begins for one in self._named.get((name, line), ()))
+        behind = (one for name in names for line in ends for one in self._named.get((name, line), ()))
+        return sorted(found.union(one for one in behind if self._trailing[one[0]]))
 
 
 class Suppressed(msgspec.Struct, frozen=True):
@@ -79,18 +99,18 @@ def suppress(
             commented.setdefault(file.path, []).append(file)
     directives = {path: _directives(parts, lines(path)) for path, parts in commented.items()}
     disputed = {place.path for one in findings for place in covered(one)}.intersection(commented)
-    statements = {path: _long(commented[path], lines(path)) for path in sorted(disputed)}
-    used: set[tuple[str, int, str]] = set()
+    silencers = {path: _Silencers(directives[path], _long(commented[path], lines(path))) for path in sorted(disputed)}
+    used: dict[str, dict[int, set[str]]] = {}
     kept: list[Finding] = []
     suppressed: list[SuppressedFinding] = []
     for one in findings:
         quiet: dict[Place, str] = {}  # places with a comment, and its reason
         for place in covered(one):
-            path = place.path
-            by = _silencers(one, place.span, directives.get(path, ()), statements.get(path, ()))
-            used.update((path, position, name) for position, name in by)
+            by = silencers[place.path].of(one, place.span) if place.path in silencers else []
+            for position, name in by:
+                used.setdefault(place.path, {}).setdefault(position, set()).add(name)
             if by:
-                quiet[place_of(place)] = directives[path][by[0][0]].reason
+                quiet[place_of(place)] = directives[place.path][by[0][0]].reason
         if place_of(one) in quiet:  # a comment at its own place is about all of it
             suppressed.append(SuppressedFinding(one, "comment", next(iter(quiet.values()))))
             continue
@@ -103,11 +123,7 @@ def suppress(
     judge = _Judge(rules, active, lines, lang)
     complaints = []
     for path in sorted(directives):
-        of_path: dict[int, set[str]] = {}
-        for where, position, name in used:
-            if where == path:
-                of_path.setdefault(position, set()).add(name)
-        complaints += judge.complaints(path, commented[path], directives[path], of_path)
+        complaints += judge.complaints(path, commented[path], directives[path], used.get(path, {}))
     return Suppressed(kept, suppressed, complaints)
 
 
@@ -115,18 +131,8 @@ def ignoring(files: Sequence[FileFacts], text: Sequence[str]) -> Callable[[Ident
     """A function that says whether the comments of one file suppress a check at a span, or (None) in the whole file.
     `files` are its facts, of all kinds it is read as, `text` its lines."""
     commented = [file for file in files if file.comments]
-    directives = _directives(commented, text)
-    statements = _long(commented, text) if commented else []
-
-    def ignored(rule: Identity, span: Span | None) -> bool:
-        names = (rule.code.casefold(), rule.name.casefold())
-        return any(
-            name.casefold() in names and (not directive.target if span is None else directive.covers(span, statements))
-            for directive in directives
-            for name in directive.names
-        )
-
-    return ignored
+    silencers = _Silencers(_directives(commented, text), _long(commented, text) if commented else [])
+    return lambda rule, span: bool(silencers.of(rule, span))
 
 
 def parse(comment: Comment, following: int) -> list[Directive]:
@@ -175,18 +181,6 @@ def _long(parts: Sequence[FileFacts], text: Sequence[str]) -> list[tuple[int, in
     if "python" in kinds:
         return long_statements(text)
     return long_commands(text) if "shell" in kinds else []
-
-
-def _silencers(
-    one: Finding, span: Span, directives: Sequence[Directive], statements: Sequence[tuple[int, int]]
-) -> list[tuple[int, str]]:
-    names = (one.code.casefold(), one.name.casefold())
-    return [
-        (position, name)
-        for position, directive in enumerate(directives)
-        for name in directive.names
-        if name.casefold() in names and directive.covers(span, statements)
-    ]
 
 
 class _Judge:

@@ -21,6 +21,7 @@ NONSENSE = 1000
 
 def converse(example: Example, project: Path) -> Failure | None:
     """Say all messages of an example, wait for the answers before the last two, and judge what was said."""
+    from npulint.catalogue.load import load_catalogue
     from npulint.report.rule_pages import pages_of
     from npulint.server.features import register
     from npulint.server.server import Server
@@ -30,6 +31,9 @@ def converse(example: Example, project: Path) -> Failure | None:
     heard = _Heard()
     told = _Told(said, heard)
     logged = _Logged()
+    load_catalogue(
+        whole=False
+    )  # from now on it is in the cache: reading all checks is no part of the wait for an answer
     logging.getLogger().addHandler(logged)
     server = Server({"LC_ALL": "C"}, pages_of)
     register(server)

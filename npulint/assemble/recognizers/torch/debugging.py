@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from npulint.assemble.block_contents import calls_inside
 from npulint.assemble.code_facts import AssignmentFact, CallFact
 from npulint.assemble.conditions import words_around
 from npulint.assemble.cursors import CallSite, Expr, Scope
@@ -197,7 +198,7 @@ def _covered(call: CallSite) -> Literal["step", "training", "no"]:
     if not opened:
         return "no"
     loops = training_of(call.context).loops
-    inner = (one for one in call.scope.all_calls if any(map(one.scope.is_inside, opened)))
+    inner = (one for block in opened for one in calls_inside(block))
     holders = {loop.function for loop in loops} - {None}
     within = any(loop.is_inside(block) for loop in loops for block in opened)
     return "training" if within or any(one.target in holders for one in inner) else "no"

@@ -3,8 +3,9 @@ run on the NPU needs, or the project has an alternative branch for the NPU."""
 
 from __future__ import annotations
 
+from npulint.assemble.block_contents import assignments_inside, blocks_inside, calls_inside, exits_inside
 from npulint.assemble.conditions import BRANCHES, needs_presence, words
-from npulint.assemble.context import once_per_file
+from npulint.assemble.context import once, once_per_file
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope
 from npulint.assemble.guards import branches_in, has_npu_branch
 from npulint.assemble.npu_server import npu_server
@@ -59,16 +60,31 @@ def is_spared(scope: Scope, line: int, question: Expr | None = None) -> bool:
 def _only_watches(scope: Scope, line: int) -> bool:
     """Whether code stands in a function that ends where there is no CUDA (``if not torch.cuda.is_available(): return``)
     and else only looks at the devices: how many there are, what memory they have."""
-    function = scope.function
-    if function is None or any(not one.is_literal or one.literal is not None for one in function.returns):
-        return False
-    ended = {one.block for one in function.module.code.exits if one.kind == "return"}
-    first = [one for one in branches_in(scope).get(function.block, []) if one.kind == "if" and one.block in ended]
-    asked = (one.record.line for one in first if not needs_presence(one) and any(map(_CUDA.search, words(one.test))))
-    since = min(asked, default=line)
+    since = None if scope.function is None else _watches_since(scope.function)
+    return since is not None and since < line
+
+
+@once
+def _watches_since(function: Scope) -> int | None:
+    """The line of the question for CUDA after which a function, which ends there without it, only looks at the
+    devices; None if there is none, or it does more."""
+    if any(not one.is_literal or one.literal is not None for one in function.returns):
+        return None
+    first = [one for one in branches_in(function).get(function.block, []) if one.kind == "if"]
+    asking = [one for one in first if not needs_presence(one) and any(map(_CUDA.search, words(one.test)))]
+    asked = [one.record.line for one in asking if "return" in _leaves(one)]
+    if not asked:
+        return None
+    since = min(asked)
     calls, assignments = _within(function)
     looking = (_is_idle_call(one) or _LOOKS.search(one.name) for one in calls if one.line > since)
-    return since < line and all(looking) and all("." not in one.target for one in assignments if one.line > since)
+    only = all(looking) and all("." not in one.target for one in assignments if one.line > since)
+    return since if only else None
+
+
+def _leaves(block: Scope) -> set[str]:
+    """The kinds of statements that stand in a block itself and leave it."""
+    return {one.kind for one in exits_inside(block) if one.block == block.block}
 
 
 def _is_named_for_cuda(scope: Scope) -> bool:
@@ -106,7 +122,7 @@ def only_stops(question: Expr) -> bool:
 def _only_raises(branch: Scope) -> bool:
     """Whether all that an ``if`` block does is to raise an error, or to end the program."""
     calls, assignments = _within(branch)
-    raised = any(one.kind == "raise" and one.block == branch.block for one in branch.module.code.exits)
+    raised = "raise" in _leaves(branch)
     ended = any(call.name in _ENDS and call.scope == branch for call in calls)
     harmless = (
         call.name in _ENDS or _EXCEPTION.search(call.last) or _IDLE.search(call.name) or _LOGGED.search(call.written)
@@ -182,17 +198,15 @@ def _counts_devices(test: Expr) -> bool:
 
 def _within(block: Scope) -> tuple[list[CallSite], list[AssignmentSite]]:
     """The calls and the assignments in a block and in those inside it."""
-    calls = [one for one in block.all_calls if one.scope.is_inside(block)]
-    return calls, [one for one in block.assignments if one.scope.is_inside(block)]
+    return calls_inside(block), assignments_inside(block)
 
 
 def _is_idle(block: Scope, goes_on: bool = False) -> bool:
     """Whether a block does nothing that a run on the NPU needs; `goes_on`: it neither raises nor returns either."""
-    code, inside = block.module.code, block.module.ancestors
-    if any(one.kind in ("function", "class") and one.is_inside(block) for one in block.blocks_of("function", "class")):
+    if any(one.kind in ("function", "class") for one in blocks_inside(block)):
         return False
     leaving = ("return", "break", "continue", "raise") if goes_on else ("return", "break", "continue")
-    if any(one.kind in leaving and block.block in inside(one.block) for one in code.exits):
+    if any(one.kind in leaving for one in exits_inside(block)):
         return False
     calls, assignments = _within(block)
     return all(map(_is_idle_call, calls)) and all(map(_is_idle_assignment, assignments))

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from npulint.assemble.code_facts import PlaceFact
+from npulint.assemble.context import once
 from npulint.assemble.cursors import AssignmentSite, CallSite, Expr, Scope, assignment_at
 from npulint.assemble.module import Module
 from npulint.assemble.recognizers.registry import recognizes_in_modules
@@ -24,7 +25,7 @@ from npulint.assemble.recognizers.torch.device_texts import (
 )
 from npulint.assemble.recognizers.torch.device_uses import CudaUse, end_of, is_guarded
 from npulint.facts.attributes import Flag, attribute
-from npulint.facts.code import Assignment, Const, Return
+from npulint.facts.code import Assignment, CallResult, Const, Return
 from npulint.facts.kinds import fact_kind
 from npulint.facts.model import Fact, Span
 from npulint.facts.values import PossibleValues
@@ -144,7 +145,7 @@ class CudaText(CudaUse, kw_only=True):
         call = self.call
         if call is None:
             return True
-        holders = (call, *(one for one in self.scope.calls if call.result.value in one.record.args))
+        holders = (call, *map(self.scope.call, self.scope.module.derive(_takers).get(call.index, ())))
         return not any(one.name.startswith(_ACCELERATORS) for one in holders)
 
     @property
@@ -342,8 +343,24 @@ def _is_chosen_npu(value: Expr) -> bool:
     release = value.context.torch_release
     if not value.written or (release is not None and release < (2, 1)):
         return False
-    chosen = (one for one in value.scope.routine.calls if one.name == "torch.npu.set_device" and one.args)
-    return any(one.args[0].written == value.written for one in chosen)
+    return value.written in _chosen_npus(value.scope.routine)
+
+
+@once
+def _chosen_npus(routine: Scope) -> set[str]:
+    """The numbers, as written, of the NPUs that a function chooses."""
+    chosen = (one for one in routine.calls if one.name == "torch.npu.set_device")
+    return {one.args[0].written for one in chosen if one.args}
+
+
+def _takers(module: Module) -> dict[int, list[int]]:
+    """From each call to the calls that take its very result as a positional argument."""
+    found: dict[int, list[int]] = {}
+    for index, call in enumerate(module.code.calls):
+        for value in call.args:
+            if isinstance(value, CallResult):
+                found.setdefault(value.call, []).append(index)
+    return found
 
 
 def _option(call: CallSite) -> Iterator[CudaText]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npulint.assemble.block_contents import assignments_inside, calls_inside
 from npulint.assemble.cursors import CallSite, Expr
 
 
@@ -9,13 +10,11 @@ def starts_interval(clock: CallSite) -> bool:
     """Whether a reading starts an interval that ends in the same iteration (``t = time()``, later ``time() - t``). A
     difference to the previous iteration or to the start is correct on average, because the queue of launched operators
     is bounded."""
-    loop, assignments = clock.scope.loop, clock.scope.assignments
-    names = [one.target for one in assignments if one.record.value == clock.result.value]
+    loop, names = clock.scope.loop, [one.target for one in clock.assignments]
     if loop is None or not names:
         return False
-    calls = [call for call in clock.scope.all_calls if call.scope.is_inside(loop)]
-    values = [one.value for one in assignments if one.scope.is_inside(loop)]
-    values += [value for call in calls for value in call.arguments]
+    values = [one.value for one in assignments_inside(loop)]
+    values += [value for call in calls_inside(loop) for value in call.arguments]
     lines = [value.line for value in values if any(_subtracts(part, names[0]) for part in value.nested)]
     return bool(lines) and min(lines) > clock.line
 

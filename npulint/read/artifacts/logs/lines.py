@@ -16,6 +16,9 @@ from npulint.read.artifacts.logs.thinning import EXACT, Thinning
 CHUNK = 1 << 20
 CAP = 1 << 14
 """Maximum bytes of a line that are processed."""
+ENOUGH = 2 << 20
+"""Bytes of a line after which the rest of it is not searched, but for the end of a chunk: no program writes such lines,
+and a search of them costs a second for each megabyte."""
 _AFTER = 1 << 13
 _CODE = 6  # bytes of a CANN code
 _FEW = 4  # parts of a very long line that are processed after much of the log
@@ -92,7 +95,8 @@ def plain(stream: Readable) -> Readable:
 class Scan:
     """One pass over a log. `watch` receives each chunk once, up to the end of its last complete line, with the number
     of its first line. Of a log over 64 MB, most lines that differ only in numbers are skipped, except those with a
-    changed number after one of the words `levels`, and those with one of the words `always`."""
+    changed number after one of the words `levels`, and those with one of the words `always`. Of a longer line than
+    `ENOUGH` only the beginning is searched."""
 
     def __init__(
         self,
@@ -107,6 +111,7 @@ class Scan:
         self._watch = watch
         self._thinning = Thinning(levels, always)
         self._passed = 0
+        self._of_line = 0  # bytes of the line that the last chunk has left unfinished
         self.lines = 0
         self._ended = True
 
@@ -119,7 +124,7 @@ class Scan:
             data = rest + (read or b"")
             cut = _cut(data) if more else len(data)
             self._watch(data, cut, self.lines + 1)
-            yield from self._within(data, cut)
+            yield from self._within(data, self._begin(data, cut), cut)
             self._passed += cut
             if cut:
                 self.lines += data.count(b"\n", 0, cut)
@@ -127,8 +132,20 @@ class Scan:
             rest = data[cut:]
         self.lines += not self._ended
 
-    def _within(self, data: bytes, cut: int) -> Iterator[LogLine]:
-        part = Part(data[:cut])
+    def _begin(self, data: bytes, cut: int) -> int:
+        """Where the search of a chunk begins: after the rest of a line of which enough was searched."""
+        enough = self._of_line >= ENOUGH
+        last = max(data.rfind(b"\n", 0, cut), data.rfind(b"\r", 0, cut)) + 1
+        self._of_line = cut - last if last else self._of_line + cut
+        if not enough:
+            return 0
+        breaks = (data.find(b"\n", 0, cut) + 1, data.find(b"\r", 0, cut) + 1)
+        return min(filter(None, breaks), default=cut)
+
+    def _within(self, data: bytes, begin: int, cut: int) -> Iterator[LogLine]:
+        if begin == cut:
+            return
+        part = Part(data[begin:cut])
         number, counted, thin = self.lines + 1, 0, self._passed >= EXACT
         for place, shape, codes in self._shapes.wanted(part):
             text, lines = part.texts[place], 1
@@ -136,7 +153,7 @@ class Scan:
                 lines = self._thinning.lines(shape, text, codes)
                 if not lines:
                     continue
-            start = part.starts[place]
+            start = begin + part.starts[place]
             number += data.count(b"\n", counted, start)
             counted = start
             if len(text) > LONGEST:
