@@ -13,6 +13,7 @@ from npulint.catalogue.examples import run_examples
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.page import render_page
 from npulint.catalogue.problems import CatalogueError
+from tests.daily import daily
 from tests.tables import for_all
 
 _UNFINISHED = re.compile(r"TODO|FIXME|待写")
@@ -28,7 +29,16 @@ def _load() -> tuple[Catalogue, str]:
 
 CATALOGUE, PROBLEMS = _load()
 every_check = for_all({check.name: check for check in CATALOGUE.checks})
-each_check = pytest.mark.parametrize("check", [pytest.param(c, id=c.name) for c in CATALOGUE.checks])
+IN_THE_FAST_RUN = daily(
+    CATALOGUE.checks, lambda check: check.name, lambda check: (check.family, check.topic), per_group=1
+)
+each_check = pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(check, id=check.name, marks=() if check.name in IN_THE_FAST_RUN else pytest.mark.slow)
+        for check in CATALOGUE.checks
+    ],
+)
 
 
 def test_the_catalogue_is_valid_and_not_empty() -> None:
