@@ -8,6 +8,7 @@ from npulint.assemble.build import assembled
 from npulint.assemble.context import Context
 from npulint.assemble.cursors import scope_at
 from npulint.assemble.npu_server import npu_server
+from npulint.assemble.training_conditions import is_over_in_training
 from npulint.data.npu_server import answer, found_program, importable
 from npulint.facts.values import NOTHING
 from tests.support import read_sources
@@ -127,11 +128,33 @@ _EXITS = {
     ),
     "behind the loop": ("for x in y:\n    if torch.npu.is_available():\n        break\nhere()\n", "yes"),
     "within the statement that leaves": ("def f():\n    return (\n        here()\n    )\n", "yes"),
+    "an exit in a block around it": (
+        "def f(x):\n    if not torch.cuda.is_available():\n        return\n    if x:\n        for y in x:\n            here()\n",
+        "no",
+    ),
     "what always runs": (
         "def f():\n    try:\n        return 1\n    finally:\n        here()\n",
         "yes",
     ),
 }
+
+
+_TRAINED = {
+    "an exit while training": ("if self.training:\n            return x\n        here()", True),
+    "an exit of a block around it": (
+        "if self.training:\n            return x\n        if y:\n            for z in y:\n                here()",
+        True,
+    ),
+    "an exit of another block": ("if y:\n            return x\n        if z:\n            here()", False),
+}
+
+
+@pytest.mark.parametrize(("body", "is_over"), _TRAINED.values(), ids=_TRAINED.keys())
+def test_nothing_behind_an_exit_while_training_runs_in_it(body: str, is_over: bool) -> None:
+    source = f"import torch\nclass M(torch.nn.Module):\n    def forward(self, x, y, z):\n        {body}\n"
+    context = _context({"a.py": source})
+    (call,) = scope_at(context, context.project.modules["a.py"], 0).calls_named("here")
+    assert is_over_in_training(call.scope, call.line) is is_over
 
 
 @pytest.mark.parametrize(("source", "expected"), _EXITS.values(), ids=_EXITS.keys())

@@ -202,6 +202,18 @@ _NAMES: dict[str, tuple[str, tuple[object, ...], bool]] = {
 }
 
 
+_UPDATES: dict[str, tuple[str, object]] = {
+    "the dict": ("d.update(k=4)", 4),
+    "the dict, in a function": ("def f():\n    d.update(k=4)", 4),
+    "one of the same name in a function": ("def f():\n    d = {}\n    d.update(k=4)", 3),
+}
+
+
+@pytest.mark.parametrize(("update", "value"), _UPDATES.values(), ids=_UPDATES.keys())
+def test_options_have_what_is_updated_in_their_dict_and_in_no_other(update: str, value: object) -> None:
+    assert _known(f"d = {{'k': 3}}\n{update}\ntf.nn.top_k(x, **d)\n").single == value
+
+
 @pytest.mark.parametrize(("before", "values", "exact"), _NAMES.values(), ids=_NAMES.keys())
 def test_name_has_the_values_that_it_is_given(before: str, values: tuple[object, ...], exact: bool) -> None:
     known = _of("k", before)
