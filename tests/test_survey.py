@@ -120,6 +120,12 @@ def test_other_folders_are_not_written_to(three: Project) -> None:
     assert sorted(one.name for one in (three.folder / "fleet").iterdir()) == ["project00", "project01", "project02"]
 
 
+def test_a_folder_with_what_a_killed_survey_began_is_taken(three: Project) -> None:
+    three.write({"out/.survey.json.0123456789abcdef.npulint": b"half"})
+    assert survey(three, *QUIET).code == 0
+    assert not list((three.folder / "out").glob(".survey*"))
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
