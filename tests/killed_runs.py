@@ -1,7 +1,7 @@
 """Runs of npulint in forks of this process that are killed while they write: before the n-th step that changes
 something, or after a time. Bytes are written in small pieces, for kills to come in the middle.
 
-This process must have no threads.
+This process must have no threads of Python.
 """
 
 from __future__ import annotations

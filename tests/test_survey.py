@@ -56,6 +56,9 @@ def test_another_run_checks_what_changed(three: Project) -> None:
     assert by_name(three.folder / "out")["project01"]["verdict"] == "unused"
     os.unlink(three.folder / "out" / "reports" / "project00.html")
     assert "2 unchanged" in survey(three).err
+    (three.folder / "out" / "reports" / "project00.html").write_text("of a run that was killed before it kept its part")
+    assert "2 unchanged" in survey(three).err
+    assert "project00" in (three.folder / "out" / "reports" / "project00.html").read_text(encoding="utf-8")
     assert "unchanged" not in survey(three, "--target", "soc=Ascend910A").err
     assert "unchanged" not in survey(three, "--restart", "--target", "soc=Ascend910A").err
 

@@ -14,7 +14,7 @@ from npulint.survey.model import FORMAT, Part
 
 PARTS, REPORTS, CLONES = "parts", "reports", "clones"
 MARK = "survey.json"
-_LIMIT = 1 << 30  # bytes of a part
+_LIMIT = 1 << 30  # bytes of a part or report
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -50,6 +50,14 @@ def read_part(out: str, identity: str) -> Part | None:
     except (OSError, ValueError):
         return None
     return part if part.format == FORMAT else None
+
+
+def read_report(out: str, identity: str) -> bytes:
+    """The HTML report of a project; empty if there is none."""
+    try:
+        return read_regular(report_path(out, identity), _LIMIT)
+    except (OSError, ValueError):
+        return b""
 
 
 def prepare(out: str, restart: bool) -> None:
