@@ -237,12 +237,12 @@ def killed(writer: Writer, kills: int) -> Tally:
     chance = random.Random(kills)
     runs = [_undisturbed(writer, start) for start in writer.starts]
     for number in range(kills):
-        run = runs[number // _OUTSIDE % len(runs)]
+        run = runs[(number + number // _OUTSIDE) % len(runs)]
         writer.reset(run.start)
         if number % _OUTSIDE == _OUTSIDE - 1:
             ended = writer.command.run(seconds=chance.uniform(0, run.ended.seconds))
         else:
-            ended = writer.command.run(steps=run.ended.steps * number // kills)
+            ended = writer.command.run(steps=run.ended.steps * (2 * number + 1) // (2 * kills))
         tally.kills += ended.code == -signal.SIGKILL
         files = writer.files()
         tally.temporary += any(map(_is_temporary, files))

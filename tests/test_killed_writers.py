@@ -15,7 +15,7 @@ from tests.killed_writers import WRITERS, Tally
 from tests.project_support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
-SOME = 6
+SOME = 4
 ALL = 250
 
 
