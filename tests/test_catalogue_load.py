@@ -205,6 +205,14 @@ def test_a_damaged_compiled_file_is_made_again(checks: Path, cache: Path, damage
     assert file.read_bytes() == good
 
 
+def test_what_a_killed_run_left_of_a_compiled_file_is_removed(checks: Path, cache: Path) -> None:
+    load_catalogue()
+    (file,) = cache.iterdir()
+    file.rename(cache / f".{file.name[:40]}.0123456789abcdef.npulint")
+    load_catalogue()
+    assert list(cache.iterdir()) == [file]
+
+
 def test_a_body_of_another_shape_is_a_miss() -> None:
     for body in (b"", b"\x90", b"\x81\xa6checks\x01", b"\x91" * 100_000):
         for parts in ((body, b""), (body, body)):

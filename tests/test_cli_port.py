@@ -71,6 +71,22 @@ def test_writing(gpu: Project) -> None:
     assert "Nothing to port" in gpu.run("port", ".", "--write", *QUIET).out
 
 
+@pytest.mark.parametrize("word", ["--write", "--commit"])
+def test_what_a_killed_run_left_is_removed(repository: Project, word: str) -> None:
+    left = repository.folder / ".main.py.0123456789abcdef.npulint"
+    left.write_bytes(b"half")
+    assert repository.run("port", ".", *QUIET).code == 0 and left.exists()
+    assert repository.run("port", ".", word, *QUIET).code == 0 and not left.exists()
+
+
+def test_a_file_that_a_killed_run_left_incomplete_is_named(gpu: Project) -> None:
+    copy = ".main.py.0123456789abcdef.0123456789abcdef.npulint-old"
+    gpu.write({copy: b"its content"})
+    answer = gpu.run("port", ".", "--write", *QUIET)
+    assert "main.py may be incomplete" in answer.err and copy in answer.err
+    assert (gpu.folder / copy).read_bytes() == b"its content"
+
+
 def test_each_step_is_a_commit_in_a_new_branch(repository: Project) -> None:
     before = git(repository.folder, "rev-parse", "HEAD")
     steps = [step["title"] for step in json.loads(repository.run("port", ".", "--format", "json", *QUIET).out)["steps"]]

@@ -1,5 +1,5 @@
-"""Runs of --fix that are killed, run into a full disk or each other: nothing is lost, nothing stays behind after the
-next run, and reports are true."""
+"""Runs of --fix that run into a full disk or each other: nothing is lost, nothing stays behind, and reports are true.
+Those that are killed are in `test_killed_writers`."""
 
 from __future__ import annotations
 
@@ -23,40 +23,6 @@ MEANWHILE = {  # another run was faster: between the check and the fix, or betwe
     "the place no longer exists in the file",
     "the file was modified during the check",
 }
-KILLS = int(os.environ.get("NPULINT_TEST_KILLS", "12"))
-
-# Each call of the system that writing needs is counted; the run ends before the one whose number is given.
-DYING = """
-import os, signal, sys
-from npulint.cli.main import main
-from npulint.fix import written
-
-left = int(sys.argv[1])
-FUNCTIONS = "open write fsync close replace link unlink fchmod fchown ftruncate stat listdir".split()
-
-def counted(function):
-    def call(*given, **named):
-        global left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if function.__name__ == "write":  # in pieces, so that one may end in the middle
-            return function(given[0], given[1][:13])
-        return function(*given, **named)
-    return call
-
-write_all = written.write_all
-
-def watched(fixes):
-    for name in FUNCTIONS:
-        setattr(os, name, counted(getattr(os, name)))
-    failed = write_all(fixes)
-    sys.stderr.write(f"{left}")
-    return failed
-
-written.write_all = watched
-sys.exit(main(sys.argv[2:]))
-"""
 FULL = """
 import resource, signal, sys
 from npulint.cli.main import main
@@ -108,33 +74,6 @@ def environ() -> dict[str, str]:
 
 def litter(project: Project) -> list[str]:
     return [name for _, _, names in os.walk(project.folder) for name in names if is_temporary(name)]
-
-
-def test_killed_runs(project: Project) -> None:
-    """At moments spread over all calls of a whole run. A file with several names is written where it is: until it is
-    whole, its copy lies beside it and is named."""
-    many = 1_000_000
-    calls = many - int(spawned(fill(project), DYING, str(many), "check", "--fix", *MINE).err)
-    left_over = incomplete = 0
-    for number in range(KILLS):
-        fill(project)
-        assert spawned(project, DYING, str(calls * number // KILLS), "check", "--fix", *MINE).code == -9
-        left_over += bool(litter(project))
-        assert {text for name, text in texts(project).items() if name != LINKED} <= {MODEL, WHOLE}
-        torn = texts(project)[LINKED] not in (MODEL, WHOLE)
-        answer = project.run("check", "--fix", "--format=json", *MINE)
-        if torn:
-            incomplete += 1
-            (copy,) = litter(project)
-            assert (project.folder / copy).read_bytes().decode() == MODEL
-            assert f"{LINKED} may be incomplete" in answer.err and copy in answer.err
-            (project.folder / copy).rename(project.folder / LINKED)
-            answer = project.run("check", "--fix", "--format=json", *MINE)
-        assert (answer.code, answer.findings, answer.err) == (0, [], "")
-        assert set(texts(project).values()) == {WHOLE}
-        assert litter(project) == []
-    print(f"{KILLS} killed, {left_over} left temporary files, {incomplete} an incomplete file with several names")
-    assert left_over
 
 
 @pytest.mark.parametrize("room", [0, 20, len(MODEL.encode()), len(WHOLE.encode()) - 1])

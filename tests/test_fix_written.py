@@ -383,7 +383,7 @@ def test_a_file_that_a_killed_run_may_have_left_incomplete_is_named(mine: Projec
     mine.write({copy: b"its content"})
     answer = fixing(mine)
     assert answer.err == (
-        "a.py may be incomplete: an earlier --fix was interrupted while writing it. "
+        "a.py may be incomplete: an earlier run was interrupted while writing it. "
         f"{copy} holds its previous content; restore it or delete the copy\n"
     )
     assert (mine.folder / copy).read_bytes() == b"its content"

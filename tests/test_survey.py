@@ -56,6 +56,9 @@ def test_another_run_checks_what_changed(three: Project) -> None:
     assert by_name(three.folder / "out")["project01"]["verdict"] == "unused"
     os.unlink(three.folder / "out" / "reports" / "project00.html")
     assert "2 unchanged" in survey(three).err
+    (three.folder / "out" / "reports" / "project00.html").write_text("of a run that was killed before it kept its part")
+    assert "2 unchanged" in survey(three).err
+    assert "project00" in (three.folder / "out" / "reports" / "project00.html").read_text(encoding="utf-8")
     assert "unchanged" not in survey(three, "--target", "soc=Ascend910A").err
     assert "unchanged" not in survey(three, "--restart", "--target", "soc=Ascend910A").err
 
@@ -118,6 +121,12 @@ def test_other_folders_are_not_written_to(three: Project) -> None:
     answer = survey(three, out="fleet")
     assert answer.code == 2 and "neither empty nor the folder of a survey" in answer.err
     assert sorted(one.name for one in (three.folder / "fleet").iterdir()) == ["project00", "project01", "project02"]
+
+
+def test_a_folder_with_what_a_killed_survey_began_is_taken(three: Project) -> None:
+    three.write({"out/.survey.json.0123456789abcdef.npulint": b"half"})
+    assert survey(three, *QUIET).code == 0
+    assert not list((three.folder / "out").glob(".survey*"))
 
 
 @pytest.mark.parametrize(

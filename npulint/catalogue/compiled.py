@@ -135,7 +135,10 @@ def cache_path(directories: Sequence[str]) -> str | None:
 
 
 def write_cache(path: str, data: bytes) -> None:
-    """Write a compiled file to the cache; errors are ignored."""
+    """Write a compiled file to the cache, where it replaces what killed runs left of it; errors are ignored."""
+    from npulint.atomic_files import sweep
+
+    sweep(os.path.dirname(path))
     with contextlib.suppress(OSError):
         write(path, data)
 

@@ -32,12 +32,10 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
         return _show(fixed, settings, host)
     if settings.stdin is not None:
         return _pass_on(fixed, settings.stdin, settings, host)
-    from npulint.fix.written import as_written, remove_left_over, write_all
-
-    for file, copy in remove_left_over(fixed.folders):
-        host.warn(say(lang, "fixes.interrupted", path=file, copy=copy))
-    failed = write_all(fixed)
+    failed = write_files(fixed, host, lang)
     if failed:
+        from npulint.fix.written import as_written
+
         fixed = as_written(fixed, failed, host.watched(host.run, settings, lang))
     _tell_refused(fixed, failed, settings, host)
     result = with_comparison(fixed.result, settings, host)
@@ -47,6 +45,16 @@ def fix(settings: Settings, host: Host, lang: str) -> int:
     else:
         code = report(result, settings, host, fixed)
     return 2 if failed else exit_code_after(code, bool(fixed.files), settings)
+
+
+def write_files(fixes: FixResult, host: Host, lang: str) -> dict[str, Refusal]:
+    """Write the files of fixes; returns the refusals of those that stay as they were, by path. First removes what
+    killed runs have left, and warns of each file that one may have left incomplete."""
+    from npulint.fix.written import remove_left_over, write_all
+
+    for file, copy in remove_left_over(fixes.folders):
+        host.warn(say(lang, "fixes.interrupted", path=file, copy=copy))
+    return write_all(fixes)
 
 
 def exit_code_after(code: int, changed: bool, settings: Settings) -> int:

@@ -109,10 +109,10 @@ def _show(plan: PortPlan, form: str, settings: Settings, host: Host) -> None:
 
 def _write(plan: PortPlan, host: Host, lang: str) -> bool:
     """Write all files; returns whether one could not be written."""
-    from npulint.fix.written import write_all
+    from npulint.cli.fix import write_files
     from npulint.report.fix_summary import why
 
-    failed = write_all(plan.fixes)
+    failed = write_files(plan.fixes, host, lang)
     for one in failed.values():
         host.warn(say(lang, "error", text=say(lang, "fixes.not-written", path=one.path, detail=why(one, lang))))
     done = len(plan.files) - len(failed)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from npulint.errors import NpulintError
 from npulint.fix.model import FileChange
 from npulint.fix.write import write_together
+from npulint.fix.written import remove_left_over
 from npulint.port.model import PlannedStep, PortPlan
 from npulint.texts import say
 
@@ -86,6 +87,7 @@ def committed(plan: PortPlan, folder: str, lang: str) -> tuple[str, int]:
     where git or a file refuses; commits that were made stay."""
     repository = Repository(folder, lang)
     repository.require_clean([one.location for one in plan.files if not one.new])
+    remove_left_over(plan.fixes.folders)  # of a file left incomplete, the tree is not clean
     steps = [step for step in plan.steps if step.files]
     if not steps:
         return "", 0

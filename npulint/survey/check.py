@@ -13,6 +13,7 @@ import msgspec
 from npulint.catalogue.load import load_catalogue
 from npulint.catalogue.problems import CatalogueError
 from npulint.config import load
+from npulint.digest import blake2b
 from npulint.discover.repository import Repository, repository_around
 from npulint.errors import NpulintError
 from npulint.findings import RunResult
@@ -24,7 +25,7 @@ from npulint.source_lines import FileLines
 from npulint.survey.content import content_of
 from npulint.survey.exclusion import exclusion
 from npulint.survey.model import CHECKED, Job, Plan
-from npulint.survey.parts import REPORTS, read_part, report_path, write_file, write_part
+from npulint.survey.parts import REPORTS, read_part, read_report, report_path, write_file, write_part
 from npulint.survey.rows import failed, part_of
 
 
@@ -47,8 +48,9 @@ def check(plan: Plan, job: Job) -> bool:
             return True
         result = run(settings)
         repository = repository_around(".")
-        report = _reported(result, settings, plan, job, repository) if plan.reports else ""
+        report, digest = _reported(result, settings, plan, job, repository) if plan.reports else ("", "")
         part = part_of(result, job, plan.lang, content, repository.commit if repository else "", report)
+        part = msgspec.structs.replace(part, report_digest=digest)
     except OSError as error:  # the folder is gone
         part = failed(job, "missing", error.strerror or type(error).__name__)
     except (NpulintError, CatalogueError) as error:
@@ -63,11 +65,16 @@ def check(plan: Plan, job: Job) -> bool:
 
 
 def _is_valid(plan: Plan, job: Job, digest: str) -> bool:
-    """Whether the part that is kept of a project, and its report, are those of its present content."""
+    """Whether the part that is kept of a project, and its report, are those of its present content. The report may be a
+    newer one: that of a run which was killed before it kept its part."""
     part = read_part(plan.out, job.identity)
     if part is None or part.project.status != CHECKED or part.digest != digest:
         return False
-    return not plan.reports or os.path.isfile(report_path(plan.out, job.identity))
+    return not plan.reports or part.report_digest == _digest(read_report(plan.out, job.identity))
+
+
+def _digest(report: bytes) -> str:
+    return blake2b(report, digest_size=16).hexdigest()
 
 
 def _settings(plan: Plan, job: Job) -> Settings:
@@ -87,8 +94,10 @@ def _pages(folders: tuple[str, ...], lang: str) -> Callable[[str], RulePage | No
     return pages_of(Settings(checks=folders, lang=lang))
 
 
-def _reported(result: RunResult, settings: Settings, plan: Plan, job: Job, repository: Repository | None) -> str:
-    """Write the HTML report of a project; returns its path relative to the survey."""
+def _reported(
+    result: RunResult, settings: Settings, plan: Plan, job: Job, repository: Repository | None
+) -> tuple[str, str]:
+    """Write the HTML report of a project; returns its path relative to the survey, and its digest."""
     view = ReportView(
         lang=plan.lang,
         shown_from="note",
@@ -97,6 +106,6 @@ def _reported(result: RunResult, settings: Settings, plan: Plan, job: Job, repos
         project=ProjectStamp(job.name, repository.commit if repository else "", ""),
         source_url=repository.file_url(".") if repository else "",
     )
-    text = "".join(render_parts("html", result, view))
-    write_file(report_path(plan.out, job.identity), text.encode("utf-8", "backslashreplace"))
-    return f"{REPORTS}/{job.identity}.html"
+    data = "".join(render_parts("html", result, view)).encode("utf-8", "backslashreplace")
+    write_file(report_path(plan.out, job.identity), data)
+    return f"{REPORTS}/{job.identity}.html", _digest(data)

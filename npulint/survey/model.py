@@ -107,10 +107,12 @@ class ReadinessRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a project. `digest` covers its files, the options and npulint; empty where it has no result."""
+    """What is kept of a project. `digest` covers its files, the options and npulint; empty where it has no result.
+    `report_digest` is that of its HTML report; empty without one."""
 
     format: int = FORMAT
     digest: str = ""
+    report_digest: str = ""
     project: ProjectRow
     findings: tuple[FindingRow, ...] = ()
     readiness: tuple[ReadinessRow, ...] = ()

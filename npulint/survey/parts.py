@@ -7,14 +7,14 @@ import os
 
 import msgspec
 
-from npulint.atomic_files import Folder, sweep, temporary
+from npulint.atomic_files import Folder, is_temporary, sweep, temporary
 from npulint.discover.safe_open import read_regular
 from npulint.report.json import encodable
 from npulint.survey.model import FORMAT, Part
 
 PARTS, REPORTS, CLONES = "parts", "reports", "clones"
 MARK = "survey.json"
-_LIMIT = 1 << 30  # bytes of a part
+_LIMIT = 1 << 30  # bytes of a part or report
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -52,9 +52,20 @@ def read_part(out: str, identity: str) -> Part | None:
     return part if part.format == FORMAT else None
 
 
+def read_report(out: str, identity: str) -> bytes:
+    """The HTML report of a project; empty if there is none."""
+    try:
+        return read_regular(report_path(out, identity), _LIMIT)
+    except (OSError, ValueError):
+        return b""
+
+
 def prepare(out: str, restart: bool) -> None:
-    """Create the folders of a survey, and remove what killed runs left; with `restart` all that was kept. Raises
-    `OSError`."""
+    """Create the folders of a survey, and remove what killed runs left; with `restart` all that was kept. The mark is
+    made first, since whatever is in a folder without it is not of a survey. Raises `OSError`."""
+    os.makedirs(out, exist_ok=True)
+    sweep(out)
+    write_file(os.path.join(out, MARK), msgspec.json.encode({"format": FORMAT}))
     for name in (PARTS, REPORTS):
         folder = os.path.join(out, name)
         os.makedirs(folder, exist_ok=True)
@@ -63,11 +74,13 @@ def prepare(out: str, restart: bool) -> None:
             if file.endswith((".json", ".html")):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, file))
-    write_file(os.path.join(out, MARK), msgspec.json.encode({"format": FORMAT}))
 
 
 def foreign(out: str) -> bool:
-    """Whether a path is something else than a new folder, an empty one, or that of a survey."""
+    """Whether a path is something else than a new folder, an empty one (but for temporary files of a survey that was
+    killed), or that of a survey."""
     if not os.path.lexists(out):
         return False
-    return not os.path.isdir(out) or bool(os.listdir(out) and not os.path.isfile(os.path.join(out, MARK)))
+    if not os.path.isdir(out):
+        return True
+    return not os.path.isfile(os.path.join(out, MARK)) and not all(map(is_temporary, os.listdir(out)))
