@@ -129,7 +129,7 @@ _EXITS = {
     "behind the loop": ("for x in y:\n    if torch.npu.is_available():\n        break\nhere()\n", "yes"),
     "within the statement that leaves": ("def f():\n    return (\n        here()\n    )\n", "yes"),
     "an exit in a block around it": (
-        "def f(x):\n    if not torch.cuda.is_available():\n        return\n    if x:\n        for y in x:\n            here()\n",
+        "def f(x):\n    if not torch.cuda.is_available():\n        return\n    if x:\n        here()\n",
         "no",
     ),
     "what always runs": (

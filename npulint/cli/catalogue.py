@@ -49,12 +49,12 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
     named = _containing(word, rules)
     if several:
         hint = count(lang, "invalid.several", several, name=word)
-    elif named:
+    elif len(named) > 1:
         listed = say(lang, "list.and").join(f"`{name}`" for name in named[:_NAMED])
         hint = count(lang, "invalid.containing", len(named), list=listed)
         hint += count(lang, "invalid.containing.more", len(named) - _NAMED) if len(named) > _NAMED else ""
     else:
-        hint = did_you_mean(meant, lang)
+        hint = did_you_mean(named[0] if named else meant, lang)
     raise ConfigError([say(lang, "invalid.unknown", name=word) + hint])
 
 
