@@ -47,7 +47,7 @@ def test_checks_whose_names_contain_a_word_are_suggested() -> None:
     assert "`loss-scale-missing`" in call("explain", "loss scale").err
     assert call("explain", "zzzz").err.rstrip() == "error: there is no check named `zzzz`"
     one = call("explain", "suppression unused").err
-    assert one.rstrip().endswith("; similar: `unused-suppression`")
+    assert one.rstrip().endswith("did you mean `unused-suppression`?")
 
 
 def test_all_checks_are_listed_in_code_order() -> None:

@@ -51,7 +51,7 @@ def look_up(word: str, catalogue: Catalogue, lang: str) -> Check | EngineRule:
         hint = count(lang, "invalid.several", several, name=word)
     elif len(named) > 1:
         listed = say(lang, "list.and").join(f"`{name}`" for name in named[:_NAMED])
-        hint = count(lang, "invalid.containing", len(named), list=listed)
+        hint = say(lang, "invalid.containing", list=listed)
         hint += count(lang, "invalid.containing.more", len(named) - _NAMED) if len(named) > _NAMED else ""
     else:
         hint = did_you_mean(named[0] if named else meant, lang)
