@@ -20,6 +20,7 @@ from npulint.report.quoted import quoted
 from npulint.report.view import ReportView, render
 from npulint.settings import Settings
 from scripts.agent_skill import files
+from tests.github_runner import run
 from tests.hostile_results import results
 from tests.port_samples import PROJECTS
 from tests.project_support import Project
@@ -154,3 +155,52 @@ def test_a_line_is_edited_once_by_the_more_important_check() -> None:
     ]
     assert "Delete it." in told
     assert "@ «a.py»:2" in told
+
+
+def _in(path: str, line: int, text: str, end: int = 9) -> Edit:
+    return Edit(path, Span(line, 1, line, end), text)
+
+
+SOURCES = {
+    "train.py": ["import torch", "from utils import start", "start(1)", "stop = 22"],
+    "utils.py": ["import os", "def start(rank):", "    connect()"],
+}
+
+
+def _edits_below_paths(report: str) -> list[tuple[str, int, str]]:
+    """The path above each changed line of a report, with the number and the old or new text."""
+    path, rows = "", []
+    for line in report.split("\n"):
+        if head := re.fullmatch(r"@ «(.*?)»(?::[\d,]+)?", line):
+            path = head[1]
+        elif changed := re.fullmatch(r"(\d+) ([-+] «.*»|as above|同上)", line):
+            rows.append((path, int(changed[1]), changed[2]))
+    return rows
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_each_edit_stands_below_the_path_of_its_file(lang: str) -> None:
+    shared = _in("utils.py", 1, "import sys")
+    edits = (shared, _in("utils.py", 3, "    join()", 14), _in("train.py", 4, "stop = 33", 10))
+    span = Span(3, 1, 3, 9)
+    across = finding(code="NPU2100", path="train.py", span=span, fix=Fix("Do it.", "unsafe", edits))
+    other = finding(code="NPU2182", path="train.py", span=span, fix=Fix("Do it.", "unsafe", (shared,)))
+    told = render("agent", RunResult([across, other]), ReportView(lang=lang, lines=lambda path: SOURCES[path]))
+    above = "as above" if lang == "en" else "同上"
+    assert _edits_below_paths(told) == [
+        ("train.py", 4, "- «stop = 22»"),
+        ("utils.py", 1, "- «import os»"),
+        ("utils.py", 3, "- «    connect()»"),
+        ("utils.py", 1, above),
+    ]
+    assert "@ «train.py»:3\n@ «utils.py»\n1 " in told  # the place of a finding whose edits are all elsewhere
+    assert not re.search("@ «[^»]*»\n(@|\n)", told)  # no path without anything below or behind it
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_report_in_plain_text_has_no_character_references(lang: str) -> None:
+    some = [finding(message=text, why=text, path=f"{text}.py", fix=Fix(text)) for text in ("::error::x", "##[group]x")]
+    told = render("agent", RunResult(some), ReportView(lang=lang))
+    assert not re.search("&(#|[a-z]+;)", told)
+    assert ("what: «" if lang == "en" else "\n问题：«") in told
+    assert run(told)[0] == []

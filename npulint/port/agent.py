@@ -12,7 +12,7 @@ from npulint.port.text import first_sentence, headline, labelled, status
 from npulint.report.agent import change_lines
 from npulint.report.changed import ChangedLines
 from npulint.report.quoted import MESSAGE, PATH, quoted
-from npulint.texts import say
+from npulint.texts import say, with_label
 
 
 class PlanUnit(msgspec.Struct, frozen=True):
@@ -57,11 +57,11 @@ def _steps(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:
 def _item(item: PlannedItem, head: str, shown: set[PlannedEdit], lang: str) -> Iterator[PlanUnit]:
     """The edits of an item; one that is among the `shown` ones, because two items share it, is not repeated."""
     sure = say(lang, "agent.fix.safe" if item.safe else "agent.fix.unsafe")
-    why = f"{say(lang, 'agent.why')}: {quoted(first_sentence(item.why), MESSAGE)}"
+    why = with_label(lang, say(lang, "agent.why"), quoted(first_sentence(item.why), MESSAGE))
     heads = (head, f"{item.code} {item.name} ({sure})\n{why}")
     for edit in item.edits:
         block = ChangedLines(edit.path, edit.line, edit.before, edit.after)
-        text = "\n".join(change_lines(block, edit.path, lang))
+        text = "\n".join(change_lines(block, lang))
         text = f"{edit.line} {say(lang, 'agent.above')}" if edit in shown else text
         shown.add(edit)
         yield PlanUnit((*heads, f"@ {quoted(edit.path, PATH)}"), text)
@@ -75,7 +75,7 @@ def _left(plan: PortPlan, lang: str) -> Iterator[PlanUnit]:
     told: set[str] = set()
     for one in plan.left:
         finding = one.finding
-        advice = f"\n{say(lang, 'agent.fix.manual')}: {quoted(finding.fix.text, 2 * MESSAGE)}"
+        advice = "\n" + with_label(lang, say(lang, "agent.fix.manual"), quoted(finding.fix.text, 2 * MESSAGE))
         yield PlanUnit((head,), _open(one, finding) + ("" if finding.code in told else advice))
         told.add(finding.code)
 

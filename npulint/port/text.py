@@ -8,7 +8,7 @@ from npulint.port.effort import effort_of
 from npulint.port.model import OpenFinding, PlannedItem, PortedProgram, PortPlan
 from npulint.report.effort.document import sentences
 from npulint.report.terminal import Paint, cut, escape_control_chars, leading, wrap
-from npulint.texts import count, say
+from npulint.texts import count, say, with_label
 
 _PLACES = 4  # shown of an item
 _LINES = 6  # shown of an edit
@@ -119,7 +119,7 @@ def effort_told(plan: PortPlan, lang: str) -> list[str]:
 
 def labelled(key: str, text: str, lang: str) -> str:
     """A text behind its label and a colon."""
-    return say(lang, "heading", text=say(lang, key)) + ("" if lang == "zh" else " ") + text
+    return with_label(lang, say(lang, key), text)
 
 
 def style_reason(plan: PortPlan, lang: str) -> str:

@@ -18,7 +18,7 @@ from npulint.report.changed import ChangedLines, blocks
 from npulint.report.groups import grouped
 from npulint.report.quoted import MESSAGE, PATH, quoted
 from npulint.report.view import ReportView, visible
-from npulint.texts import count, say
+from npulint.texts import count, say, with_label
 
 _SENTENCE_END = lazy_compile(r"(?<=[.!?])\s+(?=[A-Z`\"])|(?<=[。！？])")
 _RELATED = 2  # places that explain a finding
@@ -27,15 +27,20 @@ _UNREAD = 5  # paths
 
 
 class AgentRow(msgspec.Struct, frozen=True):
-    """One place of a finding, with the blocks of its fix that belong to it. `repeated` are the lines of those that an
-    earlier row has."""
+    """One place of a finding, with the blocks of its fix that belong to it. `repeated` are those that an earlier row
+    has."""
 
     finding: Finding
     path: str
     line: int
     edits: tuple[ChangedLines, ...] = ()
     first: bool = False
-    repeated: tuple[int, ...] = ()
+    repeated: tuple[ChangedLines, ...] = ()
+
+    @property
+    def edited_here(self) -> bool:
+        """Whether a block of the fix is in the file of the place."""
+        return any(block.path == self.path for block in (*self.repeated, *self.edits))
 
 
 def render(result: RunResult, view: ReportView) -> str:
@@ -94,7 +99,7 @@ class _EditedLines:
         self._blocks.update(free)
         for block in free:
             self._lines.update(_replaced(block))
-        return msgspec.structs.replace(row, edits=tuple(free), repeated=tuple(block.line for block in repeated))
+        return msgspec.structs.replace(row, edits=tuple(free), repeated=tuple(repeated))
 
 
 def _replaced(block: ChangedLines) -> list[tuple[str, int]]:
@@ -132,61 +137,62 @@ def _about(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
     one = group[0].finding
     page = view.page(one.code)
     why, fix = (page.why, page.fix) if page is not None else ("", "")
-    yield f"{say(view.lang, 'agent.what')}: {quoted(one.message, MESSAGE)}"
-    yield from _sentence(say(view.lang, "agent.why"), one.why, why, short=True)
+    yield with_label(view.lang, say(view.lang, "agent.what"), quoted(one.message, MESSAGE))
+    yield from _sentence(view.lang, say(view.lang, "agent.why"), one.why, why, short=True)
     label = say(view.lang, f"agent.fix.{one.fix.applicability}")
     if all(row.edits or row.repeated for row in group):  # they say it
         yield label
     else:
-        yield from _sentence(label, one.fix.text, fix, short=any(row.edits for row in group))
+        yield from _sentence(view.lang, label, one.fix.text, fix, short=any(row.edits for row in group))
 
 
-def _sentence(label: str, text: str, general: str, *, short: bool) -> Iterator[str]:
+def _sentence(lang: str, label: str, text: str, general: str, *, short: bool) -> Iterator[str]:
     """A text of a check, if `short` its first sentence; one that is filled in with words of the project is quoted."""
     if text:
         own = text == general
         text = _SENTENCE_END.split(text, 1)[0] if short else text
-        yield f"{label}: {text if own else quoted(text, 2 * MESSAGE)}"
+        yield with_label(lang, label, text if own else quoted(text, 2 * MESSAGE))
 
 
 def _places(group: Sequence[AgentRow], view: ReportView) -> Iterator[str]:
-    """The places by file; those without anything to show are on one line."""
+    """The places by file; those without anything to show are on one line. A block stands below the path of the file
+    that it changes, which may be another one than that of its place."""
     first = group[0].finding
-    for path, some in groupby(group, lambda row: row.path):
-        plain: list[str] = []
-        further: list[str] = []
-        for row in some:
-            shown = list(_shown(row, first, view))
-            if shown:
-                further += shown if row.edits or row.repeated else [f"{row.line}:", *shown]
-            else:
-                plain.append(str(row.line))
-        yield f"@ {quoted(path, PATH)}{':' if plain else ''}{','.join(plain)}"
-        yield from further
+    plain: dict[str, list[str]] = {}
+    further: dict[str, list[str]] = {}
+    for row in group:
+        numbers, lines = plain.setdefault(row.path, []), further.setdefault(row.path, [])
+        explained = list(_explained(row, first, view))
+        if explained:
+            lines += explained if row.edited_here else [f"{row.line}:", *explained]
+        elif not row.edited_here:
+            numbers.append(str(row.line))
+        for block in row.repeated:
+            further.setdefault(block.path, []).append(f"{block.line} {say(view.lang, 'agent.above')}")
+        for block in row.edits:
+            further.setdefault(block.path, []).extend(change_lines(block, view.lang))
+    for path, lines in further.items():
+        numbers = plain.get(path, [])
+        yield f"@ {quoted(path, PATH)}{':' if numbers else ''}{','.join(numbers)}"
+        yield from lines
 
 
-def _shown(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
-    """A message of its own, related places and edits of a row."""
+def _explained(row: AgentRow, first: Finding, view: ReportView) -> Iterator[str]:
+    """A message of its own and related places of a row."""
     one = row.finding
     if row.first and one is not first and one.message != first.message and not one.wording:
         yield f"  {quoted(one.message, MESSAGE)}"
     related = [] if row.edits or row.repeated or not row.first else [*one.related[max(one.places - 1, 0) :]][:_RELATED]
     if related:
         yield f"  {say(view.lang, 'agent.see', places=', '.join(map(_place, related)))}"
-    for line in row.repeated:
-        yield f"{line} {say(view.lang, 'agent.above')}"
-    for block in row.edits:
-        yield from change_lines(block, row.path, view.lang)
 
 
 def _place(related: Related) -> str:
     return f"{quoted(related.path, PATH)}:{related.span.line}"
 
 
-def change_lines(block: ChangedLines, here: str, lang: str) -> Iterator[str]:
-    """Removed and added lines with the number of the first; `here` is the path named above."""
-    if block.path != here:
-        yield f"@ {quoted(block.path, PATH)}"
+def change_lines(block: ChangedLines, lang: str) -> Iterator[str]:
+    """Removed and added lines with the number of the first; the path of the block stands above them."""
     lines = [*(f"- {quoted(line)}" for line in block.old), *(f"+ {quoted(line)}" for line in block.new)]
     for number, line in enumerate(lines[:_TALL]):
         yield f"{block.line} {line}" if not number else line

@@ -58,6 +58,11 @@ def count(lang: str, key: str, n: int, /, **values: object) -> str:
     return (many if many and n != 1 else one).format(n=n, **values)
 
 
+def with_label(lang: str, label: str, text: str) -> str:
+    """The text behind its label, with the colon of the language."""
+    return say(lang, "heading", text=label) + ("" if lang == "zh" else " ") + text
+
+
 def known(key: str) -> bool:
     """Whether there is such a sentence."""
     try:
