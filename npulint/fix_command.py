@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
@@ -19,7 +19,7 @@ from npulint.fix.edits import CheckInFile, Proposal
 from npulint.fix.fix_pass import PassResult, Planner, RefusedFix, made, proposals
 from npulint.fix.fix_workspace import FixWorkspace
 from npulint.fix.idempotence import AppliedFix, applied_fixes
-from npulint.fix.model import FileChange, Fixed, FixResult, Plan, Refusal, Touched
+from npulint.fix.model import FileChange, Fixed, FixRefused, FixResult, Plan, Refusal, Touched
 from npulint.pipeline import CheckedProjects, build_result, check_paths
 from npulint.postprocess.comments import ignoring
 from npulint.postprocess.finalize import finalize, reported
@@ -258,21 +258,22 @@ class _Guard:
             if file.comments:
                 self._commented.setdefault(file.path, []).append(file)
 
-    def objection(self, one: Finding, path: str, place: Span, plan: Plan) -> str:
-        """Why a fix at a place is refused, empty if it is not: it does not converge, changes a file that was not named
+    def objection(self, one: Finding, path: str, place: Span, plan: Plan) -> FixRefused | None:
+        """Why a fix at a place is refused, none if it is not: it does not converge, changes a file that was not named
         or a link, or a comment suppresses the check there."""
         if (one.code, path) in self._blamed:
-            return _RESTLESS
-        paths = {edit.path for edit in plan.edits} | {request.path for request in plan.imports}
+            return FixRefused(_RESTLESS)
+        paths = sorted({edit.path for edit in plan.edits} | {request.path for request in plan.imports})
         if not all(map(self._workspace.may_change, paths)):
-            return "not-named"
-        if any(map(self._workspace.is_link, paths)):
-            return "link"
-        if self._ignored(one, path, place) or any(self._ignored(one, other, None) for other in sorted(paths)):
-            return "suppressed"
-        if self._of_other_adapter(plan):
-            return "adapter"
-        return ""
+            return FixRefused("not-named")
+        for other in filter(self._workspace.is_link, paths):
+            return FixRefused("link", path=other)
+        if self._ignored(one, path, place):
+            return FixRefused("suppressed")
+        for other in paths:
+            if self._ignored(one, other, None):
+                return FixRefused("suppressed", path=other)
+        return FixRefused("adapter") if self._of_other_adapter(plan) else None
 
     def _of_other_adapter(self, plan: Plan) -> bool:
         """Whether a plan imports npu_bridge into a project for TensorFlow 2, whose adapter is npu_device."""
@@ -327,7 +328,17 @@ def _touched(one: Proposal, workspace: FixWorkspace) -> tuple[Touched, ...]:
 
 def _refusal(one: RefusedFix, workspace: FixWorkspace) -> Refusal:
     finding, line = one.finding, workspace.line(one.path, one.place.line)
-    return Refusal(finding.code, finding.name, one.path, line, one.reason, one.detail)
+    files = (one.elsewhere,) if one.elsewhere else ()
+    return Refusal(finding.code, finding.name, one.path, line, one.reason, one.detail, files)
+
+
+def _by_reason(refused: Iterable[Refusal]) -> list[Refusal]:
+    """The refusals in order of place; those of one place for one reason as one with the files of all."""
+    merged: dict[Refusal, set[str]] = {}
+    for one in refused:
+        merged.setdefault(msgspec.structs.replace(one, files=()), set()).update(one.files)
+    found = [msgspec.structs.replace(one, files=tuple(sorted(files))) for one, files in merged.items()]
+    return sorted(found, key=lambda one: (one.path, one.line, one.code, one.reason))
 
 
 def _without(copies: list[Refusal], refused: list[Refusal], fixed: list[Fixed]) -> list[Refusal]:
@@ -345,9 +356,8 @@ def _idle(done: PassResult) -> list[RefusedFix]:
 def _together(found: list[_ProjectFixes], result: RunResult, folders: tuple[str, ...] = ()) -> FixResult:
     files = sorted((one for some in found for one in some.files), key=lambda one: one.path)
     fixed = sorted((one for some in found for one in some.fixed), key=lambda one: (one.path, one.line, one.code))
-    refused = {one: None for some in found for one in some.refused}
-    ordered = sorted(refused, key=lambda one: (one.path, one.line, one.code, one.reason))
-    return FixResult(files, fixed, ordered, result, folders)
+    refused = _by_reason(one for some in found for one in some.refused)
+    return FixResult(files, fixed, refused, result, folders)
 
 
 __all__ = ["FileChange", "FixResult", "Fixed", "Refusal", "apply_fixes", "fix_texts", "fixed_example"]

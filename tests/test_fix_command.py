@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.project_results import facts_of
 from npulint.read.files import LoadedFile
+from npulint.report.fix_summary import why
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from tests.catalogue_samples import parsed, sample, write
@@ -261,6 +263,33 @@ def test_what_several_programs_need_for_one_place_is_done_for_each() -> None:
     mended = fix_texts({"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", **programs}, {}, catalogue(text))
     assert [one.path for one in mended.files] == ["a.py", "b.py"]
     assert all(b"torch.ready()" in one.after for one in mended.files)
+
+
+def test_a_refusal_names_the_files_that_it_is_about() -> None:
+    text = check(
+        "NPU5101",
+        "entries",
+        "{call: torch.shared}",
+        "{applicability: safe, edits: [insert: {text: torch.ready(), where: imports, at: entry}]}",
+        once="program",
+        more="needs: {not: {call: torch.ready}}\n",
+    )
+    lines = ["import torch\n", "import lib\n", "loss = lib.run()\n", "loss.backward()\n"]
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": lines}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    script = "import torch\nimport lib\n\nif __name__ == '__main__':\n    lib.run()\n"
+    files = {"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", "a.py": script}
+    two = fix_texts({**files, "b.ipynb": notebook, "c.ipynb": notebook}, {}, catalogue(text))
+    assert [one.path for one in two.files] == ["a.py"]
+    assert [(one.path, one.line, one.reason, one.files) for one in two.refused] == [
+        ("lib.py", 4, "notebook", ("b.ipynb", "c.ipynb"))
+    ]
+    assert [why(one, "en") for one in two.refused] == ["b.ipynb and 1 more file: notebooks are not modified"]
+    assert [why(one, "zh") for one in two.refused] == ["b.ipynb 等 2 个文件：不修改 Notebook 文件"]
+    (single,) = fix_texts({**files, "b.ipynb": notebook}, {}, catalogue(text)).refused
+    assert why(single, "en") == "b.ipynb: notebooks are not modified"
+    alone = fix_texts({"b.ipynb": notebook.replace("lib.run()", "torch.shared()")}, {}, catalogue(text)).refused
+    assert [(one.path, why(one, "en")) for one in alone] == [("b.ipynb", "notebooks are not modified")]
 
 
 def test_a_check_that_its_own_fix_does_not_silence_is_refused_and_its_files_stay() -> None:

@@ -12,7 +12,7 @@ from npulint.cli.reference import with_comparison
 from npulint.cli.reporting import fruitless, report, reports_to_files, warn_of_nothing
 from npulint.errors import ConfigError
 from npulint.fix.model import FixResult, Refusal
-from npulint.report.fix_summary import summary_lines, why
+from npulint.report.fix_summary import reason, summary_lines
 from npulint.report.summary import fixable
 from npulint.report.terminal import Paint, is_terminal, plain_line, wants_color
 from npulint.report.view import ReportView
@@ -94,11 +94,11 @@ def _tell_refused(fixed: FixResult, failed: Mapping[str, Refusal], settings: Set
     """Name on standard error each file that was not written, and each link with fixes."""
     lang = settings.language()
     for one in failed.values():
-        text = say(lang, "fixes.not-written", path=one.path, detail=why(one, lang))
+        text = say(lang, "fixes.not-written", path=one.path, detail=reason(one, lang))
         host.warn(say(lang, "error", text=text))
-    links = {one.path: one for one in fixed.refused if one.reason == "link" and one.path not in failed}
-    for one in links.values():
-        host.warn(say(lang, "fixes.not-written", path=one.path, detail=why(one, lang)))
+    links = {path: one for one in fixed.refused if one.reason == "link" for path in one.files or (one.path,)}
+    for path in sorted(links.keys() - failed.keys()):
+        host.warn(say(lang, "fixes.not-written", path=path, detail=reason(links[path], lang)))
 
 
 def _pass_on(fixed: FixResult, source: bytes, settings: Settings, host: Host) -> int:

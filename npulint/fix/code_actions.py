@@ -70,5 +70,5 @@ def _worked_out(findings: Iterable[Finding], documents: Documents, unsafe: bool)
     return edits, [one.reason for one in (*denied, *done.denied)]
 
 
-def _willing(finding: Finding, path: str, place: Span, plan: Plan) -> str:
-    return ""
+def _willing(finding: Finding, path: str, place: Span, plan: Plan) -> None:
+    return None

@@ -20,15 +20,15 @@ Documents = Callable[[str], SourceDocument]
 Planner = Callable[[FixEdit, Callable[[str], Text]], Plan]
 """From a fix to its plan; raises `FixRefused`."""
 
-RefusalReason = Callable[[Finding, str, Span, Plan], str]
-"""From a finding, its place and a plan to the reason to refuse it; empty if permitted."""
+RefusalReason = Callable[[Finding, str, Span, Plan], FixRefused | None]
+"""From a finding, its place and a plan to the reason to refuse it; none if permitted."""
 
 
 _BUGS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, ValueError)
 
 
 class RefusedFix(msgspec.Struct, frozen=True):
-    """A fix that is refused, with the reason."""
+    """A fix that is refused, with the reason. `elsewhere` is the file that the reason is about, if not `path`."""
 
     finding: Finding
     path: str
@@ -36,6 +36,7 @@ class RefusedFix(msgspec.Struct, frozen=True):
     change: FixEdit | None
     reason: str
     detail: str = ""
+    elsewhere: str = ""
 
     @property
     def makes_file(self) -> bool:
@@ -78,7 +79,11 @@ def proposals(
     seen: set[tuple[object, ...]] = set()
 
     def text_of(path: str) -> Text:
-        return documents(path).text
+        try:
+            return documents(path).text
+        except FixRefused as refused:
+            refused.path = refused.path or path
+            raise
 
     for one in findings:
         for change, edits, applicability in _permitted(one, unsafe):
@@ -89,11 +94,12 @@ def proposals(
             path, place = _place(one, change)
             try:
                 plan = _plan(change, edits, text_of, planner_of(one))
-                reason = refusal_reason(one, path, place, plan)
-                if reason:
-                    raise FixRefused(reason)
+                objected = refusal_reason(one, path, place, plan)
+                if objected is not None:
+                    raise objected
             except FixRefused as refused:
-                denied.append(RefusedFix(one, path, place, change, refused.reason, refused.detail))
+                elsewhere = refused.path if refused.path != path else ""
+                denied.append(RefusedFix(one, path, place, change, refused.reason, refused.detail, elsewhere))
                 continue
             if plan.edits or plan.imports:
                 found.append(Proposal(one, applicability, path, place, change, plan))

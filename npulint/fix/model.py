@@ -37,12 +37,14 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class FixRefused(Exception):
-    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``, `detail` what it names."""
+    """A fix step that cannot be applied. `reason` is a text key below ``fix.refused.``, `detail` what it names. `path`
+    is the file that the reason is about, as far as it is known: not each fix changes the file of its finding."""
 
-    def __init__(self, reason: str, detail: str = "") -> None:
+    def __init__(self, reason: str, detail: str = "", path: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.detail = detail
+        self.path = path
 
 
 class Touched(msgspec.Struct, frozen=True):
@@ -73,7 +75,8 @@ class Fixed(msgspec.Struct, frozen=True):
 
 class Refusal(msgspec.Struct, frozen=True):
     """A refused fix. `reason` is a text key below ``fix.refused.``, `detail` what the text names, such as the message
-    of the system. A refusal of a whole project or file has no code, name and line (0)."""
+    of the system. A refusal of a whole project or file has no code, name and line (0). `files` are those that the
+    reason is about; empty if it is about `path`."""
 
     code: str
     name: str
@@ -81,6 +84,7 @@ class Refusal(msgspec.Struct, frozen=True):
     line: int
     reason: str
     detail: str = ""
+    files: tuple[str, ...] = ()
 
 
 class FileChange(msgspec.Struct, frozen=True):

@@ -20,7 +20,11 @@ def planned(change: FixEdit, text_of: Texts) -> Plan:
     requests: list[ImportRequest] = []
     copied = ""
     for steps in _together(change.steps):
-        plan = _plan(steps, text_of)
+        try:
+            plan = _plan(steps, text_of)
+        except FixRefused as refused:
+            refused.path = refused.path or steps[0].path
+            raise
         copied = copied or plan.copied
         edits += plan.edits
         requests += plan.imports

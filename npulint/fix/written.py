@@ -34,7 +34,8 @@ def as_written(fixes: FixResult, refused: Mapping[str, Refusal], result: RunResu
         if reason is None:
             fixed.append(one)
         else:
-            stayed.append(Refusal(one.code, one.name, one.path, one.line, reason.reason, reason.detail))
+            others = () if reason.path == one.path else (reason.path,)
+            stayed.append(Refusal(one.code, one.name, one.path, one.line, reason.reason, reason.detail, others))
     files = [one for one in fixes.files if one.path not in refused]
     both = sorted({*fixes.refused, *stayed}, key=lambda one: (one.path, one.line, one.code, one.reason))
     return msgspec.structs.replace(fixes, files=files, fixed=fixed, refused=both, result=result)

@@ -109,5 +109,15 @@ def _refused(applied: FixResult, view: ReportView) -> list[str]:
 
 
 def why(refusal: Refusal, lang: str) -> str:
-    """The reason why a fix was refused."""
+    """The reason why a fix was refused, with the file that it is about if that is not the one of the finding."""
+    if not refusal.files:
+        return reason(refusal, lang)
+    first, *more = refusal.files
+    key = "fix.refused-by.more" if more else "fix.refused-by"
+    path, total = escape_control_chars(first), len(refusal.files)
+    return count(lang, key, len(more), path=path, total=total, reason=reason(refusal, lang))
+
+
+def reason(refusal: Refusal, lang: str) -> str:
+    """The reason alone."""
     return say(lang, f"fix.refused.{refusal.reason}", detail=escape_control_chars(refusal.detail))
