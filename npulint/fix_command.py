@@ -193,14 +193,14 @@ class _Fixer:
         planner_of = self._planners(workspace, first)
         outcome, fixed = first, list[Fixed]()
         copies: list[Refusal] = []
-        original: set[str] | None = None
+        original: _OriginalFindings | None = None
         marks: list[AppliedFix] = []
         tidy = False
         for number in range(_ROUNDS + 1):
             lines = FileLines(workspace.bytes_of(), self._evaluator.settings.boundary())
             findings = self.result(outcome, lines).findings
             if original is None:
-                original = {one.fingerprint for one in findings}
+                original = _OriginalFindings(findings)
             guard = _Guard(workspace, outcome, blamed, self._per_file)
             proposed, denied = proposals(findings, self._unsafe, workspace.document, planner_of, guard.objection)
             again = {mark.check_in_file for mark in marks if mark.recurs([*proposed, *denied], workspace)}
@@ -218,7 +218,7 @@ class _Fixer:
                 refused = [_refusal(one, workspace) for one in (*denied, *done.denied, *_idle(done))]
                 return _Attempt(outcome, fixed, [*refused, *_without(copies, refused, fixed)])
             copies += [_refusal(one, workspace) for one in (*denied, *done.denied) if one.makes_file]
-            fixed += [_fixed(one, workspace, one.finding.fingerprint not in original) for one in done.effective]
+            fixed += [_fixed(one, workspace, original) for one in done.effective]
             marks = applied_fixes(done, denied, workspace)
             workspace.put(done.data, done.edits)
             outcome = self.judge(root, workspace.loaded())
@@ -305,12 +305,39 @@ def _promising(outcome: RawResults, unsafe: bool) -> bool:
     return any(file.comments for file in outcome.files)
 
 
-def _fixed(one: Proposal, workspace: FixWorkspace, caused: bool) -> Fixed:
+class _OriginalFindings:
+    """The findings before all fixes. A fix may change the fingerprints of others, which have the code that they are
+    about in them; then the place tells which they are."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._by_fingerprint: dict[str, Finding] = {}
+        self._by_place: dict[tuple[str, str, int], Finding] = {}
+        for one in findings:
+            self._by_fingerprint[one.fingerprint] = one
+            self._by_place.setdefault((one.code, one.path, one.span.line), one)
+
+    def of(self, one: Finding, workspace: FixWorkspace) -> Finding | None:
+        """What a finding of a later round was at first; none if it was not there."""
+        place = (one.code, one.path, workspace.line(one.path, one.span.line))
+        return self._by_fingerprint.get(one.fingerprint) or self._by_place.get(place)
+
+
+def _fixed(one: Proposal, workspace: FixWorkspace, originals: _OriginalFindings) -> Fixed:
     finding = one.finding
+    original = originals.of(finding, workspace)
     line = workspace.line(one.path, one.place.line)
     paths = tuple(sorted(one.paths))
     return Fixed(
-        finding.code, finding.name, one.path, line, one.applicability, paths, _touched(one, workspace), finding, caused
+        finding.code,
+        finding.name,
+        one.path,
+        line,
+        one.applicability,
+        paths,
+        _touched(one, workspace),
+        finding,
+        original.fingerprint if original else "",
+        original is not None and not (original.fix.edits or original.fix.changes),
     )
 
 

@@ -23,7 +23,8 @@ from npulint.postprocess.finalize import finalize
 from npulint.postprocess.record import RawResults, RunContext
 from npulint.project_results import facts_of
 from npulint.read.files import LoadedFile
-from npulint.report.fix_summary import why
+from npulint.report.fix_summary import findings_fixed, headline, why
+from npulint.report.view import ReportView
 from npulint.settings import Settings
 from npulint.source_lines import FileLines
 from tests.catalogue_samples import parsed, sample, write
@@ -275,7 +276,13 @@ def test_a_refusal_names_the_files_that_it_is_about() -> None:
         more="needs: {not: {call: torch.ready}}\n",
     )
     lines = ["import torch\n", "import lib\n", "loss = lib.run()\n", "loss.backward()\n"]
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": lines}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": lines,
+    }
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     script = "import torch\nimport lib\n\nif __name__ == '__main__':\n    lib.run()\n"
     files = {"lib.py": "import torch\n\ndef run():\n    torch.shared()\n", "a.py": script}
@@ -290,6 +297,26 @@ def test_a_refusal_names_the_files_that_it_is_about() -> None:
     assert why(single, "en") == "b.ipynb: notebooks are not modified"
     alone = fix_texts({"b.ipynb": notebook.replace("lib.run()", "torch.shared()")}, {}, catalogue(text)).refused
     assert [(one.path, why(one, "en")) for one in alone] == [("b.ipynb", "notebooks are not modified")]
+
+
+def test_the_number_of_fixed_findings_is_the_one_that_was_announced() -> None:
+    """What only other fixes make fixable is told apart, also if these change its own line."""
+    edits = "[{rename: torch.new}, {import: {what: import torch_npu, after: torch}}]"
+    first = check("NPU5101", "old", "{call: torch.old}", f"{{applicability: safe, edits: {edits}}}")
+    later = check(
+        "NPU5107",
+        "later",
+        "{call: torch.later}",
+        "{when: {all: [{call: torch.later}, {import: torch_npu}]}, applicability: safe, edits: [rename: torch.done]}",
+    )
+    source = "import torch\ntorch.old(1)\ntorch.later(torch.old(2))\ntorch.later(3)\n"
+    mended = fix_texts({"train.py": source}, {}, catalogue(first, later))
+    assert texts(mended)["train.py"].endswith("torch.new(1)\ntorch.done(torch.new(2))\ntorch.done(3)\n")
+    assert findings_fixed(mended) == 2
+    assert [headline(mended, 0, ReportView(lang=lang)) for lang in ("en", "zh")] == [
+        "Fixed 2 findings in 1 file (4 places), and 2 more that are fixable only after these",
+        "已修复 2 个问题，涉及 1 个文件（4 处），以及完成这些修复后才可修复的另外 2 个问题",
+    ]
 
 
 def test_a_check_that_its_own_fix_does_not_silence_is_refused_and_its_files_stay() -> None:

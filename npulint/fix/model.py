@@ -59,8 +59,8 @@ class Touched(msgspec.Struct, frozen=True):
 
 class Fixed(msgspec.Struct, frozen=True):
     """An applied fix: its check, and the place in the original file. Applicability: safe or unsafe. `paths` are the
-    files that it changes, `touched` the places, `finding` is what it fixes. `caused`: the finding was not there before
-    other fixes were applied."""
+    files that it changes, `touched` the places, `finding` is what it fixes. `original` is the fingerprint of the
+    finding before all fixes, empty if it was not there; `enabled`: it was, but nothing could fix it."""
 
     code: str
     name: str
@@ -70,7 +70,8 @@ class Fixed(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
     touched: tuple[Touched, ...] = ()
     finding: Finding | None = None
-    caused: bool = False
+    original: str = ""
+    enabled: bool = False
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -31,13 +31,16 @@ def summary_lines(applied: FixResult, unsafe: int, view: ReportView) -> list[str
 
 
 def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
-    """The number of findings that were or would be fixed, and of further `unsafe` ones."""
+    """The number of findings that were or would be fixed, and of further `unsafe` ones. Findings that became fixable
+    only by other fixes are told apart, so that the number is the one that a check announces."""
     lang, flags = view.lang, "--fix --unsafe-fixes" if view.unsafe else "--fix"
     if applied.fixed:
         files = count(lang, "fixes.files", len(applied.files))
         number, places = findings_fixed(applied), len(applied.fixed)
         text = count(lang, "fixes.would" if view.dry else "fixes.done", number, files=files, flags=flags)
         text += say(lang, "aside", text=count(lang, "places", places)) if places != number else ""
+        enabled = len(_originals(applied, enabled=True))
+        text += count(lang, "fixes.enabled", enabled) if enabled else ""
     else:
         text = say(lang, "fixes.none.would" if view.dry else "fixes.none", flags=flags)
     if not unsafe:
@@ -46,9 +49,13 @@ def headline(applied: FixResult, unsafe: int, view: ReportView) -> str:
 
 
 def findings_fixed(applied: FixResult) -> int:
-    """The number of original findings that were or would be fixed; one finding may cover several places."""
-    whole = {one.finding.fingerprint for one in applied.fixed if one.finding is not None and not one.caused}
-    return len(whole) + sum(one.finding is None for one in applied.fixed)
+    """The number of originally fixable findings that were or would be fixed; one finding may cover several places."""
+    return len(_originals(applied, enabled=False)) + sum(one.finding is None for one in applied.fixed)
+
+
+def _originals(applied: FixResult, enabled: bool) -> set[str]:
+    """The fingerprints of the original findings with fixes, those that other fixes have `enabled` or the others."""
+    return {one.original for one in applied.fixed if one.original and one.enabled == enabled}
 
 
 def left(applied: FixResult, result: RunResult, steps: Sequence[tuple[str, str]], lang: str) -> list[tuple[str, str]]:
