@@ -210,7 +210,14 @@ def test_files_of_the_project_are_never_imported(installing: Runner, tmp_path: P
     assert subprocess.run([python, "-c", "import pip"], check=False, cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("version", [HOSTILE, "--index-url=x", "-e ."])
+@pytest.mark.parametrize(
+    "version",
+    [
+        HOSTILE,
+        pytest.param("--index-url=x", marks=pytest.mark.nightly),
+        pytest.param("-e .", marks=pytest.mark.nightly),
+    ],
+)
 def test_no_version_becomes_a_command_or_an_option(installing: Runner, version: str) -> None:
     done = installing.step(0, version=version)
     assert done.returncode == 2 and list(installing.workspace.rglob("pwned")) == []

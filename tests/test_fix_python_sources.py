@@ -34,6 +34,7 @@ def _texts(part: int, parts: int) -> list[str]:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("part", range(4))
 def test_random_steps(part: int) -> None:
     random = Random(part)

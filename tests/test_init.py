@@ -337,6 +337,7 @@ def test_pre_commit_accepts_its_configuration(project: Project) -> None:
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("part", "schema"), [("github", "vendor.github-workflows"), ("gitlab", "vendor.gitlab-ci")])
 def test_the_services_accept_their_jobs(project: Project, part: str, schema: str) -> None:
     if subprocess.run(

@@ -42,6 +42,7 @@ def ran(*words: str) -> str:
     return "" if done.returncode == 0 else f"{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("schema", "path"),
     [

@@ -143,6 +143,7 @@ def test_the_steps_of_a_ported_tensorflow1_project_are_those_before(tmp_path: Pa
     assert len({one.parameters for one in after.digests}) == 3
 
 
+@pytest.mark.nightly
 def test_a_ported_keras_project_trains_as_before(tmp_path: Path) -> None:
     if importlib.util.find_spec("tensorflow") is None:
         missing("tensorflow")

@@ -330,6 +330,7 @@ def test_sound():
 """
 
 
+@pytest.mark.nightly
 def test_what_an_npu_raises_fails_tests_also_if_only_errors_count(tried: pytest.Pytester) -> None:
     installed("torch")
     tried.makeconftest("")
@@ -357,6 +358,7 @@ def test_noted(npulint_tensorflow):
 """
 
 
+@pytest.mark.nightly
 def test_real_graphs_of_tensorflow(tried: pytest.Pytester) -> None:
     installed("tensorflow")
     tried.makeconftest("")

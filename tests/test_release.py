@@ -116,6 +116,7 @@ def test_the_list_of_components_names_what_the_wheel_needs(tmp_path: Path) -> No
     assert {"npulint", "msgspec", "pyyaml", "pathspec", "packaging"} <= found and "pip" not in found
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: str(path.stem))
 def test_workflows_are_valid_and_pin_what_they_use(path: Path) -> None:
     assert ran(tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", str(path)) == ""

@@ -23,6 +23,7 @@ from npulint.read.artifacts import read_artifact
 from npulint.read.artifacts.logs import lines as logs_lines
 from npulint.read.artifacts.logs import read
 from npulint.read.artifacts.series import SeriesWatcher
+from tests.daily import parameters
 from tests.fact_support import attrs_of
 
 pytestmark = pytest.mark.slow
@@ -181,7 +182,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", parameters(KINDS, str, lambda name: "all", per_group=1))
 def test_a_large_file_needs_little(tmp_path: Path, name: str) -> None:
     whole = ALL and name in ("train.log", "op_summary_0_1.csv")
     size = (1 << 30) if whole else MODERATE
@@ -258,7 +259,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("name", parameters(BOMBS, str, lambda name: "all"))
 def test_no_content_needs_much(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with path.open("wb") as file:

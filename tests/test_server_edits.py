@@ -87,6 +87,7 @@ async def asked(editor: Editor, uri: str) -> list[lsp.Diagnostic]:
     return list(report.items)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("pulls", "seed"), [(False, 1), (True, 2)])
 def test_random_edits_are_answered_as_by_a_fresh_run(
     pulls: bool, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,7 @@ def prose(text: str) -> str:
     return _FENCE.sub("code", text)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lang", words.LANGUAGES)
 def test_every_address_that_findings_print_has_its_page(lang: str) -> None:
     address = addresses(DOCS_URL, lang, ())

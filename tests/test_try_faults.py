@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from npulint.cli.main import main
+from tests.daily import parameters
 from tests.live_support import installed, line_of
 from tests.try_faults import FAULTS
 
@@ -21,7 +22,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPULINT_LANG", "en")
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", parameters(FAULTS, str, lambda name: "all", per_group=5))
 def test_what_stops_on_an_npu_is_an_error_at_its_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

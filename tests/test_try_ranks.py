@@ -20,6 +20,7 @@ from npulint.fakes.merging import merged
 from npulint.fakes.orders import RECORDING, Called, Ended
 from npulint.fakes.ranks import Part
 from npulint.read.graph.torch.recorded import written
+from tests.daily import parameters
 from tests.live_support import installed, line_of
 
 _DDP = """
@@ -95,6 +96,7 @@ def errors(found: Any) -> list[dict[str, Any]]:
     return [one for one in found["findings"] if one["severity"] == "error"]
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_ranks_compute_what_gloo_on_the_cpu_computes(capfd: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(_DDP, capfd, "--nproc", "2")
@@ -111,7 +113,7 @@ def _results(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _FAULTS)
+@pytest.mark.parametrize("name", parameters(_FAULTS, str, lambda name: "all"))
 def test_what_stops_on_several_npus_is_an_error(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     before, after, codes = _FAULTS[name]
     text = _DDP.replace(before, after, 1)

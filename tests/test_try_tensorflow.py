@@ -15,6 +15,7 @@ from npulint.cli.main import main
 from npulint.fakes.tensorflow.absent import absent_from
 from npulint.fakes.tensorflow.records import Failure
 from npulint.fakes.tensorflow.stops import reason_of
+from tests.daily import parameters
 from tests.live_support import installed, line_of
 from tests.test_fix_runs_programs import tensorflow1
 
@@ -215,7 +216,7 @@ def test_a_sound_program_of_tensorflow_1(name: str, tmp_path: Path, capfd: pytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _SOUND_2)
+@pytest.mark.parametrize("name", parameters(_SOUND_2, str, lambda name: "all", per_group=1))
 def test_a_sound_program_of_tensorflow_2(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     installed("tensorflow")
     program = _SOUND_2[name]
@@ -243,7 +244,7 @@ def test_a_fault_of_tensorflow_1_is_an_error_at_its_line(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _FAULTS_2)
+@pytest.mark.parametrize("name", parameters(_FAULTS_2, str, lambda name: "all"))
 def test_a_fault_of_tensorflow_2_is_an_error_at_its_line(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -48,6 +48,7 @@ def test_locked_packages_come_from_no_particular_place() -> None:
     assert all("integrity" in one for name, one in lock["packages"].items() if name and not one.get("inBundle"))
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_types_style_and_units(tmp_path: Path) -> None:
     folder = copied(tmp_path)

@@ -33,14 +33,13 @@ class Unmatched(msgspec.Struct, frozen=True):
 
 def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
     """The packages of `wanted` whose specifier names one version that is in no stack at all."""
-    everything = list(stacks({}))
     found = []
     for package, text in wanted.items():
         clauses = list(specifier_of(text, package) or ())
         if len(clauses) != 1 or next(stacks({package: text}), None) is not None:
             continue
         version = Version(clauses[0].version.removesuffix(".*"))
-        known = sorted({one for stack in everything for one in stack.releases[package]}, key=Version)
+        known = sorted({one for release, needs in _adapters() for one in _fitting(package, release, needs)}, key=Version)
         final = [one for one in known if not Version(one).is_prerelease] or known
         below = [one for one in final if Version(one) < version][-1:]
         above = [one for one in final if Version(one) > version][:1]
@@ -52,16 +51,21 @@ def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
 def stacks(wanted: Mapping[str, str]) -> Iterator[Stack]:
     """The stacks in which every package of `wanted` has a release that its specifier allows, the newest first."""
     specifiers = {package: specifier_of(text, package) for package, text in wanted.items()}
+    for release, needs in _adapters():
+        if all(_allowed(release, needs, package, specifier) for package, specifier in specifiers.items()):
+            yield Stack({package: _fitting(package, release, needs) for package in COLUMNS})
+
+
+def _adapters() -> Iterator[tuple[str, Needs]]:
+    """The releases of torch_npu with what they need, the newest first."""
     for release in reversed(known_releases(BASE)):
         needs = releases_of(BASE).get(release) or of_same_base(BASE, release)
-        if not needs or Version(release).is_devrelease:
-            continue
-        found = Stack({package: _fitting(package, release, needs) for package in COLUMNS})
-        if all(_allowed(found, needs, package, specifier) for package, specifier in specifiers.items()):
-            yield found
+        if needs and not Version(release).is_devrelease:
+            yield release, needs
 
 
 def _fitting(package: str, release: str, needs: Needs) -> list[str]:
+    """The releases of a package that fit a release of torch_npu, oldest first."""
     if package == BASE:
         return [release]
     if package == "python":
@@ -82,9 +86,10 @@ def _fits(needs: Needs, against: Mapping[str, SpecifierSet]) -> bool:
     return bool(asked) and all(any(meet(text, against[name], name) for text in texts) for name, texts in asked.items())
 
 
-def _allowed(stack: Stack, needs: Needs, package: str, specifier: SpecifierSet | None) -> bool:
+def _allowed(release: str, needs: Needs, package: str, specifier: SpecifierSet | None) -> bool:
+    """Whether a package has a release that a specifier allows and that fits a release of torch_npu."""
     if specifier is None:
         return False
     if package == "cann" and package in needs:
         return any(meet(text, specifier, package) for text in needs[package])
-    return any(specifier.contains(one, prereleases=True) for one in stack.releases.get(package, ()))
+    return any(specifier.contains(one, prereleases=True) for one in _fitting(package, release, needs))
