@@ -235,5 +235,5 @@ class EditingWithCache(Editing):
 
 TestEditing = Editing.TestCase
 TestEditing.settings = hypothesis_settings(max_examples=20, stateful_step_count=20, deadline=None)
-TestEditingWithCache = EditingWithCache.TestCase
+TestEditingWithCache = pytest.mark.nightly(EditingWithCache.TestCase)
 TestEditingWithCache.settings = hypothesis_settings(max_examples=15, stateful_step_count=20, deadline=None)
