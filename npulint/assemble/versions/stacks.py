@@ -39,7 +39,8 @@ def unmatched(wanted: Mapping[str, str]) -> list[Unmatched]:
         if len(clauses) != 1 or next(stacks({package: text}), None) is not None:
             continue
         version = Version(clauses[0].version.removesuffix(".*"))
-        known = sorted({one for release, needs in _adapters() for one in _fitting(package, release, needs)}, key=Version)
+        fitting = {one for release, needs in _adapters() for one in _fitting(package, release, needs)}
+        known = sorted(fitting, key=Version)
         final = [one for one in known if not Version(one).is_prerelease] or known
         below = [one for one in final if Version(one) < version][-1:]
         above = [one for one in final if Version(one) > version][:1]
