@@ -292,7 +292,7 @@ def test_a_refusal_names_the_files_that_it_is_about() -> None:
         ("lib.py", 4, "notebook", ("b.ipynb", "c.ipynb"))
     ]
     assert [why(one, "en") for one in two.refused] == ["b.ipynb and 1 more file: notebooks are not modified"]
-    assert [why(one, "zh") for one in two.refused] == ["b.ipynb 等 2 个文件：不修改 Notebook 文件"]
+    assert [why(one, "zh") for one in two.refused] == ["b.ipynb 和另外 1 个文件：不修改 Notebook 文件"]
     (single,) = fix_texts({**files, "b.ipynb": notebook}, {}, catalogue(text)).refused
     assert why(single, "en") == "b.ipynb: notebooks are not modified"
     alone = fix_texts({"b.ipynb": notebook.replace("lib.run()", "torch.shared()")}, {}, catalogue(text)).refused

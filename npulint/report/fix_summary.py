@@ -121,8 +121,7 @@ def why(refusal: Refusal, lang: str) -> str:
         return reason(refusal, lang)
     first, *more = refusal.files
     key = "fix.refused-by.more" if more else "fix.refused-by"
-    path, total = escape_control_chars(first), len(refusal.files)
-    return count(lang, key, len(more), path=path, total=total, reason=reason(refusal, lang))
+    return count(lang, key, len(more), path=escape_control_chars(first), reason=reason(refusal, lang))
 
 
 def reason(refusal: Refusal, lang: str) -> str:
