@@ -212,6 +212,7 @@ def test_without_scripts_everything_is_there(opened: Open) -> None:
     assert one.complaints == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_nothing_bars_the_way(opened: Open, scheme: str, size: dict[str, int], lang: str) -> None:

@@ -272,6 +272,7 @@ def test_hostile_labels_are_text(tmp_path: Path) -> None:
     assert not list(root.iter("img"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
 def test_nothing_bars_the_way(opened: Open, tmp_path: Path, size: dict[str, int], scheme: str) -> None:
     from axe_playwright_python.sync_playwright import Axe

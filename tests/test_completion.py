@@ -187,6 +187,7 @@ TYPED = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_what_tab_writes(scripts: dict[str, Path], folder: Path, shell: str) -> None:
     flags = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}[shell]

@@ -142,6 +142,7 @@ def test_a_new_release_needs_a_line_in_the_list_and_no_other(copy: Path) -> None
     assert new_apis == longer
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_without_its_dispatcher_a_new_release_is_judged_by_the_recorded_one(copy: Path) -> None:
     path = copy / "data-src" / "releases.csv"

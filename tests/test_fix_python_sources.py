@@ -50,6 +50,7 @@ def test_random_steps(part: int) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("statement", "after"), [("import torch_npu", "os"), ("from os import zz", ""), ("import os", "")]
 )

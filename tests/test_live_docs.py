@@ -29,6 +29,7 @@ def test_both_languages_show_the_same_code() -> None:
     assert re.findall(r"\{ #[\w-]+ \}", _GUIDES["en"]) == re.findall(r"\{ #[\w-]+ \}", _GUIDES["zh"])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("framework", "words"),
     [("torch", ["aten.huber_loss", "PyTorch 2.7"]), ("tensorflow", ["EagerPyFunc", "Lgamma", "cann 8.0"])],

@@ -622,6 +622,7 @@ def test(name: str, failures: dict[str, str]) -> None:
     assert not failures[name]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ALONE)
 def test_alone(name: str, tmp_path: Path) -> None:
     installed("torch")

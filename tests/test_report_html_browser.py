@@ -238,6 +238,7 @@ def test_without_scripts_everything_is_there(opened: Open) -> None:
     assert one.complaints == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_paper_holds_every_finding_that_is_shown(opened: Open, reports: Any, lang: str) -> None:
     from pypdf import PdfReader
@@ -276,6 +277,7 @@ def test_paper_shows_what_was_folded_also_without_scripts(opened: Open) -> None:
     assert all(f"operator{number}of" in told for number in range(20))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_navigation_lands_where_it_leads(opened: Open, motion: str) -> None:
     one = opened(rendered("html", large(600), ReportView(lines=large_source)), reduced_motion=motion)
@@ -296,6 +298,7 @@ def test_the_reader_may_scroll_away_while_the_page_lands(opened: Open) -> None:
     assert not one.ask(END)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("number", [86, 620, 5000])
 def test_paper_is_short(opened: Open, number: int, record_property: Callable[[str, object], None]) -> None:
     from pypdf import PdfReader
@@ -320,6 +323,7 @@ def test_paper_has_what_the_filter_shows(opened: Open) -> None:
     assert not one.ask("document.querySelectorAll('.paper').length")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light"), (DESKTOP, "dark")])
 def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dict[str, int]) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -335,6 +339,7 @@ def test_nothing_bars_the_way(opened: Open, reports: Any, scheme: str, size: dic
         assert [(broken["id"], [node["target"] for node in broken["nodes"]][:3]) for broken in violations] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
 def test_what_a_project_brings_bars_no_way(opened: Open, scheme: str, size: dict[str, int]) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -360,6 +365,7 @@ def test_what_a_project_brings_bars_no_way(opened: Open, scheme: str, size: dict
     assert one.complaints == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (PHONE, "light"), (DESKTOP, "light"), (DESKTOP, "dark")])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_the_picture_of_a_step_is_drawn_and_bars_no_way(
@@ -379,6 +385,7 @@ def test_the_picture_of_a_step_is_drawn_and_bars_no_way(
     assert one.complaints == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "dark"), (DESKTOP, "light")])
 def test_pictures_of_a_run_are_drawn_and_bar_no_way(opened: Open, scheme: str, size: dict[str, int]) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -427,6 +434,7 @@ TIMED = """async () => {
 }"""
 
 
+@pytest.mark.nightly
 def test_ten_thousand_findings_stay_usable(opened: Open, record_property: Callable[[str, object], None]) -> None:
     begun = {}
     for number in (2_500, 10_000):

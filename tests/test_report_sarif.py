@@ -53,6 +53,7 @@ def test_a_clean_run_is_a_log_without_results() -> None:
     assert (violations(document), demands(document)) == ([], [])
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @given(results)
 @settings(max_examples=150, deadline=None)

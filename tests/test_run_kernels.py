@@ -186,6 +186,7 @@ def test_shares_add_up(kernels: list[tuple[str, int]]) -> None:
         assert sum(op.get("share") for op in of("run_op", found)) == pytest.approx(100, abs=0.2)
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_table(tmp_path: Path) -> None:
     path = tmp_path / "op_summary_0_1.csv"

@@ -191,6 +191,7 @@ def test_a_large_file_needs_little(tmp_path: Path, name: str) -> None:
     path.unlink()
 
 
+@pytest.mark.nightly
 def test_a_packed_table_needs_little(tmp_path: Path) -> None:
     path = made(tmp_path / "op_summary_0_1.csv", op_summary, MODERATE)
     packed = tmp_path / "op_summary_0_1.csv.gz"

@@ -30,6 +30,7 @@ def bench() -> ModuleType:
     return module
 
 
+@pytest.mark.nightly
 def test_other_files_add_little_to_the_work_after_an_edit(bench: ModuleType, tmp_path: Path) -> None:
     _costs(bench, tmp_path / "first", 4)  # what is done once in a process
     (whole, edited), (whole_of_more, edited_of_more) = (_costs(bench, tmp_path / str(n), n) for n in (10, 40))

@@ -65,6 +65,7 @@ with open("/proc/self/status") as status:
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not report the peak of a process")
 def test_a_further_project_takes_little_memory(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_every_address_that_findings_print_has_its_page(lang: str) -> None:
     assert [one for one in wanted if f"{one}.md" not in all_pages()[lang]] == []
 
 
+@pytest.mark.nightly
 def test_both_languages_have_the_same_pages() -> None:
     assert set(all_pages()["en"]) == set(all_pages()["zh"])
 

@@ -109,6 +109,7 @@ def test_the_site_map_knows_both_languages_and_no_date(site: Path) -> None:
     assert "lastmod" not in text
 
 
+@pytest.mark.nightly
 def test_two_builds_are_equal_to_the_byte(site: Path, tmp_path: Path) -> None:
     few = some("dropout")
     for name in ("one", "two"):
@@ -190,6 +191,7 @@ class Visit:
         return [urlsplit(one.get_attribute("href")).path for one in found.all()[:12]]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("lang", "words", "wanted"),
     [
@@ -265,6 +267,7 @@ def test_a_code_keeps_the_anchor(browser: Any, address: str) -> None:
     assert visit.page.locator("h2#how").count() == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("width", [360, 1440])
 @pytest.mark.parametrize("page", ["", "checks/", "checks/native-dropout/", "guides/configuration/", "topics/"])
 def test_no_page_is_wider_than_the_screen(browser: Any, address: str, page: str, width: int) -> None:
@@ -315,6 +318,7 @@ def test_colours_are_kept_from_page_to_page(browser: Any, address: str) -> None:
     assert light != dark == "rgb(23, 29, 40)"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", ["", "checks/native-dropout/", "guides/configuration/", "topics/"])
 def test_pages_are_accessible(browser: Any, address: str, page: str) -> None:
     if find_spec("axe_playwright_python") is None:

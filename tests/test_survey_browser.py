@@ -142,6 +142,7 @@ def hostile() -> dict[str, str]:
     return {lang: page(found, lang) for lang in ("en", "zh")}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("lang", "scheme", "size"),
     [("en", "light", DESKTOP), ("zh", "dark", DESKTOP), ("zh", "light", PHONE), ("en", "dark", PHONE)],

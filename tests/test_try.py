@@ -109,14 +109,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPULINT_LANG", "en")
 
 
-@pytest.mark.parametrize("name", parameters(SOUND, str, lambda name: "all", per_group=3))
+@pytest.mark.parametrize("name", parameters(SOUND, str, lambda name: "all", per_group=1))
 def test_a_sound_program_has_no_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(tmp_path, SOUND[name], capsys)
     assert (code, [one for one in found["findings"] if one["severity"] == "error"]) == (0, [])
     assert "Ended after 3 steps." in said and "runs this program: train.py" in said
 
 
-@pytest.mark.parametrize("name", parameters(FAULTS, str, lambda name: "all", per_group=3))
+@pytest.mark.parametrize("name", parameters(FAULTS, str, lambda name: "all", per_group=1))
 def test_what_stops_on_an_npu_is_an_error_at_its_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,6 +129,7 @@ def test_what_stops_on_an_npu_is_an_error_at_its_line(
     assert (errors[0]["path"], errors[0]["line"]) == ("train.py", line)
 
 
+@pytest.mark.nightly
 def test_an_error_that_says_nothing_about_the_npu_is_no_finding(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +138,7 @@ def test_an_error_that_says_nothing_about_the_npu_is_no_finding(
     assert "FileNotFoundError" in said and "says nothing about the NPU" in said
 
 
+@pytest.mark.nightly
 def test_a_program_on_the_cpu_shows_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(tmp_path, "net = net.cpu()\n" + _LOOP.replace(".npu()", ""), capsys, "--lang", "zh")
     head = _HEAD.replace(".npu()", "")
@@ -157,6 +159,7 @@ def test_the_text_names_the_errors_of_the_source_check(tmp_path: Path, capsys: p
     assert f"train.py:{line}" in told and "not reached" in told and "Operators  NPU" in told
 
 
+@pytest.mark.nightly
 def test_waits_in_libraries_name_their_function(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     installed("torch")
     (tmp_path / "train.py").write_text(_HEAD + _AMP + "    loss.item()\n")
@@ -215,6 +218,7 @@ def test_nothing_of_the_users_is_changed(tmp_path: Path, capsys: pytest.CaptureF
     assert [path.name for path in outside.iterdir()] == ["kept"]
 
 
+@pytest.mark.nightly
 def test_arguments_modules_and_limits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     installed("torch")
     (tmp_path / "part").mkdir()
@@ -266,6 +270,7 @@ def test_the_copy_links_what_is_large(tmp_path: Path, monkeypatch: pytest.Monkey
     assert scratch.there("/elsewhere/a.py") == "/elsewhere/a.py"
 
 
+@pytest.mark.nightly
 def test_every_format_has_the_step_and_differences_are_explained(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,6 +306,7 @@ def test_every_format_has_the_step_and_differences_are_explained(
     assert "Where source check and run differ" in (tmp_path / "out.md").read_text()
 
 
+@pytest.mark.nightly
 def test_a_release_without_records_is_named_in_the_header(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(tmp_path, _LOOP, capsys, "--target", "torch=1.11")
     assert code == 0 and found["target"]["torch"] == "1.11 (specified), judged by the kernels of 2.1"

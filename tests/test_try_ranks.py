@@ -113,7 +113,7 @@ def _results(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", parameters(_FAULTS, str, lambda name: "all"))
+@pytest.mark.parametrize("name", parameters(_FAULTS, str, lambda name: "all", per_group=1))
 def test_what_stops_on_several_npus_is_an_error(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     before, after, codes = _FAULTS[name]
     text = _DDP.replace(before, after, 1)
@@ -127,6 +127,7 @@ def test_what_stops_on_several_npus_is_an_error(name: str, capfd: pytest.Capture
     assert ("Only on rank 1." in one["message"]) == (name == "one rank only")
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_launchers_and_processes_of_the_program_are_recorded(capfd: pytest.CaptureFixture[str]) -> None:
     words = ("-m", "torch.distributed.run", "--", "--nproc_per_node", "2", "train.py")

@@ -77,6 +77,7 @@ def tried(text: str, capfd: pytest.CaptureFixture[str], *words: str) -> tuple[in
     return code, told.out + told.err
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_missing_files_are_made_up_or_advised(capfd: pytest.CaptureFixture[str]) -> None:
     code, said = tried(_TOKENS, capfd, "--synthetic")
