@@ -2,8 +2,8 @@
 
     ./check --junitxml=report.xml && python -m scripts.slow_tests report.xml
 
-A test function stands there if one of its cases takes more than a tenth of a second on average, or all of them together
-more than two seconds."""
+A test function stands there if its cases take more than 0.03 seconds on average, or all of them together more than
+half a second."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 LIST = Path(__file__).resolve().parent.parent / "tests" / "slow.txt"
-EACH, TOGETHER = 0.1, 2.0  # seconds
+EACH, TOGETHER = 0.03, 0.5  # seconds
 
 
 def slow_functions(report: str) -> list[str]:
     """The test functions of a JUnit report that take too long, as node ids, in order."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for case in ElementTree.fromstring(report).iter("testcase"):
-        path = "/".join(case.get("classname", "").split(".")) + ".py"
-        seconds[f"{path}::{case.get('name', '').partition('[')[0]}"].append(float(case.get("time", 0)))
+        folder, module, *classes = case.get("classname", "").split(".")
+        name = "::".join([f"{folder}/{module}.py", *classes, case.get("name", "").partition("[")[0]])
+        seconds[name].append(float(case.get("time", 0)))
     return sorted(name for name, times in seconds.items() if sum(times) / len(times) > EACH or sum(times) > TOGETHER)
 
 
