@@ -17,13 +17,17 @@ PER_GROUP = 2
 def daily(
     cases: Iterable[T], name: Callable[[T], str], *groups: Callable[[T], Hashable], per_group: int = PER_GROUP
 ) -> set[str]:
-    """The names of the cases that run each time: of every group that one of `groups` makes, the `per_group` ones whose
-    names have the smallest checksums. A new case changes nothing for those of other groups."""
+    """The names of the cases that run each time: of every group that one of `groups` makes (without any: of all), the
+    `per_group` ones whose names have the smallest checksums. A new case changes nothing for those of other groups."""
     members: dict[tuple[int, Hashable], list[str]] = defaultdict(list)
     for case in cases:
-        for number, group in enumerate(groups):
+        for number, group in enumerate(groups or (_as_one_group,)):
             members[number, group(case)].append(name(case))
     return {chosen for names in members.values() for chosen in sorted(names, key=_checksum)[:per_group]}
+
+
+def _as_one_group(case: object) -> Hashable:
+    return None
 
 
 def _checksum(name: str) -> int:

@@ -95,7 +95,7 @@ def test_there_are_as_many_models_as_names(models: ModuleType) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", parameters(NAMES, str, lambda name: "all", per_group=6))
+@pytest.mark.parametrize("name", parameters(NAMES, str, per_group=6))
 def test_operators_are_those_of_torch(programs: dict[str, tuple[Any, str]], name: str) -> None:
     program, path = programs[name]
     graph = graph_of(path)

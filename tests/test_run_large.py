@@ -182,7 +182,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", parameters(KINDS, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(KINDS, str, per_group=1))
 def test_a_large_file_needs_little(tmp_path: Path, name: str) -> None:
     whole = ALL and name in ("train.log", "op_summary_0_1.csv")
     size = (1 << 30) if whole else MODERATE
@@ -260,7 +260,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", parameters(BOMBS, str, lambda name: "all"))
+@pytest.mark.parametrize("name", parameters(BOMBS, str))
 def test_no_content_needs_much(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     with path.open("wb") as file:

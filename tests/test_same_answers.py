@@ -96,7 +96,7 @@ def test_several_processes_say_what_one_says(shelf: Project) -> None:
     assert told(shelf.check(".", "--jobs=2")) == told(shelf.check(".", "--jobs=1"))
 
 
-@pytest.mark.parametrize("name", parameters(projects(), str, lambda name: "all", per_group=20))
+@pytest.mark.parametrize("name", parameters(projects(), str, per_group=20))
 def test_what_is_remembered_is_told_again(shelf: Project, name: str) -> None:
     fresh = told(shelf.check(name))
     words = ("check", "--format=json", name)
@@ -104,7 +104,7 @@ def test_what_is_remembered_is_told_again(shelf: Project, name: str) -> None:
     assert told(shelf.run(*words)) == fresh
 
 
-@pytest.mark.parametrize("name", parameters(projects(), str, lambda name: "all", per_group=20))
+@pytest.mark.parametrize("name", parameters(projects(), str, per_group=20))
 def test_standard_input_is_told_what_the_file_is_told(shelf: Project, name: str) -> None:
     for path, data in projects()[name].items():
         if path.endswith(".pt2") or not kinds_of(os.path.basename(path)):  # no archives by standard input
@@ -115,7 +115,7 @@ def test_standard_input_is_told_what_the_file_is_told(shelf: Project, name: str)
         assert (piped.code, piped.findings) == (named.code, named.findings), place
 
 
-@pytest.mark.parametrize("name", parameters(projects(), str, lambda name: "all", per_group=20))
+@pytest.mark.parametrize("name", parameters(projects(), str, per_group=20))
 def test_an_editor_is_shown_what_the_command_line_says(shelf: Project, name: str) -> None:
     """With the files on disk, and with all of them only typed over empty ones."""
     files = {path: data for path, data in projects()[name].items() if path.endswith(_EDITED)}

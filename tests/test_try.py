@@ -109,14 +109,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPULINT_LANG", "en")
 
 
-@pytest.mark.parametrize("name", parameters(SOUND, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(SOUND, str, per_group=1))
 def test_a_sound_program_has_no_error(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, found, said = tried(tmp_path, SOUND[name], capsys)
     assert (code, [one for one in found["findings"] if one["severity"] == "error"]) == (0, [])
     assert "Ended after 3 steps." in said and "runs this program: train.py" in said
 
 
-@pytest.mark.parametrize("name", parameters(FAULTS, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(FAULTS, str, per_group=1))
 def test_what_stops_on_an_npu_is_an_error_at_its_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

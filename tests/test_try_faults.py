@@ -22,7 +22,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPULINT_LANG", "en")
 
 
-@pytest.mark.parametrize("name", parameters(FAULTS, str, lambda name: "all", per_group=2))
+@pytest.mark.parametrize("name", parameters(FAULTS, str, per_group=2))
 def test_what_stops_on_an_npu_is_an_error_at_its_line(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

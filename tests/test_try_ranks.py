@@ -113,7 +113,7 @@ def _results(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", parameters(_FAULTS, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(_FAULTS, str, per_group=1))
 def test_what_stops_on_several_npus_is_an_error(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     before, after, codes = _FAULTS[name]
     text = _DDP.replace(before, after, 1)

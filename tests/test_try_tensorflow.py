@@ -216,7 +216,7 @@ def test_a_sound_program_of_tensorflow_1(name: str, tmp_path: Path, capfd: pytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", parameters(_SOUND_2, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(_SOUND_2, str, per_group=1))
 def test_a_sound_program_of_tensorflow_2(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     installed("tensorflow")
     program = _SOUND_2[name]
@@ -244,7 +244,7 @@ def test_a_fault_of_tensorflow_1_is_an_error_at_its_line(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", parameters(_FAULTS_2, str, lambda name: "all", per_group=1))
+@pytest.mark.parametrize("name", parameters(_FAULTS_2, str, per_group=1))
 def test_a_fault_of_tensorflow_2_is_an_error_at_its_line(
     name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -278,10 +278,8 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):
     def with_opt_in(self) -> Catalogue:
         """The catalogue whose opt-in checks run as all others do, to test their examples; the same each time, because
         compiling its checks takes time."""
-        if not _WITH_OPT_IN or _WITH_OPT_IN[0][0] is not self:
-            on = (msgspec.structs.replace(check, opt_in=False) if check.opt_in else check for check in self.checks)
-            _WITH_OPT_IN[:] = [(self, msgspec.structs.replace(self, checks=tuple(on)))]
-        return _WITH_OPT_IN[0][1]
+        return self.once("with opt-in", self._opted_in)
 
-
-_WITH_OPT_IN: list[tuple[Catalogue, Catalogue]] = []  # the latest catalogue, and that with its opt-in checks
+    def _opted_in(self) -> Catalogue:
+        on = (msgspec.structs.replace(check, opt_in=False) if check.opt_in else check for check in self.checks)
+        return msgspec.structs.replace(self, checks=tuple(on))
