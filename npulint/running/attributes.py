@@ -1,0 +1,363 @@
+"""Attributes: of instances and classes, modules, and what libraries make."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from npulint.running import items
+from npulint.running.machine import Arguments, Machine
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
+
+BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
+"""The built-in types of objects that have their own kind."""
+
+
+def get(m: Machine, holder: Value, name: str) -> Value:
+    """The value of ``holder.name``."""
+    def open_attribute() -> Value:
+        m.may_throw("AttributeError")
+        if holder.hint:
+            return Value((m.heap.make("method", f"builtins.{holder.hint}.{name}", data=unknown(holder.reason, holder.hint)),))
+        reason = holder.reason
+        return unknown(f"{reason}.{name}" if reason and reason[0] not in "$-" else reason)
+
+    def of(one: Const | Obj) -> Value:
+        value = attribute_of(m, one, name)
+        if not value.may_be_absent:
+            return value
+        if value.single is ABSENT:
+            _no_attribute(m, one, name)
+        m.may_throw("AttributeError")
+        return value.without(ABSENT)
+
+    return items.each(m, holder, of, open_attribute)
+
+
+def _no_attribute(m: Machine, one: Const | Obj, name: str) -> None:
+    kind = type(one.value).__name__ if isinstance(one, Const) else one.name or one.kind
+    m.throw_new("AttributeError", f"'{kind}' object has no attribute '{name}'")
+
+
+def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
+    """The attribute of an alternative, absent where it has none."""
+    if isinstance(one, Const):
+        return _method_of(m, f"builtins.{type(one.value).__name__}", one, name)
+    kind = one.kind
+    if kind == "instance":
+        return _of_instance(m, one, name)
+    if kind == "class":
+        return _of_class(m, one, name)
+    if kind == "module":
+        return _of_module(m, one, name)
+    if kind == "symbol":
+        return _of_symbol(m, one, name)
+    if kind in BUILT_IN:
+        return _method_of(m, BUILT_IN[kind], one, name)
+    if kind == "function":
+        return _of_function(m, one, name)
+    if kind == "super":
+        return _of_super(m, one, name)
+    handler = m.attributes.get(kind)
+    return UNKNOWN if handler is None else handler(m, one, name)
+
+
+def _method_of(m: Machine, type_name: str, one: Const | Obj, name: str) -> Value:
+    if name == "__class__":
+        return Value((m.heap.symbol(type_name),))
+    if not m.has_method(type_name, name):
+        number = getattr(one.value, name, None) if isinstance(one, Const) and name in ("real", "imag") else None
+        return ABSENT_VALUE if number is None else const(number)
+    return Value((m.heap.make("method", f"{type_name}.{name}", data=Value((one,))),))
+
+
+# -- instances and classes
+
+
+def class_attribute(m: Machine, cls: Obj, name: str) -> tuple[Value, Obj | None]:
+    """What a class or the first of its bases has by this name, and that class; absent where none has it."""
+    parts: list[Value] = []
+    home: Obj | None = None
+    for base in m.mro(cls):
+        if base.kind == "symbol":
+            value = m.heap.get(base, name)
+            if value.single is ABSENT:
+                value = m.library_member(base.name, name)
+        else:
+            value = m.heap.get(base, name)
+        if value.single is ABSENT:
+            continue
+        home = home or base
+        parts.append(value.without(ABSENT))
+        if not value.may_be_absent:
+            return joined(parts), home
+    return joined([*parts, ABSENT_VALUE]), home
+
+
+def _of_instance(m: Machine, one: Obj, name: str) -> Value:
+    assert one.cls is not None
+    if name == "__class__":
+        return Value((one.cls,))
+    if name == "__dict__":
+        return Value((m.namespace(one),))
+    custom = _own_method(m, one.cls, "__getattribute__")
+    if custom is not None:
+        m.may_throw()
+        return UNKNOWN
+    shared, home = class_attribute(m, one.cls, name)
+    first = shared.single
+    if isinstance(first, Obj) and first.kind == "property":
+        return _of_property(m, first, one)
+    own = m.heap.get(one, name)
+    if not own.may_be_absent:
+        return own
+    bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, one, home)
+    result = joined([own.without(ABSENT), bound]) if own.single is not ABSENT else bound
+    return _or_fallback(m, one, name, result) if result.may_be_absent else result
+
+
+def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
+    assert one.cls is not None
+    fallback = _own_method(m, one.cls, "__getattr__")
+    parts = [] if result.single is ABSENT else [result.without(ABSENT)]
+    if fallback is not None:
+        given = m.call(bind(m, fallback, one, one.cls), Arguments([const(name)]))
+        return joined([*parts, given])
+    if one.items is not None:
+        held = items.builtin_part(one)
+        inner = attribute_of(m, held, name)
+        if inner.single is not ABSENT:
+            return joined([*parts, inner])
+    special = m.instance_member(one, name)
+    if special is not None:
+        return joined([*parts, special])
+    if m.extends_unseen(one):
+        return joined([*parts, unknown(f"{m.unseen_base(one)}().{name}")])
+    return result
+
+
+def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
+    """A special method that the program defines; None if it does not."""
+    value, home = class_attribute(m, cls, name)
+    return None if home is None or home.kind == "symbol" and home.name == "builtins.object" else value.without(ABSENT)
+
+
+def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
+    """What an attribute of a class is when it is taken from an instance."""
+    changed = False
+    alternatives: list[Value] = []
+    for part in value.alternatives:
+        bound = part if part is ABSENT or isinstance(part, Const) else _bound(m, part, one)
+        if isinstance(bound, Value):
+            alternatives.append(bound)
+            changed = True
+        else:
+            alternatives.append(Value((bound,)))
+    if not changed:
+        return value
+    return joined([*alternatives, *([unknown(value.reason)] if value.is_open else [])])
+
+
+def _bound(m: Machine, part: Obj, one: Obj) -> Obj | Value:
+    if part.kind == "function":
+        return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
+    if part.kind == "property":
+        return _of_property(m, part, one)
+    if part.kind == "staticmethod":
+        return Value((part.data,)) if isinstance(part.data, Obj) else part.data
+    if part.kind == "classmethod":
+        assert one.cls is not None
+        return _class_bound(m, part, one.cls)
+    if part.kind == "method" and isinstance(part.data, Value) and part.data.alternatives == ():
+        return part
+    if part.kind == "symbol" and m.is_function_symbol(part.name):
+        return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
+    if part.kind == "partialmethod":
+        return UNKNOWN
+    if part.kind == "instance" and part.cls is not None and _own_method(m, part.cls, "__get__") is not None:
+        getter = m.class_attribute(part, "__get__")
+        assert getter is not None and one.cls is not None
+        return m.call(getter, Arguments([Value((one,)), Value((one.cls,))]))
+    return part
+
+
+def _class_bound(m: Machine, part: Obj, cls: Obj) -> Value:
+    function = part.data
+    if isinstance(function, Value):
+        one = function.single
+        if not isinstance(one, Obj):
+            return UNKNOWN
+        function = one
+    return Value((m.heap.make("method", part.name, data=(function, Value((cls,)))),))
+
+
+def _of_property(m: Machine, part: Obj, one: Obj) -> Value:
+    getter = part.data[0]
+    if part.name == "cached":
+        name = part.data[1]
+        value = m.call(getter, Arguments([Value((one,))]))
+        m.heap.set(one, name, value)
+        return value
+    return m.call(getter, Arguments([Value((one,))]))
+
+
+def _of_class(m: Machine, cls: Obj, name: str) -> Value:
+    if name == "__name__" or name == "__qualname__":
+        return const(cls.name)
+    if name == "__mro__":
+        return m.heap.sequence("tuple", [Value((base,)) for base in m.mro(cls)])
+    if name == "__dict__":
+        return UNKNOWN
+    special = m.class_member(cls, name)
+    if special is not None:
+        return special
+    value, _ = class_attribute(m, cls, name)
+    if value.single is ABSENT:
+        if m.class_extends_unseen(cls):
+            return unknown(f"{cls.name}.{name}")
+        return NONE if name == "__doc__" else ABSENT_VALUE
+    parts: list[Value] = []
+    for one in value.alternatives:
+        if isinstance(one, Obj) and one.kind == "classmethod":
+            parts.append(_class_bound(m, one, cls))
+        elif isinstance(one, Obj) and one.kind == "staticmethod":
+            parts.append(one.data if isinstance(one.data, Value) else Value((one.data,)))
+        else:
+            parts.append(Value((one,)))
+    if value.is_open:
+        parts.append(unknown(value.reason))
+    return joined(parts)
+
+
+def _of_super(m: Machine, one: Obj, name: str) -> Value:
+    cls, instance = one.data
+    mro = m.mro(instance.cls if instance.kind == "instance" else instance)
+    after = mro[mro.index(cls) + 1 :] if cls in mro else []
+    for base in after:
+        value = m.heap.get(base, name) if base.kind != "symbol" else m.library_member(base.name, name)
+        if value.single is not ABSENT:
+            if instance.kind == "instance":
+                return bind(m, value, instance, base)
+            return value
+        if base.kind == "symbol" and m.is_unseen(base.name):
+            return unknown(f"{base.name}.{name}")
+    special = m.super_member(one, name)
+    return ABSENT_VALUE if special is None else special
+
+
+# -- modules, functions and libraries
+
+
+def _of_module(m: Machine, module: Obj, name: str) -> Value:
+    value = m.heap.get(module, name)
+    if value.single is ABSENT:
+        found = m.submodule(module, name)
+        if found is not None:
+            return found
+        getter = m.heap.get(module, "__getattr__")
+        if getter.single is not ABSENT:
+            return m.call(getter, Arguments([const(name)]))
+        if name == "__dict__":
+            return Value((m.namespace(module),))
+    return value
+
+
+def _of_symbol(m: Machine, symbol: Obj, name: str) -> Value:
+    value = m.heap.get(symbol, name)
+    if value.single is not ABSENT:
+        return value
+    return m.library_attribute(symbol.name, name)
+
+
+def _of_function(m: Machine, function: Obj, name: str) -> Value:
+    value = m.heap.get(function, name)
+    if value.single is not ABSENT:
+        return value
+    if name in ("__name__", "__qualname__"):
+        return const(function.name) if "." not in function.name or name == "__name__" else UNKNOWN
+    if name.startswith("__"):
+        return UNKNOWN
+    return ABSENT_VALUE
+
+
+# -- setting
+
+
+def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
+    """Execute ``holder.name = value``."""
+    def unseen() -> Value:
+        m.unseen(holder.reason, [value])
+        return UNKNOWN
+
+    def of(one: Const | Obj) -> Value:
+        _set_on(m, one, name, value)
+        return UNKNOWN
+
+    if len(holder.alternatives) > 1 and not holder.is_open and all(_is_plain(m, one) for one in holder.alternatives):
+        for one in holder.alternatives:
+            assert isinstance(one, Obj)
+            m.heap.maybe_set(one, name, value)
+        return
+    items.each(m, holder, of, unseen)
+
+
+def _is_plain(m: Machine, one: object) -> bool:
+    return isinstance(one, Obj) and one.kind == "module"
+
+
+def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
+    if isinstance(one, Const):
+        m.throw_new("AttributeError", f"'{type(one.value).__name__}' object has no attribute '{name}'")
+    if one.kind == "instance":
+        assert one.cls is not None
+        setter = _own_method(m, one.cls, "__setattr__")
+        if setter is not None:
+            m.call(bind(m, setter, one, one.cls), Arguments([const(name), value]))
+            return
+        set_own(m, one, name, value)
+    elif one.kind in ("class", "module", "function", "symbol"):
+        if one.kind == "class" and m.class_setter(one, name, value):
+            return
+        m.heap.set(one, name, value)
+    elif one.kind in m.attribute_setters:
+        m.attribute_setters[one.kind](m, one, name, value)
+    else:
+        m.throw_new("AttributeError", f"'{one.kind}' object has no attribute '{name}'")
+
+
+def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
+    """Set an attribute of an instance as ``object.__setattr__`` does."""
+    assert one.cls is not None
+    shared, _ = class_attribute(m, one.cls, name)
+    descriptor = shared.single
+    if isinstance(descriptor, Obj) and descriptor.kind == "property":
+        setter = descriptor.data[1] if descriptor.name != "cached" else None
+        if isinstance(setter, Value):
+            m.call(setter, Arguments([Value((one,)), value]))
+            return
+        if descriptor.name != "cached":
+            m.throw_new("AttributeError", f"property '{name}' has no setter")
+    if isinstance(descriptor, Obj) and descriptor.kind == "instance":
+        method = m.class_attribute(descriptor, "__set__")
+        if method is not None:
+            m.call(method, Arguments([Value((one,)), value]))
+            return
+    if m.is_frozen(one):
+        m.throw_new("AttributeError", f"cannot assign to field '{name}'")
+    m.heap.set(one, name, value)
+
+
+def delete(m: Machine, holder: Value, name: str) -> None:
+    """Execute ``del holder.name``."""
+    def of(one: Const | Obj) -> Value:
+        if isinstance(one, Obj) and one.kind == "instance":
+            method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")
+            if method is not None:
+                return m.call(bind(m, method, one, one.cls), Arguments([const(name)]))
+        if isinstance(one, Const) or m.heap.get(one, name).single is ABSENT:
+            _no_attribute(m, one, name)
+        assert isinstance(one, Obj)
+        m.heap.delete(one, name)
+        return UNKNOWN
+
+    items.each(m, holder, of, lambda: m.unseen(holder.reason, []))

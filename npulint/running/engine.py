@@ -1,0 +1,919 @@
+"""The machine with all that it knows: classes, modules, libraries, and one start of a program."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import posixpath
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from npulint.running import attributes, calls, classes, comprehensions, expressions, items, modules, names, records, statements
+from npulint.running.exceptions import is_exception
+from npulint.running.library import files, functions, options, process, standard
+from npulint.running.library.containers import METHODS
+from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Guard, Machine, Outcome
+from npulint.running.modules import ModuleData, Sources
+from npulint.running.scopes import MODULE
+from npulint.values import texts
+from npulint.values.heap import Key, value_of_key
+from npulint.values.library_names import is_class_name, is_known_base
+from npulint.values.objects import HAPPENED, Items, Mark, Obj
+from npulint.values.value import ABSENT, ABSENT_VALUE, EITHER, NONE, UNKNOWN, Const, Value, const, joined, unknown
+
+_KINDS = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "function": "function", "class": "type"}
+
+
+class Engine(Machine):
+    """Executes one start of a program of a project.
+
+    `working_folder` is that folder below the project's root ("" for the root itself), `environment` the variables
+    that the start sets."""
+
+    def __init__(self, sources: Sources, environment: dict[str, str] | None = None, working_folder: str = "") -> None:
+        super().__init__()
+        self.sources = sources
+        self.environment = environment or {}
+        self.working_folder = working_folder
+        self.modules: dict[tuple[str, str], Obj] = {}
+        self.scopes: dict[ast.AST, Any] = {}
+        self.records: dict[Obj, records.Record] = {}
+        self.enums: dict[Obj, tuple[str, dict[str, Value]]] = {}
+        self.annotations: dict[Obj, list[tuple[str, str]]] = {}
+        self.handled: list[Value] = []
+        self.repetitions = 0
+        self.iterators: dict[str, Callable[..., None]] = {
+            "view": items.iterate_view,
+            "generator": calls.iterate_generator,
+            "lazy": functions.iterate_lazy,
+            "iterator": _iterate_iterator,
+            "instance": _iterate_instance,
+            "class": _iterate_class,
+            "file": files.iterate_file,
+            "symbol": _iterate_symbol,
+        }
+        self.indexers: dict[str, Callable[..., Value]] = {"symbol": _symbol_item, "class": _class_item}
+        self.storers: dict[str, Callable[..., None]] = {"symbol": _store_in_symbol}
+        self.containers: dict[str, Callable[..., Value]] = {"symbol": _symbol_contains, "view": _view_contains}
+        self.mappings: dict[str, Callable[..., None]] = {"symbol": _update_from_symbol}
+        self.attributes: dict[str, Callable[..., Value]] = {
+            "options": options.parser_attribute,
+            "file": files.file_attribute,
+            "view": _no_methods,
+            "dispatch": standard.dispatch_attribute,
+            "cached": _attribute_of_wrapped,
+            "partial": _attribute_of_partial,
+            "method": _attribute_of_method,
+            "property": _attribute_of_property,
+        }
+        self.attribute_setters: dict[str, Callable[..., None]] = {"cached": _set_ignored, "partial": _set_ignored}
+        self.callers: dict[str, Callable[..., Value]] = {
+            "options_method": options.call_method,
+            "file_method": files.call_file_method,
+            "wraps": standard.call_wraps,
+            "cached": standard.call_cached,
+            "cacher": lambda m, one, arguments, site: standard.STANDARD["functools.cache"](m, arguments, site),
+            "dispatch": standard.call_dispatch,
+            "dispatch_register": standard.call_dispatch_register,
+            "dispatch_for": standard.call_dispatch_for,
+            "contextmanager": standard.call_contextmanager,
+            "dataclass": standard.call_dataclass,
+            "property_changer": _call_property_changer,
+            "itemgetter": _call_itemgetter,
+            "attrgetter": _call_attrgetter,
+            "slot": _call_slot,
+            "record_method": _call_record_method,
+            "native_eq": lambda m, one, arguments, site: records.equal(m, one.data, arguments.positional[0].single),
+            "zero": lambda m, one, arguments, site: const(0),
+            "staticmethod": lambda m, one, arguments, site: m.call(one.data, arguments, site),
+        }
+        self.contexts: dict[str, Callable[..., None]] = {"context": _enter_context, "file": files.enter_file}
+
+    # -- what the other modules do
+
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+        return expressions.evaluate(self, node)
+
+    def execute(self, body: Sequence[ast.stmt]) -> None:
+        """Execute statements."""
+        statements.execute(self, body)
+
+    def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
+        """What a call gives."""
+        return calls.call(self, callee, arguments, site)
+
+    def attribute(self, holder: Value, name: str) -> Value:
+        """The value of ``holder.name``."""
+        return attributes.get(self, holder, name)
+
+    def augmented(self, op: ast.operator, left: Value, right: Value, site: ast.AST) -> Value:
+        """The value of ``left op= right``."""
+        return expressions.augmented(self, op, left, right, site)
+
+    def run_generator_expression(self, frame: Frame) -> None:
+        """Execute a generator expression."""
+        comprehensions.run_generator_expression(self, frame)
+
+    def instantiate(self, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a call of a class gives."""
+        return classes.instantiate(self, cls, arguments, site)
+
+    def new_instance(self, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:
+        """A new instance."""
+        return classes.new_instance(self, cls, arguments, site)
+
+    def value_of_key(self, key: Key) -> Value:
+        """The value that a key is."""
+        return value_of_key(key, self.heap)
+
+    def outcome(self, value: Value) -> Outcome:
+        """The current state with a value."""
+        return Outcome(self.store.captured(), value)
+
+    @property
+    def path(self) -> str:
+        """The file of the code that is executed."""
+        data = self.frame.module.data
+        return data.path if isinstance(data, ModuleData) else ""
+
+    def cell_of_name(self, name: str) -> tuple[Obj, object, Value] | None:
+        """The cell that a name is read from."""
+        home = names.home_of(self.frame, name)
+        owner = self.frame.module if home is None else home.locals
+        value = self.heap.get(owner, name)
+        return None if value.single is ABSENT or (home is not None and home.scope.is_class) else (owner, name, value)
+
+    def reveal(self, place: tuple[str, int], value: Value) -> None:
+        """Note the value of a probe."""
+        self.visit(place)
+        shown = Shown.of(self, value)
+        before = self.probes.shown.get(place)
+        self.probes.shown[place] = shown if before is None else before.joined(shown)
+
+    def endless(self) -> None:
+        """Note that the program may go on here for ever."""
+        self.ends.append((self.store.captured(), False))
+
+    def exit_at_once(self, code: Value) -> None:
+        """End the program without cleaning up."""
+        one = code.single
+        self.ends.append((self.store.captured(), not isinstance(one, Const) or one.value in (0, None)))
+        raise Dead
+
+    def call_back(self, function: Obj) -> None:
+        """Let unknown code call a function of the program at any time: what it writes is not known from here on."""
+        if function in self.called_back:
+            return
+        self.called_back.add(function)
+        guards, self.guards = self.guards, [Guard(self.new_region())]
+        base = self.store.fork()
+        ends = len(self.ends)
+        try:
+            self.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
+            end = self.store.layer
+        except Dead:
+            end = None
+        finally:
+            self.guards = guards
+            del self.ends[ends:]
+        if end is None:
+            base.pins -= 1
+            self.store.layer = base
+            return
+        for owner, key in self.store.changed(base, end):
+            if owner is not self.marks:
+                content = self.store.read(owner, key)
+                if isinstance(content, Value):
+                    self.store.write(owner, key, UNKNOWN.joined(content))
+                elif isinstance(content, Items):
+                    self.store.write(owner, key, Items(None))
+        end = self.store.layer
+        self.store.other_branch(base)
+        self.store.meet(base, [self.store.layer, end])
+
+    # -- classes
+
+    def mro(self, cls: Obj) -> tuple[Obj, ...]:
+        """A class and its bases in the order in which attributes are looked up."""
+        found = classes.mro(self, cls)
+        if len(found) == 1 and cls.kind == "symbol" and cls.name.startswith("builtins."):
+            kind = getattr(builtins, cls.name.removeprefix("builtins."), None)
+            if isinstance(kind, type):
+                return tuple(self.heap.symbol(f"builtins.{base.__name__}") for base in kind.__mro__)
+        return found
+
+    def class_attribute(self, one: Obj, name: str) -> Value | None:
+        """A special method that the program defines for an instance, bound to it; None if it does not."""
+        if one.cls is None:
+            return None
+        if name == "__eq__" and one.cls not in self.enums and records.fields_of(self, one) is not None:
+            record = records.fields_of(self, one)
+            own = attributes.class_attribute(self, one.cls, name)
+            if record is not None and record.kind == "dataclass" and (own[1] is None or own[1].kind == "symbol"):
+                return Value((self.heap.make("native_eq", data=one),))
+        value, home = attributes.class_attribute(self, one.cls, name)
+        if home is None or home.kind == "symbol":
+            return None
+        return attributes.bind(self, value.without(ABSENT), one, home)
+
+    def extends_unseen(self, one: Obj) -> bool:
+        """Whether an instance may have attributes that are not seen."""
+        return one.cls is None or classes.extends_unseen(self, one.cls)
+
+    def class_extends_unseen(self, cls: Obj) -> bool:
+        """Whether a class may have attributes that are not seen."""
+        return classes.extends_unseen(self, cls)
+
+    def unseen_base(self, one: Obj) -> str:
+        """The name of the first base of an instance's class that is not seen."""
+        assert one.cls is not None
+        bases = [base.name for base in self.mro(one.cls) if base.kind == "symbol" and not is_known_base(base.name)]
+        return bases[0] if bases else one.name
+
+    def is_unseen(self, name: str) -> bool:
+        """Whether the attributes of a library's class are not known."""
+        return not is_known_base(name)
+
+    def is_subclass(self, cls: Obj | None, kind: Obj) -> bool | None:
+        """Whether a class extends another; None if that is not known."""
+        if cls is None:
+            return None
+        if cls is kind or kind.name == "builtins.object":
+            return True
+        bases = self.mro(cls)
+        if kind in bases:
+            return True
+        if kind.kind == "symbol":
+            special = _abstract(kind.name, bases)
+            if special is not None:
+                return special
+        unseen = any(base.kind == "symbol" and not is_known_base(base.name) for base in bases)
+        is_open = cls.kind == "class" and cls.data.is_open
+        if is_open or (unseen and not (kind.kind == "class" and not is_open and all(b.kind == "symbol" for b in bases[1:]) and cls.kind == "class" and False)):
+            return None if kind.kind == "symbol" or is_open else False
+        return None if kind.kind == "symbol" and not is_class_name(kind.name) and not is_exception(kind.name) else False
+
+    def is_instance(self, one: Const | Obj, kind: Obj) -> bool | None:
+        """Whether an alternative is an instance of a class; None if that is not known."""
+        return self.is_subclass(self.type_of(one), kind)
+
+    def type_of(self, one: Const | Obj) -> Obj:
+        """The class of an alternative."""
+        if isinstance(one, Const):
+            return self.heap.symbol(f"builtins.{type(one.value).__name__}")
+        if one.kind == "instance" and one.cls is not None:
+            return one.cls
+        return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
+
+    def is_frozen(self, one: Obj) -> bool:
+        """Whether the attributes of an instance cannot be set."""
+        record = records.fields_of(self, one)
+        return record is not None and (record.is_frozen or (record.kind == "namedtuple"))
+
+    def enum_members(self, cls: Obj) -> list[Value]:
+        """The members of an enumeration."""
+        return records.enum_members(self, cls)
+
+    def class_member(self, cls: Obj, name: str) -> Value | None:
+        """What Python generates for a class; None for other names."""
+        if cls in self.enums:
+            members = self.enums[cls][1]
+            if name == "__members__":
+                return self.heap.mapping(members.items())
+            return members.get(name)
+        record = self.records.get(cls)
+        if record is not None:
+            if name == "_fields":
+                return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
+            if name == "__dataclass_fields__":
+                return self.heap.mapping([(field.name, UNKNOWN) for field in record.fields])
+            if name == "_make" and record.kind == "namedtuple":
+                return UNKNOWN
+        if name == "__annotations__":
+            return self.heap.mapping([(key, UNKNOWN) for key, _ in self.annotations.get(cls, ())])
+        return None
+
+    def instance_member(self, one: Obj, name: str) -> Value | None:
+        """What Python generates for an instance; None for other names."""
+        record = records.fields_of(self, one)
+        if record is not None and record.kind == "namedtuple" and name in ("_replace", "_asdict", "_fields"):
+            if name == "_fields":
+                return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
+            return Value((self.heap.make("record_method", name, data=one),))
+        if one.cls is not None and one.cls.kind == "class" and self.is_exception_class(one.cls) and name in ("args", "with_traceback"):
+            return self.heap.get(one, name)
+        if name in ("__init__", "__setattr__", "__getattribute__", "__str__", "__repr__", "__eq__", "__hash__", "__doc__", "__module__"):
+            return Value((self.heap.make("slot", name, data=one),)) if name in ("__setattr__", "__init__") else UNKNOWN
+        return None
+
+    def is_exception_class(self, cls: Obj) -> bool:
+        """Whether a class is one of exceptions."""
+        return self.is_subclass(cls, self.heap.symbol("builtins.BaseException")) is True
+
+    def super_member(self, one: Obj, name: str) -> Value | None:
+        """What ``super().name`` is of built-in classes."""
+        _, instance = one.data
+        if instance.items is not None:
+            held = instance.items.single
+            if isinstance(held, (Const, Obj)):
+                value = attributes.attribute_of(self, held, name)
+                if value.single is not ABSENT:
+                    return value
+        if name in ("__init__", "__setattr__", "__new__", "__init_subclass__", "__getattribute__", "__delattr__", "__set_name__", "__enter__", "__exit__", "__post_init__"):
+            return Value((self.heap.make("slot", name, data=instance),))
+        if instance.kind == "instance" and self.extends_unseen(instance):
+            return unknown(f"{self.unseen_base(instance)}().{name}")
+        return None
+
+    def class_setter(self, cls: Obj, name: str, value: Value) -> bool:
+        """Whether setting an attribute of a class was done otherwise."""
+        return False
+
+    def namespace(self, one: Obj) -> Obj:
+        """The dict of the attributes of an object."""
+        view = self.heap.make("dict", "<namespace>")
+        view.store = one.store
+        return view
+
+    def plain_text(self, one: Obj) -> str | None:
+        """Whether the text of an instance is that of the constant that it is."""
+        held = items.builtin_part(one)
+        if one.cls in self.enums or not isinstance(held, Const):
+            return None
+        return str(held.value)
+
+    # -- modules
+
+    def search_path(self) -> list[str]:
+        """The folders that modules are found in, below the project's root."""
+        content = self.heap.get(self.heap.symbol("sys"), "path").single
+        found = self.heap.items_of(content).items if isinstance(content, Obj) else None
+        folders: list[str] = []
+        for value in found or ():
+            text = texts.known_text(value)
+            if text is None:
+                continue
+            folder = posixpath.normpath(posixpath.join(self.working_folder, text)) if not text.startswith("/") else text
+            folder = "" if folder == "." else folder
+            if not folder.startswith(("..", "/")):
+                folders.append(folder)
+        return list(dict.fromkeys(folders))
+
+    def file_text(self, path: str) -> Value:
+        """The value of ``__file__``."""
+        return unknown("__file__", "str")
+
+    def submodule(self, module: Obj, name: str) -> Value | None:
+        """A submodule that was imported; attributes of packages are set when it is."""
+        return None
+
+    def replaced_module(self, dotted: str) -> Value | None:
+        """A module that the program has put into ``sys.modules``."""
+        content = self.store.read(self.heap.symbol("sys.modules"), dotted)
+        return content if isinstance(content, Value) and not content.may_be_absent else None
+
+    def import_module(self, name: str) -> Value:
+        """What ``importlib.import_module(name)`` gives."""
+        return modules.imported(self, name)
+
+    def reload_module(self, module: Obj) -> None:
+        """Execute a module again."""
+        modules.execute_module(self, module, module.data.name)
+
+    def is_missing(self, name: str) -> bool:
+        """Whether a library is surely not installed."""
+        return False
+
+    def is_installed(self, name: str) -> bool:
+        """Whether a library is surely installed."""
+        return False
+
+    def star_of_library(self, name: str) -> None:
+        """``from library import *`` binds names that are not known."""
+        if name not in ("typing", "math", "os.path", "dataclasses", "enum", "abc"):
+            self.may_throw("ImportError")
+
+    # -- libraries
+
+    def library_attribute(self, name: str, member: str) -> Value:
+        """What a module or class of a library has by a name."""
+        full = f"{name}.{member}"
+        if full in standard.CONSTANTS:
+            return const(standard.CONSTANTS[full])
+        if full == "sys.modules" or full == process.ENVIRONMENT:
+            return Value((self.heap.symbol(full),))
+        if member in ("__name__", "__qualname__"):
+            return const(name.rpartition(".")[2])
+        if name.startswith("builtins.") and not is_class_name(name):
+            return ABSENT_VALUE
+        return Value((self.heap.symbol(full),))
+
+    def library_member(self, cls: str, name: str) -> Value:
+        """What a library's class has by a name, where that is known."""
+        kind = cls.rpartition(".")[2]
+        kind = {"OrderedDict": "dict", "defaultdict": "dict"}.get(kind, kind)
+        if kind in METHODS and name in METHODS[kind] and cls.partition(".")[0] in ("builtins", "collections"):
+            return Value((self.heap.symbol(f"builtins.{kind}.{name}"),))
+        return ABSENT_VALUE
+
+    def is_function_symbol(self, name: str) -> bool:
+        """Whether a symbol is a method of a built-in class, which is bound to an instance."""
+        parts = name.split(".")
+        return len(parts) == 3 and parts[0] == "builtins" and (parts[1] in METHODS or parts[1] in texts.METHODS)
+
+    def has_method(self, type_name: str, name: str) -> bool:
+        """Whether a built-in type has a method."""
+        return hasattr(getattr(builtins, type_name.removeprefix("builtins."), None), name)
+
+    def call_library(self, name: str, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a function or class of a library gives."""
+        function = process.LIBRARY.get(name) or standard.STANDARD.get(name)
+        if function is not None:
+            return function(self, arguments, site)
+        if name in ("argparse.ArgumentParser",):
+            return options.make_parser(self, arguments, site)
+        if name in standard.QUIET:
+            return unknown(f"{name}()", standard.HINTS.get(name, ""))
+        if self.is_function_symbol(name):
+            _, kind, method = name.split(".")
+            return self._unbound_method(kind, method, arguments, site)
+        if name.startswith("builtins.") and is_exception(name):
+            return self.exception(name.removeprefix("builtins."), arguments.positional)
+        if name == "object.__setattr__" or name == "builtins.object.__setattr__":
+            return _object_setattr(self, arguments)
+        if name == "builtins.object.__new__":
+            return self._object_new(arguments)
+        return self.unseen(f"{name}()", arguments.all())
+
+    def _object_new(self, arguments: Arguments) -> Value:
+        cls = arguments.positional[0].single if arguments.positional else None
+        if isinstance(cls, Obj) and cls.kind == "class":
+            return Value((classes.new_instance(self, cls, Arguments(arguments.positional[1:]), None),))
+        return UNKNOWN
+
+    def call_library_values(self, name: str, values: Sequence[Value]) -> Value:
+        """What a function of a library gives for these arguments."""
+        return self.call_library(name, Arguments(list(values)), None)
+
+    def _unbound_method(self, kind: str, method: str, arguments: Arguments, site: ast.AST | None) -> Value:
+        if kind == "dict" and method == "fromkeys":
+            return standard.containers.fromkeys(self, arguments, site)
+        if not arguments.positional:
+            self.throw_new("TypeError", f"{method} needs an argument")
+        receiver = arguments.positional[0]
+        rest = Arguments(arguments.positional[1:], arguments.keywords, arguments.rest, arguments.options)
+        return items.each(
+            self,
+            receiver,
+            lambda one: self.call_built_in(f"builtins.{kind}.{method}", Value((items.builtin_part(one),)), rest, site),
+            lambda: self.unseen(f"{kind}.{method}()", arguments.all()),
+        )
+
+    def call_built_in(self, name: str, receiver: Value, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a method of a built-in type gives."""
+        _, kind, method = name.split(".", 2)
+        one = receiver.single
+        if isinstance(one, Obj) and one.kind in METHODS:
+            found = METHODS[one.kind].get(method)
+            if found is None:
+                return self.unseen(f"{name}()", [receiver, *arguments.all()])
+            if not arguments.is_exact and method not in ("update", "__init__"):
+                return self.unseen(f"{name}()", [receiver, *arguments.all()])
+            try:
+                return found(self, one, arguments, site)
+            except IndexError:
+                self.throw_new("TypeError", f"{method}() takes another number of arguments")
+        if kind in texts.METHODS and method in texts.METHODS[kind] and arguments.is_exact:
+            if method == "join":
+                return _join(self, receiver, arguments)
+            if method in ("format", "format_map") and isinstance(one, Const):
+                return _format(self, receiver, arguments)
+            return texts.call_method(self, kind, method, receiver, arguments.positional, arguments.keywords)
+        self.may_throw()
+        return UNKNOWN
+
+    def call_unseen_instance(self, one: Obj, arguments: Arguments) -> Value:
+        """What an instance gives when it is called whose class extends one of a library (``forward`` of a module)."""
+        forward = self.class_attribute(one, "forward")
+        if forward is not None:
+            return self.call(forward, arguments)
+        return self.unseen(f"{one.name}()()", arguments.all())
+
+    # -- iterators
+
+    def use_once(self, one: Obj) -> bool:
+        """Whether an iterator is used for the first time; it is used up from here on."""
+        used = self.store.read(one, "<used>")
+        if isinstance(used, Mark):
+            if used.maybe:
+                raise Exhausted
+            return False
+        self.store.write(one, "<used>", HAPPENED)
+        return True
+
+    def next_of_generator(self, one: Obj, default: Value | None) -> Value:
+        """What ``next(generator)`` gives: the generator is executed at once if it only makes values."""
+        raise Exhausted
+
+    def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
+        """What ``next(iterator)`` gives."""
+        if one.kind == "lazy":
+            content = self.heap.items_of_key(one, "<rest>") if self.store.read(one, "<rest>") is not None else items.listed(self, Value((one,)))
+        else:
+            content = self.heap.items_of(one)
+        if content.items is None:
+            self.may_throw("StopIteration")
+            self.store.write(one, "<rest>", content)
+            return content.each if default is None else joined([content.each, default])
+        if not content.items:
+            self.store.write(one, "<rest>", content)
+            if default is None:
+                self.throw_new("StopIteration")
+            return default
+        self.store.write(one, "<rest>", Items(content.items[1:]))
+        return content.items[0]
+
+    def option_names(self, parser: Obj) -> list[str]:
+        """The names that a parser may set, where its options are not known."""
+        return []
+
+    def parse_yaml(self, text: str) -> tuple[object] | None:
+        """The plain value of a YAML text; None if it cannot be read."""
+        return None
+
+    def new_region(self) -> Any:
+        """A region for exceptions."""
+        from npulint.values.store import Region
+
+        return Region(self.store.serial)
+
+    # -- the start
+
+    def start(self, script: str, words: Sequence[str | None], module_name: str = "") -> None:
+        """Execute a script, or a module by its name, with these command line arguments (None: any text)."""
+        folder = self.working_folder if module_name else posixpath.dirname(script)
+        relative = posixpath.relpath(folder or ".", self.working_folder or ".")
+        symbol = self.heap.symbol("sys")
+        self.heap.set(symbol, "path", self.heap.sequence("list", [const("" if relative == "." else relative)]))
+        values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
+        first = unknown("__file__", "str") if module_name else const(posixpath.relpath(script, self.working_folder or "."))
+        self.heap.set(symbol, "argv", self.heap.sequence("list", [first, *values]))
+        module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
+        self.heap.set(module, "__package__", const(module_name.rpartition(".")[0]) if module_name else NONE)
+        try:
+            if module_name:
+                package = module_name.rpartition(".")[0]
+                if package:
+                    modules.load(self, package)
+            self._execute_main(module, script)
+            self.ends.append((self.store.captured(), True))
+        except Dead:
+            pass
+
+    def _execute_main(self, module: Obj, script: str) -> None:
+        tree = self.sources.tree(script)
+        if tree is None:
+            raise Dead
+        self.store.write(module, "<loaded>", const(True))
+        self.heap.set(module, "__name__", const("__main__"))
+        self.heap.set(module, "__file__", self.file_text(script))
+        self.heap.set(module, "__doc__", UNKNOWN)
+        self.heap.put(self.heap.symbol("sys.modules"), "__main__", Value((module,)))
+        self.frame = Frame(module, MODULE, module, None)
+        self.execute(tree.body)
+
+
+class Shown:
+    """What a probe was seen to have: plain values, or that they are not known."""
+
+    def __init__(self, values: list[object] | None, reason: str, origin: object) -> None:
+        self.values, self.reason, self.origin = values, reason, origin
+
+    @classmethod
+    def of(cls, m: Engine, value: Value) -> Shown:
+        """The plain values of a value."""
+        from npulint.values.hosted import Unhosted, possible_hosts
+
+        try:
+            plain: list[object] | None = possible_hosts(value, m.heap)
+        except Unhosted:
+            plain = None
+        return cls(plain, value.reason, value.origin)
+
+    def joined(self, other: Shown) -> Shown:
+        """What was seen at either time."""
+        if self.values is None or other.values is None:
+            return Shown(None, self.reason or other.reason, self.origin or other.origin)
+        return Shown([*self.values, *other.values], self.reason or other.reason, self.origin or other.origin)
+
+
+_ABSTRACT = {
+    "collections.abc.Mapping": ("builtins.dict",),
+    "collections.abc.MutableMapping": ("builtins.dict",),
+    "typing.Mapping": ("builtins.dict",),
+    "collections.abc.Sequence": ("builtins.list", "builtins.tuple", "builtins.str", "builtins.range", "builtins.bytes"),
+    "collections.abc.Iterable": ("builtins.list", "builtins.tuple", "builtins.str", "builtins.dict", "builtins.set", "builtins.range"),
+    "numbers.Number": ("builtins.int", "builtins.float", "builtins.complex"),
+    "numbers.Real": ("builtins.int", "builtins.float"),
+    "numbers.Integral": ("builtins.int",),
+}
+
+
+def _abstract(name: str, bases: Sequence[Obj]) -> bool | None:
+    accepted = _ABSTRACT.get(name)
+    if accepted is None:
+        return None
+    if any(base.name in accepted for base in bases):
+        return True
+    plain = all(base.kind == "symbol" and base.name.startswith("builtins.") for base in bases)
+    return False if plain else None
+
+
+# -- what belongs to kinds of objects
+
+
+def _iterate_symbol(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
+    from npulint.running.loops import repeat
+
+    m.may_throw()
+    hint = unknown("$", "str") if one.name == process.ENVIRONMENT else unknown(f"{one.name}[]")
+    repeat(m, lambda: consume(hint))
+
+
+def _iterate_class(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
+    if one in m.enums:
+        for member in records.enum_members(m, one):
+            consume(member)
+        return
+    m.may_throw()
+
+
+def _iterate_iterator(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
+    for value in m.heap.items_of(one).items or ():
+        consume(value)
+
+
+def _iterate_instance(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
+    from npulint.running.loops import repeat
+
+    method = m.class_attribute(one, "__iter__")
+    if method is None:
+        getter = m.class_attribute(one, "__getitem__")
+        if getter is None and not m.extends_unseen(one):
+            m.throw_new("TypeError", f"'{one.name}' object is not iterable")
+        m.may_throw()
+        m.unseen("iter()", [Value((one,))])
+        repeat(m, lambda: consume(UNKNOWN))
+        return
+    source = m.call(method, Arguments())
+    iterator = source.single
+    if isinstance(iterator, Obj) and iterator.kind == "instance" and m.class_attribute(iterator, "__next__") is not None:
+        _iterate_by_next(m, iterator, consume)
+    else:
+        items.iterate(m, source, consume)
+
+
+def _iterate_by_next(m: Engine, iterator: Obj, consume: Callable[[Value], object]) -> None:
+    from npulint.running.exceptions import caught_by, guarded
+
+    stop = [m.heap.symbol("builtins.StopIteration")]
+    finished: list[Any] = []
+    for _ in range(300):
+        results: list[Value] = []
+
+        def advance() -> None:
+            method = m.class_attribute(iterator, "__next__")
+            assert method is not None
+            results.append(m.call(method, Arguments()))
+
+        goes_on, outcomes = guarded(m, advance)
+        end = m.store.layer
+        for outcome in outcomes:
+            answers = {caught_by(m, error, stop) for error in outcome.value.alternatives if isinstance(error, Obj)}
+            if outcome.value.is_open or answers != {True}:
+                raise Exhausted
+            finished.append(outcome.layer)
+        m.store.layer = end
+        if not goes_on:
+            break
+        try:
+            consume(results[-1])
+        except Dead:
+            break
+    else:
+        raise Exhausted
+    from npulint.running.loops import leave
+
+    leave(m, finished, False)
+
+
+def _symbol_item(m: Engine, one: Obj, key: Value) -> Value:
+    if one.name == process.ENVIRONMENT:
+        return process.environment_item(m, one, key)
+    if one.name == "sys.modules":
+        name = texts.known_text(key)
+        found = m.store.read(one, name) if name is not None else None
+        if isinstance(found, Value):
+            return found
+        loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
+        return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
+    if one.name.partition(".")[0] in ("typing", "builtins", "collections"):
+        return Value((one,))
+    m.may_throw()
+    return unknown(f"{one.name}[]")
+
+
+def _class_item(m: Engine, one: Obj, key: Value) -> Value:
+    if one in m.enums:
+        return records.enum_item(m, one, key)
+    return Value((one,))
+
+
+def _store_in_symbol(m: Engine, one: Obj, key: Value, value: Value) -> None:
+    if one.name == process.ENVIRONMENT:
+        process.set_environment_item(m, one, key, value)
+        return
+    name = texts.known_text(key)
+    if one.name == "sys.modules" and name is not None:
+        m.heap.put(one, name, value)
+        return
+    m.unseen(one.name, [key, value])
+
+
+def _symbol_contains(m: Engine, one: Obj, item: Value) -> Value:
+    return process.environment_contains(m, one, item) if one.name == process.ENVIRONMENT else EITHER
+
+
+def _view_contains(m: Engine, one: Obj, item: Value) -> Value:
+    owner, kind = one.data
+    if kind == "keys":
+        return items.contains(m, Value((owner,)), item)
+    return items.contains(m, items.sequence_of(m, "list", items.listed(m, Value((one,)))), item)
+
+
+def _update_from_symbol(m: Engine, held: Obj, owner: Obj) -> None:
+    if held.name == process.ENVIRONMENT:
+        process.copy_environment_into(m, held, owner)
+    else:
+        m.heap.set_any(owner, UNKNOWN)
+
+
+def _no_methods(m: Engine, one: Obj, name: str) -> Value:
+    return UNKNOWN
+
+
+def _attribute_of_wrapped(m: Engine, one: Obj, name: str) -> Value:
+    if name == "cache_clear":
+        return UNKNOWN
+    if name == "__wrapped__":
+        return one.data
+    return attributes.get(m, one.data, name)
+
+
+def _attribute_of_partial(m: Engine, one: Obj, name: str) -> Value:
+    function, given = one.data
+    if name == "func":
+        return function
+    if name == "args":
+        return m.heap.sequence("tuple", given.positional)
+    if name == "keywords":
+        return m.heap.mapping(given.keywords.items())
+    return UNKNOWN
+
+
+def _attribute_of_method(m: Engine, one: Obj, name: str) -> Value:
+    if isinstance(one.data, tuple):
+        if name == "__self__":
+            return one.data[1]
+        if name == "__func__":
+            return Value((one.data[0],))
+        if isinstance(one.data[0], Obj):
+            return attributes.attribute_of(m, one.data[0], name)
+    return UNKNOWN
+
+
+def _attribute_of_property(m: Engine, one: Obj, name: str) -> Value:
+    if name in ("setter", "getter", "deleter"):
+        return Value((m.heap.make("property_changer", name, data=one),))
+    return one.data[0] if name == "fget" else UNKNOWN
+
+
+def _call_property_changer(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    getter, setter = one.data.data[:2]
+    if one.name == "setter":
+        setter = arguments.positional[0]
+    elif one.name == "getter":
+        getter = arguments.positional[0]
+    return Value((m.heap.make("property", data=(getter, setter)),))
+
+
+def _set_ignored(m: Engine, one: Obj, name: str, value: Value) -> None:
+    m.heap.put(one, f"set {name}", value)
+
+
+def _call_itemgetter(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    parts = [items.get_item(m, arguments.positional[0], key) for key in one.data]
+    return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
+
+
+def _call_attrgetter(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    parts = []
+    for key in one.data:
+        value = arguments.positional[0]
+        for name in (texts.known_text(key) or "").split("."):
+            value = attributes.get(m, value, name)
+        parts.append(value)
+    return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
+
+
+def _call_slot(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``super().__init__(...)`` and the like give of built-in classes."""
+    instance: Obj = one.data
+    if one.name == "__init__":
+        classes.built_in_init(m, instance, arguments)
+    elif one.name == "__setattr__":
+        name = texts.known_text(arguments.positional[0])
+        if name is None:
+            m.heap.set_any(instance, arguments.positional[1])
+        else:
+            attributes.set_own(m, instance, name, arguments.positional[1])
+    elif one.name == "__new__":
+        cls = arguments.positional[0].single
+        if isinstance(cls, Obj) and cls.kind == "class":
+            return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
+        return UNKNOWN
+    elif one.name == "__getattribute__":
+        name = texts.known_text(arguments.positional[0])
+        if name is not None:
+            value = m.heap.get(instance, name)
+            if value.single is ABSENT:
+                m.throw_new("AttributeError", name)
+            return value.without(ABSENT)
+        return UNKNOWN
+    return NONE
+
+
+def _call_record_method(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What the generated methods of a named tuple give."""
+    instance: Obj = one.data
+    record = records.fields_of(m, instance)
+    assert record is not None and instance.cls is not None
+    values = {field.name: m.heap.get(instance, field.name) for field in record.fields}
+    if one.name == "_asdict":
+        return m.heap.mapping(values.items(), "dict", site)
+    values.update(arguments.keywords)
+    return records.named_tuple(m, instance.cls, record, list(values.values()), site)
+
+
+def _object_setattr(m: Engine, arguments: Arguments) -> Value:
+    holder, name, value = arguments.positional[:3]
+    text = texts.known_text(name)
+    for one in holder.alternatives:
+        if isinstance(one, Obj):
+            if text is None:
+                m.heap.set_any(one, value)
+            else:
+                m.heap.set(one, text, value)
+    return NONE
+
+
+def _enter_context(m: Engine, one: Obj, body: Callable[[Value], None]) -> None:
+    from npulint.running.exceptions import caught_by, guarded, rethrow
+    from npulint.running.loops import leave
+
+    arguments: Arguments = one.data
+    if one.name == "nullcontext":
+        body(arguments.get(0, "enter_result") or NONE)
+        return
+    kinds = [value.single for value in arguments.positional]
+    classes_ = [kind for kind in kinds if isinstance(kind, Obj)]
+    goes_on, outcomes = guarded(m, lambda: body(NONE))
+    ends = [m.store.captured()] if goes_on else []
+    for outcome in outcomes:
+        answers = {caught_by(m, error, classes_) for error in outcome.value.alternatives if isinstance(error, Obj)}
+        if outcome.value.is_open:
+            answers.add(None)
+        if answers != {False}:
+            ends.append(outcome.layer)
+        if answers != {True}:
+            m.store.layer = outcome.layer
+            m.store.fork()
+            try:
+                rethrow(m, outcome.value)
+            except Dead:
+                pass
+    leave(m, ends, False)
+
+
+def _join(m: Engine, receiver: Value, arguments: Arguments) -> Value:
+    content = items.listed(m, arguments.positional[0])
+    if content.items is None:
+        m.may_throw()
+        return unknown("", "str")
+    given = m.heap.sequence("list", content.items)
+    return texts.call_method(m, "str", "join", receiver, [given], {})
+
+
+def _format(m: Engine, receiver: Value, arguments: Arguments) -> Value:
+    return texts.call_method(m, "str", "format", receiver, arguments.positional, arguments.keywords)

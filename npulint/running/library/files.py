@@ -1,0 +1,133 @@
+"""Files of the project that a program reads."""
+
+from __future__ import annotations
+
+import ast
+import json
+import posixpath
+from collections.abc import Callable
+from typing import Final
+
+from npulint.running.machine import Arguments, Machine
+from npulint.values import texts
+from npulint.values.hosted import Unhosted, adopted
+from npulint.values.objects import Obj
+from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
+
+_WRITTEN: Final = "<written>"
+
+
+def project_path(m: Machine, value: Value) -> str | None:
+    """The path below the project's root that a path means, from the working folder; None outside or if not known."""
+    text = texts.known_text(value)
+    if text is None or text.startswith(("/", "~")):
+        return None
+    path = posixpath.normpath(posixpath.join(m.working_folder, text))
+    return None if path.startswith("..") else path
+
+
+def _text(m: Machine, path: str | None) -> str | None:
+    """The content of a file that the program has not written before."""
+    if path is None or path not in m.sources.texts or m.store.read(m.marks, (_WRITTEN, path)) is not None:
+        return None
+    return None if m.store.read(m.marks, (_WRITTEN, "")) is not None else m.sources.texts[path]
+
+
+def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``open(path)`` gives."""
+    name = arguments.get(0, "file") or UNKNOWN
+    mode = arguments.get(1, "mode") or const("r")
+    text = texts.known_text(mode)
+    path = project_path(m, name)
+    if text is None or set(text) & set("wax+"):
+        from npulint.values.objects import HAPPENED
+
+        m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
+        return Value((m.heap.make("file", "", data=None),))
+    if path is None or path not in m.sources.texts:
+        m.may_throw()
+        return Value((m.heap.make("file", "", data=None),))
+    return Value((m.heap.make("file", path, data=_text(m, path)),))
+
+
+def enter_file(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
+    """Execute a block with an open file."""
+    body(Value((one,)))
+
+
+def file_attribute(m: Machine, one: Obj, name: str) -> Value:
+    """The methods of an open file."""
+    if name in ("read", "readlines", "readline", "write", "close", "flush", "seek", "writelines"):
+        return Value((m.heap.make("file_method", name, data=one),))
+    return unknown(name)
+
+
+def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What a method of an open file gives."""
+    one: Obj = method.data
+    if method.name == "read" and not arguments.positional and isinstance(one.data, str):
+        return const(one.data) if m.use_once(one) else const("")
+    if method.name == "readlines" and isinstance(one.data, str):
+        lines = one.data.splitlines(True) if m.use_once(one) else []
+        return m.heap.sequence("list", [const(line) for line in lines], site)
+    if method.name in ("write", "close", "flush", "writelines", "seek"):
+        return NONE
+    return unknown("", "str" if method.name == "read" else "")
+
+
+def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
+    """The lines of an open file."""
+    from npulint.running.loops import repeat
+
+    if isinstance(one.data, str) and m.use_once(one):
+        for line in one.data.splitlines(True):
+            consume(const(line))
+    elif not isinstance(one.data, str):
+        repeat(m, lambda: consume(unknown("", "str")))
+
+
+def exists(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``os.path.exists(path)`` gives."""
+    path = project_path(m, arguments.positional[0]) if arguments.positional else None
+    return TRUE if path is not None and path in m.sources.texts else EITHER
+
+
+def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
+    """The value of a JSON text."""
+    try:
+        return adopted(json.loads(text), m.heap, site)
+    except Unhosted:
+        return UNKNOWN
+    except RecursionError:
+        return UNKNOWN
+    except ValueError as error:
+        m.throw_new("ValueError", str(error))
+
+
+def _content(m: Machine, value: Value) -> str | None:
+    one = value.single
+    if isinstance(one, Obj) and one.kind == "file":
+        return one.data if isinstance(one.data, str) and m.use_once(one) else None
+    return texts.known_text(value)
+
+
+def load_json(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``json.load(file)`` gives."""
+    content = _content(m, arguments.positional[0]) if arguments.positional and not arguments.keywords else None
+    if content is None:
+        m.may_throw("ValueError")
+        return unknown("json.load()")
+    return parsed_json(m, content, site)
+
+
+def load_yaml(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``yaml.safe_load(file)`` gives."""
+    content = _content(m, arguments.positional[0]) if arguments.positional else None
+    if content is None:
+        m.may_throw()
+        return unknown("yaml.load()")
+    plain = m.parse_yaml(content)
+    try:
+        return UNKNOWN if plain is None else adopted(plain[0], m.heap, site)
+    except Unhosted:
+        return UNKNOWN

@@ -1,0 +1,714 @@
+"""The built-in functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from typing import Any, Final
+
+from npulint.running import attributes, expressions, items
+from npulint.running.library import containers
+from npulint.running.machine import Arguments, Machine
+from npulint.running.truth import truth
+from npulint.values import operators, texts
+from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
+from npulint.values.objects import Items, Obj
+from npulint.values.value import (
+    ABSENT,
+    EITHER,
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Const,
+    Value,
+    const,
+    joined,
+    truth_value,
+    unknown,
+)
+
+Function = Callable[[Machine, Arguments, "ast.AST | None"], Value]
+
+
+def _first(arguments: Arguments, name: str = "") -> Value:
+    value = arguments.get(0, name)
+    return UNKNOWN if value is None else value
+
+
+# -- sizes and numbers
+
+
+def _len(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    def of(one: Const | Obj) -> Value:
+        if isinstance(one, Obj) and one.kind == "instance":
+            method = m.class_attribute(one, "__len__")
+            if method is not None:
+                return m.call(method, Arguments())
+        held = items.builtin_part(one)
+        if isinstance(held, Const):
+            try:
+                return const(len(held.value))  # type: ignore[arg-type]
+            except TypeError as error:
+                m.throw_new("TypeError", str(error))
+        if held.kind in ("list", "tuple"):
+            content = m.heap.items_of(held).items
+            return unknown("", "int") if content is None else const(len(content))
+        if held.kind == "view":
+            held = held.data[0]
+        if held.kind in ("dict", "set"):
+            return const(len(m.heap.entries(held))) if m.heap.is_exact(held) else unknown("", "int")
+        if held.kind == "class" and held in m.enums:
+            return const(len(m.enum_members(held)))
+        m.may_throw("TypeError")
+        return unknown("", "int")
+
+    given = _first(arguments)
+    return items.each(m, given, of, lambda: unknown(given.reason, "int"))
+
+
+def _number(kind: type[int] | type[float]) -> Function:
+    def number(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        if not arguments.positional:
+            return const(kind())
+        given = arguments.positional[0]
+
+        def of(one: Const | Obj) -> Value:
+            if isinstance(one, Obj) and one.kind == "instance":
+                method = m.class_attribute(one, f"__{kind.__name__}__")
+                if method is not None:
+                    return m.call(method, Arguments())
+            try:
+                plain: list[Any] = [hosted_alternative(one, m.heap)]
+                plain += [hosted(value, m.heap) for value in arguments.positional[1:]]
+                options = {key: hosted(value, m.heap) for key, value in arguments.keywords.items()}
+                return const(kind(*plain, **options))
+            except Unhosted:
+                m.may_throw()
+                return unknown("", kind.__name__)
+            except (ValueError, TypeError, OverflowError) as error:
+                m.throw_new(type(error).__name__, str(error))
+
+        def anything() -> Value:
+            m.may_throw("ValueError", "TypeError")
+            return unknown(given.reason, kind.__name__)
+
+        return items.each(m, given, of, anything)
+
+    return number
+
+
+def _bool(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if not arguments.positional:
+        return FALSE
+    given = arguments.positional[0]
+    return items.each(m, given, lambda one: truth_value(truth(m, Value((one,)))), lambda: EITHER)
+
+
+def _str(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if not arguments.positional:
+        return const("")
+    given = arguments.positional[0]
+    if len(arguments.positional) > 1 or arguments.keywords:
+        return unknown(given.reason, "str")
+    return items.each(m, given, lambda one: texts.shown(m, Value((one,))), lambda: unknown(given.reason, "str"))
+
+
+def _repr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    given = _first(arguments)
+    return items.each(m, given, lambda one: texts.shown(m, Value((one,)), "repr"), lambda: unknown(given.reason, "str"))
+
+
+def _format(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    spec = texts.known_text(arguments.positional[1]) if len(arguments.positional) > 1 else ""
+    return unknown("", "str") if spec is None else texts.formatted(m, _first(arguments), spec)
+
+
+def _plain(name: str, hint: str = "") -> Function:
+    function = getattr(builtins, name)
+
+    def plain(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        def of_known() -> Value:
+            args = [hosted(value, m.heap) for value in arguments.positional]
+            options = {key: hosted(value, m.heap) for key, value in arguments.keywords.items()}
+            if any(isinstance(arg, int) and arg.bit_length() > 4096 for arg in args):
+                raise Unhosted
+            return adopted(function(*args, **options), m.heap, site)
+
+        return known_or_open(m, of_known, arguments, hint)
+
+    return plain
+
+
+def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Arguments, hint: str) -> Value:
+    """What a function of Python gives where everything is known, an exception of its own included."""
+    try:
+        if not arguments.is_exact:
+            raise Unhosted
+        return of_known()
+    except Unhosted:
+        m.may_throw()
+        reason = next((value.reason for value in arguments.all() if value.reason), "")
+        return EITHER if hint == "bool" else unknown(reason, hint)
+    except (MemoryError, RecursionError):
+        return UNKNOWN
+    except Exception as error:
+        if type(error).__module__ != "builtins":
+            m.may_throw()
+            return UNKNOWN
+        m.throw_new(type(error).__name__, str(error))
+
+
+def _pow(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if len(arguments.positional) == 2:
+        return expressions.binary(m, ast.Pow(), *arguments.positional, site or ast.Pass())
+    return unknown("", "number")
+
+
+def _extreme(name: str) -> Function:
+    operator: ast.cmpop = ast.Gt() if name == "max" else ast.Lt()
+
+    def extreme(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        content = items.listed(m, arguments.positional[0]) if len(arguments.positional) == 1 else Items(tuple(arguments.positional))
+        if content.items is None or not arguments.is_exact:
+            m.may_throw()
+            return content.any_item if content.items is None else joined([*content.items, UNKNOWN])
+        if not content.items:
+            default = arguments.keywords.get("default")
+            if default is None:
+                m.throw_new("ValueError", f"{name}() arg is an empty sequence")
+            return default
+        key = arguments.keywords.get("key")
+        keys = content.items
+        if key is not None and key.single != Const(None):
+            keys = tuple(m.call(key, Arguments([item])) for item in content.items)
+        best, best_key = content.items[0], keys[0]
+        for item, item_key in zip(content.items[1:], keys[1:], strict=True):
+            answer = truth(m, expressions.compare(m, operator, item_key, best_key))
+            if answer is None:
+                best, best_key = _maybe_better(m, operator, best, best_key, item, item_key, keys is content.items)
+            elif answer:
+                best, best_key = item, item_key
+        return best
+
+    return extreme
+
+
+def _maybe_better(
+    m: Machine, operator: ast.cmpop, best: Value, best_key: Value, item: Value, item_key: Value, is_itself: bool
+) -> tuple[Value, Value]:
+    """The better of two of which it is not known; alternatives that surely lose are left out."""
+    if not is_itself:
+        return best.joined(item), best_key.joined(item_key)
+    kept = []
+    for mine, other in ((item, best), (best, item)):
+        strict = operator if mine is item else {ast.Gt: ast.GtE(), ast.Lt: ast.LtE()}[type(operator)]
+        alternatives = tuple(
+            one
+            for one in mine.alternatives
+            if truth(m, expressions.compare(m, strict, Value((one,)), other)) is not False
+        )
+        if alternatives or mine.is_open:
+            kept.append(mine.of(alternatives))
+    merged = joined(kept)
+    return merged, merged
+
+
+def _sum(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    content = items.listed(m, _first(arguments))
+    total = arguments.get(1, "start") or const(0)
+    if content.items is None:
+        m.may_throw()
+        return operators.hint_of(total, content.each, "add")
+    for item in content.items:
+        total = expressions.binary(m, ast.Add(), total, item, site or ast.Pass())
+    return total
+
+
+def _round(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    hint = "int" if len(arguments.positional) == 1 else "number"
+    return items.each(
+        m,
+        _first(arguments),
+        lambda one: _plain("round", hint)(m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site),
+        lambda: unknown(_first(arguments).reason, hint),
+    )
+
+
+def _abs(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    given = _first(arguments)
+    return items.each(
+        m, given, lambda one: _plain("abs", "number")(m, Arguments([Value((one,))]), site), lambda: unknown(given.reason, given.hint)
+    )
+
+
+# -- iterables
+
+
+def _sequence(kind: str) -> Function:
+    def sequence(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        if not arguments.positional:
+            return m.heap.sequence(kind, (), site)
+        return items.sequence_of(m, kind, items.listed(m, arguments.positional[0]), site)
+
+    return sequence
+
+
+def _set(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    content = items.listed(m, arguments.positional[0]) if arguments.positional else Items(())
+    return items.set_of(m, content, site)
+
+
+def _dict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    made = m.heap.mapping((), "dict", site)
+    owner = made.single
+    assert isinstance(owner, Obj)
+    containers.METHODS["dict"]["update"](m, owner, arguments, site)
+    return made
+
+
+def _sorted(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    content = containers.sorted_items(m, _sortable(m, _first(arguments)), arguments)
+    return items.sequence_of(m, "list", content, site)
+
+
+def _sortable(m: Machine, value: Value) -> Items:
+    """The items of an iterable in any order."""
+    one = value.single
+    held = items.builtin_part(one) if isinstance(one, (Const, Obj)) else None
+    if isinstance(held, Obj) and held.kind == "view" and held.data[1] == "keys":
+        held = held.data[0]
+    if isinstance(held, Obj) and held.kind in ("dict", "set"):
+        if not m.heap.is_exact(held):
+            return Items(None, UNKNOWN)
+        return Items(tuple(m.value_of_key(key) for key, _ in m.heap.entries(held)))
+    return items.listed(m, value)
+
+
+def _lazy(name: str) -> Function:
+    def lazy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return Value((m.heap.make("lazy", name, data=arguments),))
+
+    return lazy
+
+
+def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
+    """The items of what ``zip``, ``enumerate``, ``map``, ``filter``, ``reversed`` or ``iter`` gives."""
+    arguments: Arguments = lazy.data
+    if not m.use_once(lazy):
+        return
+    name, given = lazy.name, arguments.positional
+    if name == "enumerate":
+        _enumerate(m, arguments, consume)
+    elif name == "map" and len(given) == 2:
+        items.iterate(m, given[1], lambda item: consume(m.call(given[0], Arguments([item]))))
+    elif name == "filter":
+        items.iterate(m, given[1], lambda item: _if_accepted(m, given[0], item, consume))
+    elif name == "reversed":
+        content = items.listed(m, given[0])
+        for item in items.sequence_of(m, "list", Items(content.items[::-1]) if content.items is not None else content).alternatives:
+            items.iterate(m, Value((item,)), consume)
+    elif name == "iter":
+        items.iterate(m, given[0], consume)
+    elif name == "chain":
+        for part in given:
+            items.iterate(m, part, consume)
+    else:
+        _zip(m, name, arguments, consume)
+
+
+def _enumerate(m: Machine, arguments: Arguments, consume: Callable[[Value], object]) -> None:
+    counter = m.heap.make("frame", "<enumerate>")
+    m.heap.put(counter, "n", arguments.get(1, "start") or const(0))
+
+    def numbered(item: Value) -> None:
+        number = m.heap.get(counter, "n")
+        m.heap.put(counter, "n", expressions.binary(m, ast.Add(), number, const(1), ast.Pass()))
+        consume(m.heap.sequence("tuple", [number, item]))
+
+    items.iterate(m, arguments.positional[0], numbered)
+
+
+def _if_accepted(m: Machine, function: Value, item: Value, consume: Callable[[Value], object]) -> None:
+    result = item if function.single == Const(None) else m.call(function, Arguments([item]))
+    answer = truth(m, result)
+    if answer:
+        consume(item)
+    elif answer is None:
+        m.maybe(lambda: consume(item))
+
+
+def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value], object]) -> None:
+    start = 1 if name == "map" else 0
+    contents = [items.listed(m, given) for given in arguments.positional[start:]]
+
+    def row(values: list[Value]) -> None:
+        consume(m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values))
+
+    lengths = {None if content.items is None else len(content.items) for content in contents}
+    if None in lengths or not contents:
+        if contents and Items(()).items in [content.items for content in contents]:
+            return
+        items.iterate(m, m.heap.sequence_of_any("list", UNKNOWN), lambda _: row([one.any_item for one in contents]))
+        return
+    if len(lengths) > 1 and truth(m, arguments.keywords.get("strict", FALSE)):
+        m.throw_new("ValueError", "zip() arguments have different lengths")
+    for values in zip(*(content.items or () for content in contents), strict=False):
+        row(list(values))
+
+
+def _range(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    try:
+        args = [hosted(value, m.heap) for value in arguments.positional]
+        return const(range(*args))  # type: ignore[call-overload]
+    except Unhosted:
+        m.may_throw()
+        return m.heap.sequence_of_any("list", unknown("", "int"), site)
+    except (TypeError, ValueError) as error:
+        m.throw_new(type(error).__name__, str(error))
+
+
+def _quantified(stop: bool) -> Function:
+    def quantified(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        from npulint.running.machine import Dead, Loop
+
+        loop = Loop()
+        frame = m.heap.make("frame", "<any>")
+        m.heap.put(frame, "unsure", FALSE)
+
+        def test(item: Value) -> None:
+            answer = truth(m, item)
+            if answer is stop:
+                loop.breaks.append(m.store.captured())
+                raise Dead
+            if answer is None:
+
+                def ends() -> None:
+                    loop.breaks.append(m.store.captured())
+                    raise Dead
+
+                m.branch([ends, lambda: None])
+
+        from npulint.running.loops import leave
+
+        results: list[Value] = []
+        try:
+            items.iterate(m, _first(arguments), test)
+            goes_on = True
+            results.append(truth_value(not stop))
+        except Dead:
+            goes_on = False
+        if loop.breaks:
+            results.append(truth_value(stop))
+        if loop.breaks or not goes_on:
+            leave(m, loop.breaks, goes_on)
+        return joined(results)
+
+    return quantified
+
+
+def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    one = _first(arguments).single
+    default = arguments.get(1)
+    if isinstance(one, Obj) and one.kind == "instance":
+        method = m.class_attribute(one, "__next__")
+        if method is not None:
+            return m.call(method, Arguments())
+    if isinstance(one, Obj) and one.kind == "generator":
+        return m.next_of_generator(one, default)
+    if isinstance(one, Obj) and one.kind in ("lazy", "iterator"):
+        return m.next_of_iterator(one, default)
+    m.may_throw()
+    return UNKNOWN
+
+
+def _iter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    given = _first(arguments)
+    one = given.single
+    if len(arguments.positional) > 1:
+        return m.unseen("iter()", arguments.all())
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy", "iterator"):
+        return given
+    if isinstance(one, Obj) and one.kind == "instance":
+        method = m.class_attribute(one, "__iter__")
+        if method is not None:
+            return m.call(method, Arguments())
+    return Value((m.heap.make("lazy", "iter", data=Arguments([given])),))
+
+
+# -- types
+
+
+def _isinstance(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    given, kinds = arguments.positional[0], _kinds(m, arguments.positional[1])
+    if kinds is None:
+        return EITHER
+
+    def of(one: Const | Obj) -> Value:
+        return truth_value(_any([m.is_instance(one, kind) for kind in kinds]))
+
+    def hinted() -> Value:
+        if not given.hint or given.hint == "number":
+            return EITHER
+        type_symbol = m.heap.symbol(f"builtins.{given.hint}")
+        return truth_value(_any([m.is_subclass(type_symbol, kind) for kind in kinds]))
+
+    return items.each(m, given, of, hinted)
+
+
+def _any(answers: list[bool | None]) -> bool | None:
+    return True if True in answers else None if None in answers else False
+
+
+def _kinds(m: Machine, value: Value) -> list[Obj] | None:
+    one = value.single
+    if not isinstance(one, Obj):
+        return None
+    if one.kind == "tuple":
+        content = m.heap.items_of(one).items
+        if content is None:
+            return None
+        inner = [_kinds(m, item) for item in content]
+        return None if None in inner else [kind for part in inner if part for kind in part]
+    return [one] if one.kind in ("class", "symbol") else None
+
+
+def _issubclass(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    one, kinds = arguments.positional[0].single, _kinds(m, arguments.positional[1])
+    if kinds is None or not isinstance(one, Obj):
+        return EITHER
+    return truth_value(_any([m.is_subclass(one, kind) for kind in kinds]))
+
+
+def _type(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if len(arguments.positional) != 1:
+        return m.unseen("type()", arguments.all())
+    given = arguments.positional[0]
+    return items.each(m, given, lambda one: Value((m.type_of(one),)), lambda: unknown(given.reason))
+
+
+def _callable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    def of(one: Const | Obj) -> Value:
+        if isinstance(one, Const):
+            return FALSE
+        if one.kind in ("function", "method", "class", "partial"):
+            return TRUE
+        if one.kind == "instance":
+            if m.class_attribute(one, "__call__") is not None:
+                return TRUE
+            return EITHER if m.extends_unseen(one) else FALSE
+        return EITHER if one.kind == "symbol" else FALSE
+
+    return items.each(m, _first(arguments), of, lambda: EITHER)
+
+
+# -- attributes and names
+
+
+def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    holder, default = arguments.positional[0], arguments.get(2)
+
+    def of(name: Const | Obj) -> Value:
+        if not isinstance(name, Const) or not isinstance(name.value, str):
+            return any_attribute()
+        if default is None:
+            return attributes.get(m, holder, name.value)
+        return items.each(m, holder, lambda one: with_default(one, str(name.value)), lambda: attributes.get(m, holder.of(()), str(name.value)).joined(default))
+
+    def with_default(one: Const | Obj, name: str) -> Value:
+        assert default is not None
+        value = attributes.attribute_of(m, one, name)
+        if not value.may_be_absent:
+            return value
+        return default if value.single is ABSENT else joined([value.without(ABSENT), default])
+
+    def any_attribute() -> Value:
+        m.may_throw("AttributeError")
+        return UNKNOWN
+
+    return items.each(m, arguments.positional[1], of, any_attribute)
+
+
+def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    name = texts.known_text(arguments.positional[1])
+    if name is None:
+        return EITHER
+
+    def of(one: Const | Obj) -> Value:
+        if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
+            return EITHER if not one.name.startswith("builtins.") else EITHER
+        value = attributes.attribute_of(m, one, name)
+        if value.single is ABSENT:
+            return FALSE
+        return EITHER if value.may_be_absent or value.is_open else TRUE
+
+    return items.each(m, arguments.positional[0], of, lambda: EITHER)
+
+
+def _setattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    holder, name, value = arguments.positional[:3]
+
+    def of(one: Const | Obj) -> Value:
+        if isinstance(one, Const) and isinstance(one.value, str):
+            attributes.set_value(m, holder, one.value, value)
+        return NONE
+
+    def any_name() -> Value:
+        for one in holder.alternatives:
+            if isinstance(one, Obj):
+                m.heap.set_any(one, value.joined(UNKNOWN))
+        return NONE
+
+    return items.each(m, name, of, any_name)
+
+
+def _delattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    name = texts.known_text(arguments.positional[1])
+    if name is not None:
+        attributes.delete(m, arguments.positional[0], name)
+    return NONE
+
+
+def _vars(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if not arguments.positional:
+        return _locals(m, arguments, site)
+    return attributes.get(m, arguments.positional[0], "__dict__")
+
+
+def _globals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return Value((m.namespace(m.frame.module),))
+
+
+def _locals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    frame = m.frame
+    if frame.locals is frame.module:
+        return Value((m.namespace(frame.module),))
+    names = sorted(frame.scope.locals)
+    made = m.heap.mapping((), "dict", site)
+    owner = made.single
+    assert isinstance(owner, Obj)
+    for name in names:
+        value = m.heap.get(frame.locals, name)
+        if value.single is not ABSENT:
+            m.heap.set(owner, name, value)
+    return made
+
+
+def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return NONE
+
+
+def _super(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if len(arguments.positional) == 2:
+        cls, instance = arguments.positional[0].single, arguments.positional[1].single
+        if isinstance(cls, Obj) and isinstance(instance, Obj):
+            return Value((m.heap.make("super", data=(cls, instance)),))
+    return unknown("super()")
+
+
+def _property(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    getter, setter = arguments.get(0, "fget") or NONE, arguments.get(1, "fset")
+    return Value((m.heap.make("property", data=(getter, setter)),))
+
+
+def _wrapped(kind: str) -> Function:
+    def wrapped(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return Value((m.heap.make(kind, data=_first(arguments)),))
+
+    return wrapped
+
+
+def _object(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return Value((m.heap.make("instance", "object", m.heap.symbol("builtins.object"), site=site),))
+
+
+def _import(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    name = texts.known_text(_first(arguments))
+    if name is None:
+        return m.unseen("__import__()", arguments.all())
+    return m.import_module(name.partition(".")[0])
+
+
+def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.forget_all()
+    return UNKNOWN
+
+
+def _eval(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    text = texts.known_text(_first(arguments))
+    if text is not None and len(arguments.positional) == 1:
+        try:
+            node = ast.parse(text.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            m.throw_new("SyntaxError", text)
+        return m.evaluate(node)
+    m.forget_all()
+    return UNKNOWN
+
+
+def _input(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    return unknown("input()", "str")
+
+
+FUNCTIONS: Final[dict[str, Function]] = {
+    "len": _len,
+    "int": _number(int),
+    "float": _number(float),
+    "bool": _bool,
+    "str": _str,
+    "repr": _repr,
+    "ascii": _repr,
+    "format": _format,
+    "abs": _abs,
+    "round": _round,
+    "pow": _pow,
+    "divmod": _plain("divmod"),
+    "bin": _plain("bin", "str"),
+    "hex": _plain("hex", "str"),
+    "oct": _plain("oct", "str"),
+    "chr": _plain("chr", "str"),
+    "ord": _plain("ord", "int"),
+    "complex": _plain("complex", "complex"),
+    "bytes": _plain("bytes", "bytes"),
+    "max": _extreme("max"),
+    "min": _extreme("min"),
+    "sum": _sum,
+    "any": _quantified(True),
+    "all": _quantified(False),
+    "list": _sequence("list"),
+    "tuple": _sequence("tuple"),
+    "set": _set,
+    "frozenset": _set,
+    "dict": _dict,
+    "sorted": _sorted,
+    "range": _range,
+    **{name: _lazy(name) for name in ("zip", "enumerate", "map", "filter", "reversed")},
+    "next": _next,
+    "iter": _iter,
+    "isinstance": _isinstance,
+    "issubclass": _issubclass,
+    "type": _type,
+    "callable": _callable,
+    "getattr": _getattr,
+    "hasattr": _hasattr,
+    "setattr": _setattr,
+    "delattr": _delattr,
+    "vars": _vars,
+    "globals": _globals,
+    "locals": _locals,
+    "print": _print,
+    "super": _super,
+    "property": _property,
+    "staticmethod": _wrapped("staticmethod"),
+    "classmethod": _wrapped("classmethod"),
+    "object": _object,
+    "__import__": _import,
+    "exec": _exec,
+    "eval": _eval,
+    "input": _input,
+    "id": lambda m, arguments, site: unknown("id()", "int"),
+    "hash": lambda m, arguments, site: unknown("hash()", "int"),
+}
+"""By name what the built-in functions and types give."""
+

@@ -1,0 +1,140 @@
+"""What a program gets from outside: environment variables and its command line."""
+
+from __future__ import annotations
+
+import ast
+
+from npulint.running.machine import Arguments, Machine
+from npulint.values import texts
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Value, const, unknown
+
+ENVIRONMENT = "os.environ"
+
+
+def variable(m: Machine, name: str) -> Value:
+    """An environment variable: a text, or absent; open where the start does not set it."""
+    written = m.store.read(m.heap.symbol(ENVIRONMENT), name)
+    if isinstance(written, Value):
+        return written
+    given = m.environment.get(name)
+    if given is not None:
+        return const(given)
+    if m.store.read(m.heap.symbol(ENVIRONMENT), "<any>") is not None:
+        return UNKNOWN
+    return Value((ABSENT,), True, f"${name}", "str")
+
+
+def environment_item(m: Machine, owner: Obj, key: Value) -> Value:
+    """The value of ``os.environ[key]``."""
+    name = texts.known_text(key)
+    value = unknown("$", "str") if name is None else variable(m, name)
+    if value.single is ABSENT:
+        m.throw(m.exception("KeyError", [key]))
+    if value.may_be_absent or name is None:
+        m.may_throw("KeyError")
+    return value.without(ABSENT)
+
+
+def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> None:
+    """Execute ``os.environ[key] = value``; absent deletes it."""
+    name = texts.known_text(key)
+    if name is None:
+        for known in m.heap.layout_of(owner).keys:
+            m.heap.maybe_set(owner, known, unknown("$", "str"))
+        m.heap.put(owner, "<any>", UNKNOWN)
+        return
+    before = variable(m, name)
+    if value.single is ABSENT and before.may_be_absent:
+        if before.single is ABSENT:
+            m.throw(m.exception("KeyError", [key]))
+        m.may_throw("KeyError")
+    m.heap.set(owner, name, value)
+    m.heap.put(owner, name, value)
+
+
+def environment_contains(m: Machine, owner: Obj, item: Value) -> Value:
+    """The value of ``name in os.environ``."""
+    name = texts.known_text(item)
+    if name is None:
+        return EITHER
+    value = variable(m, name)
+    return const(False) if value.single is ABSENT else EITHER if value.may_be_absent else const(True)
+
+
+def getenv(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``os.getenv(name, default)`` or ``os.environ.get`` gives."""
+    name = texts.known_text(arguments.get(0, "key") or UNKNOWN)
+    default = arguments.get(1, "default") or NONE
+    value = unknown("$", "str").joined(Value((ABSENT,))) if name is None else variable(m, name)
+    if not value.may_be_absent:
+        return value
+    rest = value.without(ABSENT)
+    if not rest.is_open and not rest.alternatives:
+        return default
+    result = rest.joined(default)
+    return Value(result.alternatives, result.is_open, rest.reason or default.reason, result.hint)
+
+
+def pop_variable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``os.environ.pop(name, default)`` gives."""
+    result = getenv(m, arguments, site)
+    name = texts.known_text(arguments.positional[0])
+    if name is not None:
+        m.heap.put(m.heap.symbol(ENVIRONMENT), name, Value((ABSENT,)))
+    return result
+
+
+def set_default_variable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """What ``os.environ.setdefault(name, value)`` gives."""
+    result = getenv(m, arguments, site)
+    set_environment_item(m, m.heap.symbol(ENVIRONMENT), arguments.positional[0], result)
+    return result
+
+
+def update_environment(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """Execute ``os.environ.update(...)``."""
+    owner = m.heap.symbol(ENVIRONMENT)
+    for given in arguments.positional:
+        one = given.single
+        if isinstance(one, Obj) and one.kind == "dict" and m.heap.is_exact(one):
+            for key, value in m.heap.entries(one):
+                set_environment_item(m, owner, m.value_of_key(key), value)
+        else:
+            set_environment_item(m, owner, UNKNOWN, UNKNOWN)
+    for name, value in arguments.keywords.items():
+        set_environment_item(m, owner, const(name), value)
+    return NONE
+
+
+def environment_copy(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    """A dict of the environment, of which more may be in it."""
+    made = m.heap.mapping((), "dict", site)
+    owner = made.single
+    assert isinstance(owner, Obj)
+    m.heap.set_any(owner, unknown("$", "str"))
+    for name in {*m.environment, *(key for key in m.heap.layout_of(m.heap.symbol(ENVIRONMENT)).keys if isinstance(key, str))}:
+        value = variable(m, name)
+        if value.single is not ABSENT:
+            m.heap.set(owner, name, value)
+    return made
+
+
+def copy_environment_into(m: Machine, held: Obj, owner: Obj) -> None:
+    """Let a dict be updated with the environment."""
+    copied = environment_copy(m, Arguments(), None).single
+    assert isinstance(copied, Obj)
+    for key, value in m.heap.entries(copied):
+        m.heap.set(owner, key, value)
+    m.heap.set_any(owner, unknown("$", "str"))
+
+
+LIBRARY = {
+    "os.getenv": getenv,
+    "os.environ.get": getenv,
+    "os.environ.pop": pop_variable,
+    "os.environ.setdefault": set_default_variable,
+    "os.environ.update": update_environment,
+    "os.environ.copy": environment_copy,
+}
+

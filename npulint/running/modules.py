@@ -1,0 +1,251 @@
+"""Imports: which module a name means, and what runs when it is imported."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import sys
+from typing import Final, NamedTuple
+
+from npulint.running.machine import Dead, Frame, Machine
+from npulint.running.names import bind
+from npulint.running.scopes import MODULE
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Value, const, unknown
+
+_BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names)
+_STANDARD: Final = frozenset(sys.stdlib_module_names)
+_LOADED: Final = "<loaded>"
+
+
+class ModuleData(NamedTuple):
+    """A module of the program: its file below the project's root, its dotted name, and whether it is a package."""
+
+    path: str
+    name: str
+    is_package: bool
+
+
+class Sources:
+    """The files of a project, by path below its root."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+        self._folders = {posixpath.dirname(path) for path in texts}
+        self._trees: dict[str, ast.Module | None] = {}
+
+    def tree(self, path: str) -> ast.Module | None:
+        """The syntax tree of a Python file; None if it cannot be parsed."""
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self.texts[path])
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                self._trees[path] = None
+        return self._trees[path]
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether there is a folder with files in it."""
+        return any(one == folder or one.startswith(f"{folder}/") for one in self._folders)
+
+
+# -- finding
+
+
+def _find(m: Machine, name: str) -> str | None:
+    """The file (or, for a package without ``__init__``, the folder with a slash) of a top-level module; None if the
+    project has none."""
+    if name in _BUILT_IN_MODULES:
+        return None
+    for folder in m.search_path():
+        for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
+            if path in m.sources.texts:
+                return path
+    if name in _STANDARD:
+        return None
+    for folder in m.search_path():
+        package = posixpath.join(folder, name)
+        if m.sources.has_folder(package):
+            return f"{package}/"
+    return None
+
+
+def _file_in(m: Machine, package: Obj, name: str) -> str | None:
+    folder = package.data.path.rstrip("/") if package.data.path.endswith("/") else posixpath.dirname(package.data.path)
+    for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
+        if path in m.sources.texts:
+            return path
+    inner = posixpath.join(folder, name)
+    return f"{inner}/" if m.sources.has_folder(inner) else None
+
+
+# -- importing
+
+
+def load(m: Machine, dotted: str) -> Value | None:
+    """Import a module by its full name, its packages first; the last one, or None where it is of no project."""
+    first, *rest = dotted.split(".")
+    replaced = m.replaced_module(dotted)
+    if replaced is not None:
+        return replaced
+    path = _find(m, first)
+    if path is None:
+        return None
+    module = _module(m, first, path)
+    for index, part in enumerate(rest):
+        name = ".".join((first, *rest[: index + 1]))
+        inner = _file_in(m, module, part) if module.data.is_package else None
+        if inner is None:
+            m.throw_new("ModuleNotFoundError", f"No module named '{name}'")
+        outer, module = module, _module(m, name, inner)
+        m.heap.set(outer, part, Value((module,)))
+    return Value((module,))
+
+
+def _module(m: Machine, name: str, path: str) -> Obj:
+    """The module of a file, executed unless it was before."""
+    module = m.modules.get((name, path))
+    if module is None:
+        is_package = path.endswith(("/", "/__init__.py")) or path == "__init__.py"
+        module = Obj("module", m.store.new_serial(), name, data=ModuleData(path, name, is_package))
+        m.modules[name, path] = module
+    loaded = m.heap.get(module, _LOADED)
+    if loaded.single is ABSENT:
+        execute_module(m, module, name)
+    elif loaded.may_be_absent:
+        m.branch([lambda: None, lambda: execute_module(m, module, name)])
+    return module
+
+
+def execute_module(m: Machine, module: Obj, name: str) -> None:
+    """Execute the statements of a module."""
+    m.store.write(module, _LOADED, TRUE)
+    data: ModuleData = module.data
+    heap = m.heap
+    heap.set(module, "__name__", const(name))
+    package = name if data.is_package else name.rpartition(".")[0]
+    heap.set(module, "__package__", const(package))
+    heap.set(module, "__file__", m.file_text(data.path))
+    heap.set(module, "__doc__", UNKNOWN)
+    if data.path.endswith("/"):
+        return
+    tree = m.sources.tree(data.path)
+    if tree is None:
+        m.throw_new("SyntaxError", data.path)
+    caller, m.frame = m.frame, Frame(module, MODULE, module, None)
+    try:
+        m.execute(tree.body)
+    except Dead:
+        m.store.write(module, _LOADED, Value((ABSENT,)))
+        raise
+    finally:
+        m.frame = caller
+
+
+def absolute(m: Machine, module: str, level: int) -> str | None:
+    """The full name that a relative import means; None outside of packages."""
+    if not level:
+        return module
+    package = m.heap.get(m.frame.module, "__package__").single
+    if not isinstance(package, Const) or not isinstance(package.value, str) or not package.value:
+        return None
+    parts = package.value.split(".")
+    if level > len(parts):
+        return None
+    base = ".".join(parts[: len(parts) - level + 1])
+    return f"{base}.{module}" if module else base
+
+
+def import_(m: Machine, node: ast.Import) -> None:
+    """Execute ``import a.b as c``."""
+    for alias in node.names:
+        last = imported(m, alias.name)
+        if alias.asname:
+            bind(m, alias.asname, last)
+        else:
+            first = alias.name.partition(".")[0]
+            bind(m, first, last if first == alias.name else imported(m, first))
+
+
+def imported(m: Machine, name: str) -> Value:
+    """The module of this name, of the project or of a library."""
+    found = load(m, name)
+    return found if found is not None else _library(m, name)
+
+
+def _library(m: Machine, name: str) -> Value:
+    first = name.partition(".")[0]
+    if first not in _STANDARD and m.is_missing(first):
+        m.throw_new("ModuleNotFoundError", f"No module named '{name}'")
+    if first not in _STANDARD and not m.is_installed(first):
+        m.may_throw("ImportError", "ModuleNotFoundError")
+    return Value((m.heap.symbol(name),))
+
+
+def import_from(m: Machine, node: ast.ImportFrom) -> None:
+    """Execute ``from a import b as c``."""
+    name = absolute(m, node.module or "", node.level)
+    if name is None:
+        m.throw_new("ImportError", "attempted relative import with no known parent package")
+    if name == "__future__":
+        return
+    module = imported(m, name)
+    for alias in node.names:
+        if alias.name == "*":
+            _import_all(m, module)
+        else:
+            bind(m, alias.asname or alias.name, _member(m, module, name, alias.name))
+
+
+def _member(m: Machine, module: Value, name: str, member: str) -> Value:
+    one = module.single
+    if not isinstance(one, Obj):
+        m.may_throw("ImportError")
+        return unknown(f"{name}.{member}")
+    if one.kind == "symbol":
+        own = m.heap.get(one, member)
+        return own if own.single is not ABSENT else m.library_attribute(one.name, member)
+    value = m.heap.get(one, member)
+    if value.single is ABSENT:
+        if one.data.is_package:
+            path = _file_in(m, one, member)
+            if path is not None:
+                inner = load(m, f"{one.data.name}.{member}")
+                assert inner is not None
+                return inner
+        getter = m.heap.get(one, "__getattr__")
+        if getter.single is not ABSENT:
+            return m.attribute(module, member)
+        m.throw_new("ImportError", f"cannot import name '{member}' from '{name}'")
+    if value.may_be_absent:
+        m.may_throw("ImportError")
+    return value.without(ABSENT)
+
+
+def _import_all(m: Machine, module: Value) -> None:
+    one = module.single
+    if not isinstance(one, Obj) or one.kind == "symbol":
+        m.star_of_library(one.name if isinstance(one, Obj) else "")
+        return
+    listed = m.heap.get(one, "__all__")
+    names: list[str] | None = None
+    if listed.single is not ABSENT:
+        content = listed.without(ABSENT).single
+        items = m.heap.items_of(content).items if isinstance(content, Obj) else None
+        singles = [item.single for item in items or ()]
+        if items is not None and all(isinstance(single, Const) for single in singles):
+            names = [str(single.value) for single in singles if isinstance(single, Const)]
+    if names is None:
+        keys = [key for key in m.heap.layout_of(one).keys if isinstance(key, str)]
+        names = [key for key in keys if not key.startswith(("_", "<"))]
+    for name in names:
+        value = m.heap.get(one, name)
+        if value.single is ABSENT and listed.single is not ABSENT:
+            value = _member(m, module, one.name, name)
+        if value.single is ABSENT:
+            continue
+        if value.may_be_absent:
+            m.maybe(lambda name=name, value=value: bind(m, name, value.without(ABSENT)))  # type: ignore[misc]
+        else:
+            bind(m, name, value)
+
+

@@ -1,0 +1,90 @@
+"""What a name means where it is used, and where it is bound."""
+
+from __future__ import annotations
+
+import builtins
+
+from npulint.running.machine import Frame, Machine
+from npulint.values.value import ABSENT, ABSENT_VALUE, Value, joined
+
+_BUILTINS = frozenset(dir(builtins)) | {"reveal_value", "reveal_runs"}
+
+
+def look_up(m: Machine, name: str) -> Value:
+    """The value of a name in the scope that is being executed."""
+    frame = m.frame
+    parts: list[Value] = []
+    home = home_of(frame, name)
+    while home is not None:
+        value = m.heap.get(home.locals, name)
+        if not value.may_be_absent:
+            return value if not parts else joined([*parts, value])
+        if value.single is not ABSENT:
+            parts.append(value.without(ABSENT))
+        if not home.scope.is_class:
+            return _maybe_unbound(m, name, parts)
+        home = _around(home, name)
+    value = m.heap.get(frame.module, name)
+    if not value.may_be_absent:
+        return value if not parts else joined([*parts, value])
+    if value.single is not ABSENT:
+        parts.append(value.without(ABSENT))
+    if name in _BUILTINS:
+        return joined([*parts, Value((m.heap.symbol(f"builtins.{name}"),))])
+    return _maybe_unbound(m, name, parts)
+
+
+def _maybe_unbound(m: Machine, name: str, parts: list[Value]) -> Value:
+    if not parts:
+        m.throw_new("NameError", f"name '{name}' is not defined")
+    m.may_throw("NameError")
+    return joined(parts)
+
+
+def home_of(frame: Frame, name: str) -> Frame | None:
+    """The scope whose own name it is; None for the module."""
+    scope = frame.scope
+    if frame.locals is frame.module or name in scope.globals:
+        return None
+    return frame if name in scope.locals else _around(frame, name)
+
+
+def _around(frame: Frame, name: str) -> Frame | None:
+    around = frame.outer
+    while around is not None and around.locals is not around.module:
+        if name in around.scope.locals and not around.scope.is_class:
+            return around
+        if name in around.scope.globals:
+            return None
+        around = around.outer
+    return None
+
+
+def bind(m: Machine, name: str, value: Value) -> None:
+    """Bind a name in the scope that is being executed."""
+    frame = m.frame
+    home = home_of(frame, name)
+    if home is None:
+        m.heap.set(frame.module, name, value)
+    elif home.scope.is_class:
+        m.heap.set(home.locals, name, value)
+    else:
+        m.heap.put(home.locals, name, value)
+
+
+def unbind(m: Machine, name: str) -> None:
+    """Delete a name."""
+    home = home_of(m.frame, name)
+    owner = m.frame.module if home is None else home.locals
+    if m.heap.get(owner, name).single is ABSENT:
+        m.throw_new("NameError", f"name '{name}' is not defined")
+    if home is None or home.scope.is_class:
+        m.heap.delete(owner, name)
+    else:
+        m.heap.put(owner, name, ABSENT_VALUE)
+
+
+def look_up_own(m: Machine, name: str) -> Value:
+    """What the scope that a name is bound in has by it; absent where it is not bound."""
+    home = home_of(m.frame, name)
+    return m.heap.get(m.frame.module if home is None else home.locals, name)

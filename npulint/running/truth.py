@@ -1,0 +1,107 @@
+"""Whether a value counts as true, is another, or is equal to one."""
+
+from __future__ import annotations
+
+from npulint.running.machine import Arguments, Machine
+from npulint.values.hosted import Unhosted, hosted_alternative
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, Const, Value, truth_value
+
+
+def truth(m: Machine, value: Value) -> bool | None:
+    """Whether a value counts as true; None if that is not known."""
+    answers = {_truth(m, one) for one in value.alternatives if one is not ABSENT}  # type: ignore[arg-type]
+    if value.is_open or len(answers) != 1:
+        return None
+    return answers.pop()
+
+
+def _truth(m: Machine, one: Const | Obj) -> bool | None:
+    if isinstance(one, Const):
+        return bool(one.value)
+    if one.kind in ("list", "tuple"):
+        items = m.heap.items_of(one).items
+        return None if items is None else bool(items)
+    if one.kind in ("dict", "set"):
+        layout = m.heap.layout_of(one)
+        values = [m.heap.get(one, key) for key in layout.keys]
+        if any(not value.may_be_absent and not value.is_open for value in values):
+            return True
+        return None if layout.rest is not None or any(value.single is not ABSENT for value in values) else False
+    if one.kind == "instance":
+        return _instance_truth(m, one)
+    if one.kind == "symbol":
+        return True if one.name.startswith("builtins.") or one.name[:1].isupper() else None
+    return None if one.kind in ("native", "view", "iterator", "generator") else True
+
+
+def _instance_truth(m: Machine, one: Obj) -> bool | None:
+    for name in ("__bool__", "__len__"):
+        method = m.class_attribute(one, name)
+        if method is not None:
+            return truth(m, m.call(method, Arguments()))
+    if one.items is not None:
+        return truth(m, one.items)
+    return None if m.extends_unseen(one) else True
+
+
+def is_same(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether two alternatives are one object; None if that is not known."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        if left.value is None or right.value is None or isinstance(left.value, bool) or isinstance(right.value, bool):
+            return left == right
+        return None if left == right else False
+    if isinstance(left, Obj) and isinstance(right, Obj):
+        if left is right:
+            return None if left.many or left.kind == "method" else True
+        if left.kind == right.kind == "method":
+            return None
+        return False
+    return False
+
+
+def same(m: Machine, left: Value, right: Value) -> Value:
+    """The value of ``left is right``."""
+    answers = {
+        is_same(m, one, other)
+        for one in left.alternatives
+        for other in right.alternatives
+        if one is not ABSENT and other is not ABSENT
+    }
+    for one, other in ((left, right), (right, left)):
+        if one.is_open:
+            none_only = other.single == Const(None) and bool(one.hint)
+            answers.add(False if none_only else None)
+    return truth_value(answers.pop() if len(answers) == 1 else None)
+
+
+def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether two alternatives are equal; None if that is not known."""
+    if isinstance(left, Const) and isinstance(right, Const):
+        try:
+            return bool(left.value == right.value)
+        except Exception:
+            return None
+    if left is right and isinstance(left, Obj) and not left.many and left.kind in ("symbol", "class", "function", "module"):
+        return True
+    try:
+        return bool(hosted_alternative(left, m.heap) == hosted_alternative(right, m.heap))
+    except Unhosted:
+        pass
+    return _structures_equal(m, left, right)
+
+
+def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Obj) and one.kind == "instance":
+            method = m.class_attribute(one, "__eq__")
+            if method is not None:
+                return truth(m, m.call(method, Arguments([Value((other,))])))
+            if m.extends_unseen(one) or one.items is not None or one.many:
+                return None
+    kinds = [one.kind if isinstance(one, Obj) else "const" for one in (left, right)]
+    if kinds[0] != kinds[1] and not {"native", "view", "symbol", "method"} & {*kinds}:
+        return False
+    if kinds[0] in ("instance", "class", "function", "module") and left is not right:
+        return False
+    return True if left is right and kinds[0] == "instance" else None

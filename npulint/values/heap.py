@@ -1,0 +1,244 @@
+"""The objects of a program: how they are made, read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout, Obj
+from npulint.values.store import Content, Store
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Value, const, joined
+
+Key = object
+"""A key of a dict: what Python itself compares (a constant, a tuple of keys), or an `Obj` by identity."""
+
+
+class Heap:
+    """Makes, reads and writes objects in the current state."""
+
+    def __init__(self) -> None:
+        self.store = Store()
+        self.symbols: dict[str, Obj] = {}
+        self.repetition = 0  # the loop of unknown length that is being executed
+        self._repeated: dict[tuple[int, int, str], Obj] = {}
+
+    # -- making
+
+    def symbol(self, name: str) -> Obj:
+        """What a library has by this dotted name."""
+        found = self.symbols.get(name)
+        if found is None:
+            found = self.symbols[name] = Obj("symbol", self.store.new_serial(), name)
+        return found
+
+    def make(self, kind: str, name: str = "", cls: Obj | None = None, data: Any = None, site: object = None) -> Obj:
+        """A new object; what one line of a loop of unknown length makes is one object that stands for all."""
+        if not self.repetition or site is None:
+            return Obj(kind, self.store.new_serial(), name, cls, data)
+        key = (id(site), self.repetition, kind)
+        found = self._repeated.get(key)
+        if found is None or found.cls is not cls:
+            found = self._repeated[key] = Obj(kind, self.store.new_serial(), name, cls, data, many=True)
+        return found
+
+    def sequence(self, kind: str, items: Iterable[Value], site: object = None) -> Value:
+        """A new list or tuple with these items."""
+        made = self.make(kind, site=site)
+        self.put(made, ITEMS, Items(tuple(items)))
+        return Value((made,))
+
+    def sequence_of_any(self, kind: str, each: Value, site: object = None) -> Value:
+        """A new list or tuple of unknown length."""
+        made = self.make(kind, site=site)
+        self.put(made, ITEMS, Items(None, each))
+        return Value((made,))
+
+    def mapping(self, entries: Iterable[tuple[Key, Value]], kind: str = "dict", site: object = None) -> Value:
+        """A new dict, or set whose entries have any values."""
+        made = self.make(kind, site=site)
+        self.fill(made, entries)
+        return Value((made,))
+
+    def fill(self, owner: Obj, entries: Iterable[tuple[Key, Value]]) -> None:
+        """Write the first entries of a new object."""
+        held = dict(entries)
+        for key, value in held.items():
+            self.put(owner, key, value)
+        self.put(owner, LAYOUT, Layout(tuple(held), owner.kind != "set"))
+
+    # -- cells
+
+    def put(self, owner: Obj, key: object, content: Content) -> None:
+        """Write a cell, beside what it held where the object stands for several."""
+        if owner.many:
+            before = self.store.read(owner, key)
+            if before is not None:
+                content = content.joined(before)
+            elif self.store.read(owner, LAYOUT) is not None and isinstance(content, Value):
+                content = content.joined(ABSENT_VALUE)
+        if owner.leaked and self.store.read(owner, ESCAPED) is not None:
+            content = _unsure(content)
+        self.store.write(owner, key, content)
+
+    def items_of(self, owner: Obj) -> Items:
+        """The content of a list or tuple."""
+        content = self.store.read(owner.store, ITEMS)
+        return content if isinstance(content, Items) else Items(None)
+
+    def items_of_key(self, owner: Obj, key: object) -> Items:
+        """Items that an object holds under a key."""
+        content = self.store.read(owner, key)
+        return content if isinstance(content, Items) else Items(None)
+
+    def layout_of(self, owner: Obj) -> Layout:
+        """The keys of a dict or the names of an object's attributes."""
+        content = self.store.read(owner.store, LAYOUT)
+        return EMPTY if content is None else content if isinstance(content, Layout) else _FORGOTTEN
+
+    def get(self, owner: Obj, key: Key) -> Value:
+        """What a dict has at a key, or an object as an attribute of its own; absent where it has none."""
+        content = self.store.read(owner.store, key)
+        if isinstance(content, Value):
+            return content
+        if content is not None:
+            return UNKNOWN
+        layout = self.layout_of(owner)
+        return ABSENT_VALUE if layout.rest is None else layout.rest.joined(ABSENT_VALUE)
+
+    def set(self, owner: Obj, key: Key, value: Value) -> None:
+        """Set the value of a key or attribute."""
+        store = owner.store
+        before = self.get(owner, key)
+        self.put(store, key, value)
+        if not before.may_be_absent and not before.is_open:
+            return
+        layout = self.layout_of(owner)
+        if key not in layout.keys:
+            self.store.write(store, LAYOUT, Layout((*layout.keys, key), layout.is_ordered and layout.rest is None, layout.rest))
+        elif layout.keys[-1] != key and before.single is not ABSENT:
+            self.store.write(store, LAYOUT, Layout(layout.keys, False, layout.rest))
+        elif layout.keys[-1] != key:  # it was deleted before
+            keys = (*(one for one in layout.keys if one != key), key)
+            self.store.write(store, LAYOUT, Layout(keys, layout.is_ordered, layout.rest))
+
+    def set_any(self, owner: Obj, value: Value) -> None:
+        """Set the value of a key that is not known."""
+        store, layout = owner.store, self.layout_of(owner)
+        for key in layout.keys:
+            self.put(store, key, self.get(owner, key).joined(value))
+        rest = value if layout.rest is None else layout.rest.joined(value)
+        self.store.write(store, LAYOUT, Layout(layout.keys, False, rest))
+
+    def maybe_set(self, owner: Obj, key: Key, value: Value) -> None:
+        """Set the value of a key that is one of several."""
+        self.set(owner, key, self.get(owner, key).joined(value))
+
+    def delete(self, owner: Obj, key: Key) -> None:
+        """Remove a key or attribute."""
+        self.put(owner.store, key, ABSENT_VALUE)
+        layout = self.layout_of(owner)
+        if key in layout.keys and not owner.many:
+            keys = tuple(one for one in layout.keys if one != key)
+            self.store.write(owner.store, LAYOUT, Layout(keys, layout.is_ordered, layout.rest))
+
+    def entries(self, owner: Obj) -> list[tuple[Key, Value]]:
+        """The keys with their values; a value that may be absent says that the key may not be there."""
+        return [(key, value) for key in self.layout_of(owner).keys if (value := self.get(owner, key)).single is not ABSENT]
+
+    def is_exact(self, owner: Obj) -> bool:
+        """Whether its keys are known, each surely there."""
+        layout = self.layout_of(owner)
+        return layout.rest is None and not any(self.get(owner, key).may_be_absent for key in layout.keys)
+
+    # -- unknown code
+
+    def escape(self, values: Iterable[Value]) -> list[Obj]:
+        """Let code that is not seen have these values: whatever they hold may be changed from here on. Returns the
+        functions and methods among what can be reached, which may be called."""
+        pending = [one for value in values for one in value.alternatives if isinstance(one, Obj)]
+        seen: set[Obj] = set()
+        callables: list[Obj] = []
+        while pending:
+            owner = pending.pop()
+            if owner in seen or owner.kind in ("symbol", "module"):
+                continue
+            seen.add(owner)
+            if owner.kind in ("function", "method", "class", "partial", "generator"):
+                callables.append(owner)
+                continue
+            pending += self._let_go(owner)
+        return callables
+
+    def _let_go(self, owner: Obj) -> list[Obj]:
+        store = owner.store
+        held: list[Value] = [] if owner.items is None else [owner.items]
+        content = self.store.read(store, ITEMS)
+        if isinstance(content, Items):
+            held.append(content.any_item)
+            if owner.kind != "tuple":
+                self.store.write(store, ITEMS, Items(None))
+        layout = self.store.read(store, LAYOUT)
+        if isinstance(layout, Layout):
+            for key in layout.keys:
+                value = self.get(owner, key)
+                held.append(value)
+                self.store.write(store, key, UNKNOWN.joined(value))
+            self.store.write(store, LAYOUT, Layout(layout.keys, False, UNKNOWN))
+        store.leaked = True
+        if owner.kind != "tuple":
+            self.store.write(store, ESCAPED, HAPPENED)
+        return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+
+
+_FORGOTTEN = Layout((), False, UNKNOWN)
+
+
+def _unsure(content: Content) -> Content:
+    if isinstance(content, Value):
+        return content.joined(UNKNOWN)
+    if isinstance(content, Layout):
+        return Layout(content.keys, False, UNKNOWN)
+    return Items(None) if isinstance(content, Items) else content
+
+
+def key_of(value: Const | Obj, heap: Heap) -> Key | None:
+    """What a dict compares for this key; None where it cannot be a key or is not known."""
+    if isinstance(value, Const):
+        return KeyNone if value.value is None else value.value
+    if value.kind == "tuple":
+        items = heap.items_of(value).items
+        singles = None if items is None else [item.single for item in items]
+        if singles is None or not all(isinstance(one, (Const, Obj)) for one in singles):
+            return None
+        keys = [key_of(one, heap) for one in singles if isinstance(one, (Const, Obj))]
+        return None if None in keys else tuple(keys)
+    if value.kind in ("list", "dict", "set"):
+        return None
+    if value.kind == "instance" and value.items is not None:
+        inner = value.items.single
+        return key_of(inner, heap) if isinstance(inner, Const) else None
+    return value
+
+
+class _KeyNone:
+    """The key None, which as itself says that a key is not known."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+KeyNone = _KeyNone()
+
+
+def value_of_key(key: Key, heap: Heap) -> Value:
+    """The value that a key of a dict is."""
+    if isinstance(key, Obj):
+        return Value((key,))
+    if isinstance(key, tuple):
+        return heap.sequence("tuple", [value_of_key(part, heap) for part in key])
+    return const(None if key is KeyNone else key)
+
+
+def all_joined(values: Sequence[Value]) -> Value:
+    """What any of them may be, without that one may be absent."""
+    return joined(values).without(ABSENT)

@@ -1,0 +1,143 @@
+"""Objects with an identity, and what their cells hold beside values."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from npulint.values.value import UNKNOWN, Value, joined
+
+LAYOUT: Final = "<layout>"
+"""The key of the cell with the `Layout` of an object's attributes or items."""
+ITEMS: Final = "<items>"
+"""The key of the cell with the `Items` of a list or tuple."""
+ESCAPED: Final = "<escaped>"
+"""The key of the cell that is set when code that is not seen has got hold of an object."""
+
+
+class Obj:
+    """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
+    tuple, dict, set, frame, property, partial, generator, iterator, view, slice, super, native (what a library makes that is
+    modelled here).
+
+    `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
+    belongs to the kind and never changes; `items` is the list, dict or constant within an instance of a class that
+    extends a built-in one. `store` is the object whose cells hold the contents (another one for views of attributes).
+    With `many` it stands for several objects that were made at one line."""
+
+    __slots__ = ("cls", "data", "items", "kind", "leaked", "many", "name", "serial", "store")
+
+    def __init__(
+        self, kind: str, serial: int, name: str = "", cls: Obj | None = None, data: Any = None, many: bool = False
+    ) -> None:
+        self.kind, self.serial, self.name, self.cls, self.data, self.many = kind, serial, name, cls, data, many
+        self.leaked = False  # whether it has escaped in some execution
+        self.items: Value | None = None
+        self.store: Obj = self
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.name} {self.serial}>"
+
+
+class Items:
+    """The content of a list or tuple: its items in order, or (`items` is None) that each of any number is `each`."""
+
+    __slots__ = ("each", "items")
+
+    def __init__(self, items: tuple[Value, ...] | None, each: Value = UNKNOWN) -> None:
+        self.items, self.each = items, each
+
+    @property
+    def any_item(self) -> Value:
+        """What an item may be."""
+        if self.items is None:
+            return self.each
+        return joined(self.items) if self.items else UNKNOWN
+
+    def same(self, other: object) -> bool:
+        """Whether nothing differs."""
+        if self is other:
+            return True
+        if not isinstance(other, Items):
+            return False
+        if self.items is None or other.items is None:
+            return self.items is other.items and self.each.same(other.each)
+        return len(self.items) == len(other.items) and all(map(Value.same, self.items, other.items))
+
+    def joined(self, other: object) -> Items | Value:
+        """The content of a list that may hold either."""
+        if self is other or other is None:
+            return self
+        if not isinstance(other, Items):
+            return UNKNOWN
+        mine, others = self.items, other.items
+        if mine is not None and others is not None and len(mine) == len(others):
+            return Items(tuple(one.joined(two) for one, two in zip(mine, others, strict=True)))
+        if mine == ():
+            return Items(None, other.any_item) if others is not None else other
+        if others == ():
+            return Items(None, self.any_item)
+        return Items(None, self.any_item.joined(other.any_item))
+
+
+class Layout:
+    """The keys of a dict, or the names of an object's attributes, in order. With `is_ordered` false their order is not
+    known; `rest` is what other keys may hold (None: there are no others)."""
+
+    __slots__ = ("is_ordered", "keys", "rest")
+
+    def __init__(self, keys: tuple[object, ...], is_ordered: bool = True, rest: Value | None = None) -> None:
+        self.keys, self.is_ordered, self.rest = keys, is_ordered, rest
+
+    def same(self, other: object) -> bool:
+        """Whether nothing differs."""
+        if self is other:
+            return True
+        if not isinstance(other, Layout) or self.keys != other.keys or self.is_ordered != other.is_ordered:
+            return False
+        if self.rest is None or other.rest is None:
+            return self.rest is other.rest
+        return self.rest.same(other.rest)
+
+    def joined(self, other: object) -> Layout | Value:
+        """The layout of what may be either."""
+        if self is other or other is None:
+            return self
+        if not isinstance(other, Layout):
+            return UNKNOWN
+        rest = self.rest if other.rest is None else other.rest if self.rest is None else self.rest.joined(other.rest)
+        ordered = self.is_ordered and other.is_ordered
+        if self.keys == other.keys:
+            return Layout(self.keys, ordered, rest)
+        longer, shorter = (self, other) if len(self.keys) >= len(other.keys) else (other, self)
+        missing = [key for key in shorter.keys if key not in set(longer.keys)]
+        ordered = ordered and not missing and _is_subsequence(shorter.keys, longer.keys)
+        return Layout((*longer.keys, *missing), ordered, rest)
+
+
+def _is_subsequence(shorter: tuple[object, ...], longer: tuple[object, ...]) -> bool:
+    rest = iter(longer)
+    return all(any(key == other for other in rest) for key in shorter)
+
+
+EMPTY: Final = Layout(())
+
+
+class Mark:
+    """Whether something has happened: surely, or (`maybe`) in some executions."""
+
+    __slots__ = ("maybe",)
+
+    def __init__(self, maybe: bool) -> None:
+        self.maybe = maybe
+
+    def same(self, other: object) -> bool:
+        """Whether nothing differs."""
+        return isinstance(other, Mark) and other.maybe == self.maybe
+
+    def joined(self, other: object) -> Mark:
+        """What holds where this branch or another was taken."""
+        return self if self.maybe or (isinstance(other, Mark) and not other.maybe) else MAYBE
+
+
+HAPPENED: Final = Mark(False)
+MAYBE: Final = Mark(True)

@@ -1,0 +1,170 @@
+"""Texts: formatting and the methods of constants, worked out by Python where everything is known."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from npulint.values.hosted import Unhosted, adopted, hosted
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const, unknown
+
+if TYPE_CHECKING:
+    from npulint.running.machine import Machine
+
+_MOST = 10_000  # characters
+_WIDE = re.compile(r"\d{5}")
+
+METHODS: Final[dict[str, dict[str, str]]] = {
+    "str": {
+        **dict.fromkeys(
+            "capitalize casefold center expandtabs format format_map join ljust lower lstrip replace removeprefix"
+            " removesuffix rjust rstrip strip swapcase title translate upper zfill __str__ __format__".split(),
+            "str",
+        ),
+        **dict.fromkeys("count find index rfind rindex __len__".split(), "int"),
+        **dict.fromkeys(
+            "endswith startswith isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric"
+            " isprintable isspace istitle isupper __contains__ __eq__".split(),
+            "bool",
+        ),
+        **dict.fromkeys("split rsplit splitlines".split(), "list"),
+        **dict.fromkeys("partition rpartition".split(), "tuple"),
+        "encode": "bytes",
+        "__getitem__": "str",
+    },
+    "bytes": {"decode": "str", "hex": "str", "strip": "bytes", "split": "list"},
+    "int": {"bit_length": "int", "conjugate": "int", "__add__": "int", "__int__": "int", "__index__": "int"},
+    "float": {"is_integer": "bool", "hex": "str", "__int__": "int", "__float__": "float"},
+    "bool": {},
+    "complex": {},
+    "NoneType": {},
+    "range": {"index": "int", "count": "int"},
+    "ellipsis": {},
+}
+"""By the name of a type the methods of constants that are modelled, with the type of what they give."""
+
+
+def known_text(value: Value) -> str | None:
+    """The text that a value surely is."""
+    one = value.single
+    return one.value if isinstance(one, Const) and isinstance(one.value, str) else None
+
+
+def shown(m: Machine, value: Value, function: str = "str") -> Value:
+    """What ``str(value)``, ``repr(value)`` or ``ascii(value)`` gives."""
+    one = value.single
+    if isinstance(one, Obj) and one.kind == "instance":
+        for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
+            method = m.class_attribute(one, name)
+            if method is not None:
+                from npulint.running.machine import Arguments
+
+                return m.call(method, Arguments())
+        if m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
+            return _of_exception(m, one, function)
+        if m.plain_text(one) is None:
+            return unknown(value.reason, "str")
+    try:
+        plain = hosted(value, m.heap)
+    except Unhosted:
+        return unknown(value.reason, "str")
+    if isinstance(plain, set) and len(plain) > 1:
+        return unknown("", "str")
+    try:
+        text = {"str": str, "repr": repr, "ascii": ascii}[function](plain)
+    except ValueError:  # an integer of thousands of digits
+        return unknown("", "str")
+    return const(text) if len(text) <= _MOST else unknown("", "str")
+
+
+def _of_exception(m: Machine, one: Obj, function: str) -> Value:
+    args = m.heap.get(one, "args").single
+    content = m.heap.items_of(args).items if isinstance(args, Obj) else None
+    if content is None or function != "str" or len(content) > 1:
+        return unknown("", "str")
+    if not content:
+        return const("")
+    is_key = m.is_subclass(one.cls, m.heap.symbol("builtins.KeyError"))
+    return shown(m, content[0], "repr" if is_key else "str")
+
+
+def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
+    """What ``format(value, spec)`` gives, the value first converted by `convert`."""
+    if convert:
+        value = shown(m, value, convert)
+    if not spec:
+        alternatives = [one for one in value.alternatives if one is not ABSENT]
+        if len(alternatives) > 1 and not value.is_open:
+            from npulint.values.value import joined
+
+            return joined([shown(m, Value((one,))) for one in alternatives])
+        return shown(m, value)
+    try:
+        plain = hosted(value, m.heap)
+    except Unhosted:
+        return unknown(value.reason, "str")
+    if _WIDE.search(spec):
+        return unknown("", "str")
+    try:
+        return const(format(plain, spec))
+    except (ValueError, TypeError) as error:
+        m.throw_new(type(error).__name__, str(error))
+
+
+def percent(m: Machine, template: Value, given: Value) -> Value:
+    """What ``template % given`` gives."""
+    text = known_text(template)
+    try:
+        plain = hosted(given, m.heap)
+    except Unhosted:
+        m.may_throw()
+        return unknown(given.reason, "str")
+    if text is None or _WIDE.search(text) or "*" in text:
+        return unknown("", "str")
+    try:
+        return const(text % plain)
+    except (ValueError, TypeError, KeyError) as error:
+        m.throw_new(type(error).__name__, str(error))
+
+
+def call_method(m: Machine, type_name: str, name: str, receiver: Value, given: list[Value], keywords: dict[str, Value]) -> Value:
+    """What a method of a constant gives."""
+    result = METHODS[type_name][name]
+    one = receiver.single
+    try:
+        if not isinstance(one, Const):
+            raise Unhosted
+        args = [hosted(value, m.heap) for value in given]
+        options = {key: hosted(value, m.heap) for key, value in keywords.items()}
+        _check_size(one.value, name, args)
+        return adopted(getattr(one.value, name)(*args, **options), m.heap)
+    except Unhosted:
+        return _open_result(m, receiver, result)
+    except (MemoryError, OverflowError, RecursionError):
+        return UNKNOWN
+    except Exception as error:
+        m.throw_new(type(error).__name__, str(error))
+
+
+def _open_result(m: Machine, receiver: Value, result: str) -> Value:
+    m.may_throw()
+    if result == "list":
+        return m.heap.sequence_of_any("list", unknown(receiver.reason, "str"))
+    if result == "bool":
+        from npulint.values.value import EITHER
+
+        return EITHER
+    return unknown(receiver.reason, "" if result == "tuple" else result)
+
+
+def _check_size(value: Any, name: str, args: list[object]) -> None:
+    """Raise `Unhosted` where the result may be very large."""
+    if name in ("format", "format_map") and (_WIDE.search(str(value)) or "__" in str(value)):
+        raise Unhosted  # a huge result, or attributes of this Python's own objects
+    if any(isinstance(arg, int) and abs(arg) > _MOST for arg in args):
+        raise Unhosted
+    if name in ("replace", "join", "translate", "expandtabs"):
+        texts = [arg for arg in args if isinstance(arg, (str, bytes))]
+        if len(value) * max([len(text) for text in texts] or [1]) > _MOST * 10 and name == "replace":
+            raise Unhosted
