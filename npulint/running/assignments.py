@@ -82,5 +82,3 @@ def delete(m: Machine, target: ast.expr) -> None:
     elif isinstance(target, (ast.Tuple, ast.List)):
         for part in target.elts:
             delete(m, part)
-
-

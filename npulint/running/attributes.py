@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from npulint.running import items
-from npulint.running.machine import Arguments, Machine
+from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""
@@ -15,10 +15,13 @@ BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "
 
 def get(m: Machine, holder: Value, name: str) -> Value:
     """The value of ``holder.name``."""
+
     def open_attribute() -> Value:
         m.may_throw("AttributeError")
         if holder.hint:
-            return Value((m.heap.make("method", f"builtins.{holder.hint}.{name}", data=unknown(holder.reason, holder.hint)),))
+            return Value(
+                (m.heap.make("method", f"builtins.{holder.hint}.{name}", data=unknown(holder.reason, holder.hint)),)
+            )
         reason = holder.reason
         return unknown(f"{reason}.{name}" if reason and reason[0] not in "$-" else reason)
 
@@ -58,7 +61,7 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
         return _of_function(m, one, name)
     if kind == "super":
         return _of_super(m, one, name)
-    handler = m.attributes.get(kind)
+    handler = m.kinds.get(kind, NO_KIND).attribute
     return UNKNOWN if handler is None else handler(m, one, name)
 
 
@@ -139,7 +142,7 @@ def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
 def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
     """A special method that the program defines; None if it does not."""
     value, home = class_attribute(m, cls, name)
-    return None if home is None or home.kind == "symbol" and home.name == "builtins.object" else value.without(ABSENT)
+    return None if home is None or (home.kind == "symbol" and home.name == "builtins.object") else value.without(ABSENT)
 
 
 def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
@@ -147,7 +150,7 @@ def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
     changed = False
     alternatives: list[Value] = []
     for part in value.alternatives:
-        bound = part if part is ABSENT or isinstance(part, Const) else _bound(m, part, one)
+        bound = part if isinstance(part, (Absent, Const)) else _bound(m, part, one)
         if isinstance(bound, Value):
             alternatives.append(bound)
             changed = True
@@ -285,6 +288,7 @@ def _of_function(m: Machine, function: Obj, name: str) -> Value:
 
 def set_value(m: Machine, holder: Value, name: str, value: Value) -> None:
     """Execute ``holder.name = value``."""
+
     def unseen() -> Value:
         m.unseen(holder.reason, [value])
         return UNKNOWN
@@ -319,8 +323,8 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
         if one.kind == "class" and m.class_setter(one, name, value):
             return
         m.heap.set(one, name, value)
-    elif one.kind in m.attribute_setters:
-        m.attribute_setters[one.kind](m, one, name, value)
+    elif (set_on_kind := m.kinds.get(one.kind, NO_KIND).set_attribute) is not None:
+        set_on_kind(m, one, name, value)
     else:
         m.throw_new("AttributeError", f"'{one.kind}' object has no attribute '{name}'")
 
@@ -349,6 +353,7 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
 
 def delete(m: Machine, holder: Value, name: str) -> None:
     """Execute ``del holder.name``."""
+
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Obj) and one.kind == "instance":
             method = None if one.cls is None else _own_method(m, one.cls, "__delattr__")

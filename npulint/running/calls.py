@@ -9,6 +9,7 @@ from typing import NamedTuple
 from npulint.running import items
 from npulint.running.machine import (
     MOST_CALLS,
+    NO_KIND,
     SAME_CALLS,
     Arguments,
     Dead,
@@ -37,7 +38,9 @@ def make_function(m: Machine, node: FunctionNode, name: str) -> Value:
     defaults: dict[str, Value] = {}
     arguments = node.args
     positional = [*arguments.posonlyargs, *arguments.args]
-    for parameter, default in zip(positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True):
+    for parameter, default in zip(
+        positional[len(positional) - len(arguments.defaults) :], arguments.defaults, strict=True
+    ):
         defaults[parameter.arg] = m.evaluate(default)
     for parameter, keyword_default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if keyword_default is not None:
@@ -56,6 +59,7 @@ def make_function(m: Machine, node: FunctionNode, name: str) -> Value:
 
 def call(m: Machine, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
     """What a call gives. Raises `Dead` where it never returns."""
+
     def unseen() -> Value:
         return m.unseen(f"{callee.reason}()" if callee.reason else "", arguments.all())
 
@@ -78,7 +82,10 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
     if kind == "partial":
         function, given = one.data
         merged = Arguments(
-            [*given.positional, *arguments.positional], {**given.keywords, **arguments.keywords}, arguments.rest, arguments.options
+            [*given.positional, *arguments.positional],
+            {**given.keywords, **arguments.keywords},
+            arguments.rest,
+            arguments.options,
         )
         return call(m, function, merged, site)
     if kind == "instance":
@@ -88,7 +95,7 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
         if m.extends_unseen(one):
             return m.call_unseen_instance(one, arguments)
         m.throw_new("TypeError", f"'{one.name}' object is not callable")
-    handler = m.callers.get(kind)
+    handler = m.kinds.get(kind, NO_KIND).call
     if handler is not None:
         return handler(m, one, arguments, site)
     return m.unseen("", [Value((one,)), *arguments.all()])
@@ -161,7 +168,10 @@ def bind_arguments(m: Machine, frame: Frame, data: FunctionData, arguments: Argu
     extra = arguments.positional[len(positional) :]
     keywords = dict(arguments.keywords)
     if extra and node.vararg is None:
-        m.throw_new("TypeError", f"{name}() takes {len(positional)} positional arguments but {len(arguments.positional)} were given")
+        m.throw_new(
+            "TypeError",
+            f"{name}() takes {len(positional)} positional arguments but {len(arguments.positional)} were given",
+        )
     keyword_names = [one.arg for one in (*node.args, *node.kwonlyargs)]
     for key in keyword_names:
         if key in keywords:
@@ -219,9 +229,7 @@ def zero_argument_super(m: Machine, node: ast.Call) -> Value | None:
 # -- generators and coroutines
 
 
-def iterate_generator(
-    m: Machine, generator: Obj, consume: Callable[[Value], object], thrown_in: bool = False
-) -> None:
+def iterate_generator(m: Machine, generator: Obj, consume: Callable[[Value], object], thrown_in: bool = False) -> None:
     """Execute a generator from its beginning, handing over what it yields. `thrown_in`: exceptions of the consumer are
     raised in the generator."""
     frame: Frame = generator.data
@@ -262,7 +270,7 @@ def run_generator(m: Machine, frame: Frame) -> None:
 def yield_value(m: Machine, value: Value) -> Value:
     """Hand a value to who consumes the generator that is being executed."""
     frame: Frame | None = m.frame
-    while frame is not None and frame.consume is None and frame.scope.locals is not None and not frame.scope.yields:
+    while frame is not None and frame.consume is None and not frame.scope.yields:
         frame = frame.outer
     if frame is None or frame.consume is None:
         m.may_throw()
@@ -272,6 +280,7 @@ def yield_value(m: Machine, value: Value) -> Value:
 
 def awaited(m: Machine, value: Value) -> Value:
     """What ``await value`` gives."""
+
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Obj) and one.kind == "coroutine":
             return run_frame(m, one.data)
@@ -290,5 +299,3 @@ def awaited_if_needed(m: Machine, value: Value) -> Value:
 def call_in_any_way(m: Machine, function: Obj) -> None:
     """Execute a function of the program with arguments that are not known."""
     m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
-
-

@@ -65,7 +65,8 @@ def _base(m: Machine, value: Value) -> Obj | None:
     if isinstance(one, Obj) and one.kind in ("class", "symbol"):
         return one
     if isinstance(one, Obj) and one.kind == "namedtuple":
-        return one.data
+        base: Obj = one.data
+        return base
     return None
 
 
@@ -204,5 +205,3 @@ def built_in_init(m: Machine, one: Obj, arguments: Arguments) -> None:
         m.unseen(f"{one.name}()", arguments.all())
     elif arguments.positional or arguments.keywords:
         m.throw_new("TypeError", f"{one.name}() takes no arguments")
-
-

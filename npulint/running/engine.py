@@ -5,21 +5,34 @@ from __future__ import annotations
 import ast
 import builtins
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from npulint.running import attributes, calls, classes, comprehensions, expressions, items, modules, names, records, statements
+from npulint.running import (
+    attributes,
+    calls,
+    classes,
+    comprehensions,
+    expressions,
+    items,
+    modules,
+    names,
+    records,
+    statements,
+)
 from npulint.running.exceptions import is_exception
-from npulint.running.library import files, functions, options, process, standard
-from npulint.running.library.containers import METHODS
+from npulint.running.kinds import KINDS
+from npulint.running.library import options, process, standard
+from npulint.running.library.containers import METHODS, fromkeys
 from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Guard, Machine, Outcome
-from npulint.running.modules import ModuleData, Sources
+from npulint.running.probes import Shown
 from npulint.running.scopes import MODULE
+from npulint.running.sources import ModuleData, Sources
 from npulint.values import texts
 from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
 from npulint.values.objects import HAPPENED, Items, Mark, Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, EITHER, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
 
 _KINDS = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "function": "function", "class": "type"}
 
@@ -31,63 +44,8 @@ class Engine(Machine):
     that the start sets."""
 
     def __init__(self, sources: Sources, environment: dict[str, str] | None = None, working_folder: str = "") -> None:
-        super().__init__()
-        self.sources = sources
-        self.environment = environment or {}
-        self.working_folder = working_folder
-        self.modules: dict[tuple[str, str], Obj] = {}
-        self.scopes: dict[ast.AST, Any] = {}
-        self.records: dict[Obj, records.Record] = {}
-        self.enums: dict[Obj, tuple[str, dict[str, Value]]] = {}
-        self.annotations: dict[Obj, list[tuple[str, str]]] = {}
-        self.handled: list[Value] = []
-        self.repetitions = 0
-        self.iterators: dict[str, Callable[..., None]] = {
-            "view": items.iterate_view,
-            "generator": calls.iterate_generator,
-            "lazy": functions.iterate_lazy,
-            "iterator": _iterate_iterator,
-            "instance": _iterate_instance,
-            "class": _iterate_class,
-            "file": files.iterate_file,
-            "symbol": _iterate_symbol,
-        }
-        self.indexers: dict[str, Callable[..., Value]] = {"symbol": _symbol_item, "class": _class_item}
-        self.storers: dict[str, Callable[..., None]] = {"symbol": _store_in_symbol}
-        self.containers: dict[str, Callable[..., Value]] = {"symbol": _symbol_contains, "view": _view_contains}
-        self.mappings: dict[str, Callable[..., None]] = {"symbol": _update_from_symbol}
-        self.attributes: dict[str, Callable[..., Value]] = {
-            "options": options.parser_attribute,
-            "file": files.file_attribute,
-            "view": _no_methods,
-            "dispatch": standard.dispatch_attribute,
-            "cached": _attribute_of_wrapped,
-            "partial": _attribute_of_partial,
-            "method": _attribute_of_method,
-            "property": _attribute_of_property,
-        }
-        self.attribute_setters: dict[str, Callable[..., None]] = {"cached": _set_ignored, "partial": _set_ignored}
-        self.callers: dict[str, Callable[..., Value]] = {
-            "options_method": options.call_method,
-            "file_method": files.call_file_method,
-            "wraps": standard.call_wraps,
-            "cached": standard.call_cached,
-            "cacher": lambda m, one, arguments, site: standard.STANDARD["functools.cache"](m, arguments, site),
-            "dispatch": standard.call_dispatch,
-            "dispatch_register": standard.call_dispatch_register,
-            "dispatch_for": standard.call_dispatch_for,
-            "contextmanager": standard.call_contextmanager,
-            "dataclass": standard.call_dataclass,
-            "property_changer": _call_property_changer,
-            "itemgetter": _call_itemgetter,
-            "attrgetter": _call_attrgetter,
-            "slot": _call_slot,
-            "record_method": _call_record_method,
-            "native_eq": lambda m, one, arguments, site: records.equal(m, one.data, arguments.positional[0].single),
-            "zero": lambda m, one, arguments, site: const(0),
-            "staticmethod": lambda m, one, arguments, site: m.call(one.data, arguments, site),
-        }
-        self.contexts: dict[str, Callable[..., None]] = {"context": _enter_context, "file": files.enter_file}
+        super().__init__(sources, environment or {}, working_folder)
+        self.kinds = KINDS
 
     # -- what the other modules do
 
@@ -147,7 +105,7 @@ class Engine(Machine):
     def reveal(self, place: tuple[str, int], value: Value) -> None:
         """Note the value of a probe."""
         self.visit(place)
-        shown = Shown.of(self, value)
+        shown = Shown.of(self.heap, value)
         before = self.probes.shown.get(place)
         self.probes.shown[place] = shown if before is None else before.joined(shown)
 
@@ -211,7 +169,7 @@ class Engine(Machine):
             record = records.fields_of(self, one)
             own = attributes.class_attribute(self, one.cls, name)
             if record is not None and record.kind == "dataclass" and (own[1] is None or own[1].kind == "symbol"):
-                return Value((self.heap.make("native_eq", data=one),))
+                return Value((self.heap.make("equality", data=one),))
         value, home = attributes.class_attribute(self, one.cls, name)
         if home is None or home.kind == "symbol":
             return None
@@ -249,10 +207,10 @@ class Engine(Machine):
             if special is not None:
                 return special
         unseen = any(base.kind == "symbol" and not is_known_base(base.name) for base in bases)
-        is_open = cls.kind == "class" and cls.data.is_open
-        if is_open or (unseen and not (kind.kind == "class" and not is_open and all(b.kind == "symbol" for b in bases[1:]) and cls.kind == "class" and False)):
-            return None if kind.kind == "symbol" or is_open else False
-        return None if kind.kind == "symbol" and not is_class_name(kind.name) and not is_exception(kind.name) else False
+        if (cls.kind == "class" and cls.data.is_open) or (unseen and kind.kind == "symbol"):
+            return None
+        is_known = kind.kind == "class" or is_class_name(kind.name) or is_exception(kind.name)
+        return False if is_known else None
 
     def is_instance(self, one: Const | Obj, kind: Obj) -> bool | None:
         """Whether an alternative is an instance of a class; None if that is not known."""
@@ -301,9 +259,24 @@ class Engine(Machine):
             if name == "_fields":
                 return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
             return Value((self.heap.make("record_method", name, data=one),))
-        if one.cls is not None and one.cls.kind == "class" and self.is_exception_class(one.cls) and name in ("args", "with_traceback"):
+        if (
+            one.cls is not None
+            and one.cls.kind == "class"
+            and self.is_exception_class(one.cls)
+            and name in ("args", "with_traceback")
+        ):
             return self.heap.get(one, name)
-        if name in ("__init__", "__setattr__", "__getattribute__", "__str__", "__repr__", "__eq__", "__hash__", "__doc__", "__module__"):
+        if name in (
+            "__init__",
+            "__setattr__",
+            "__getattribute__",
+            "__str__",
+            "__repr__",
+            "__eq__",
+            "__hash__",
+            "__doc__",
+            "__module__",
+        ):
             return Value((self.heap.make("slot", name, data=one),)) if name in ("__setattr__", "__init__") else UNKNOWN
         return None
 
@@ -320,7 +293,18 @@ class Engine(Machine):
                 value = attributes.attribute_of(self, held, name)
                 if value.single is not ABSENT:
                     return value
-        if name in ("__init__", "__setattr__", "__new__", "__init_subclass__", "__getattribute__", "__delattr__", "__set_name__", "__enter__", "__exit__", "__post_init__"):
+        if name in (
+            "__init__",
+            "__setattr__",
+            "__new__",
+            "__init_subclass__",
+            "__getattribute__",
+            "__delattr__",
+            "__set_name__",
+            "__enter__",
+            "__exit__",
+            "__post_init__",
+        ):
             return Value((self.heap.make("slot", name, data=instance),))
         if instance.kind == "instance" and self.extends_unseen(instance):
             return unknown(f"{self.unseen_base(instance)}().{name}")
@@ -458,7 +442,7 @@ class Engine(Machine):
 
     def _unbound_method(self, kind: str, method: str, arguments: Arguments, site: ast.AST | None) -> Value:
         if kind == "dict" and method == "fromkeys":
-            return standard.containers.fromkeys(self, arguments, site)
+            return fromkeys(self, arguments, site)
         if not arguments.positional:
             self.throw_new("TypeError", f"{method} needs an argument")
         receiver = arguments.positional[0]
@@ -519,7 +503,11 @@ class Engine(Machine):
     def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
         """What ``next(iterator)`` gives."""
         if one.kind == "lazy":
-            content = self.heap.items_of_key(one, "<rest>") if self.store.read(one, "<rest>") is not None else items.listed(self, Value((one,)))
+            content = (
+                self.heap.items_of_key(one, "<rest>")
+                if self.store.read(one, "<rest>") is not None
+                else items.listed(self, Value((one,)))
+            )
         else:
             content = self.heap.items_of(one)
         if content.items is None:
@@ -557,7 +545,9 @@ class Engine(Machine):
         symbol = self.heap.symbol("sys")
         self.heap.set(symbol, "path", self.heap.sequence("list", [const("" if relative == "." else relative)]))
         values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
-        first = unknown("__file__", "str") if module_name else const(posixpath.relpath(script, self.working_folder or "."))
+        first = (
+            unknown("__file__", "str") if module_name else const(posixpath.relpath(script, self.working_folder or "."))
+        )
         self.heap.set(symbol, "argv", self.heap.sequence("list", [first, *values]))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
         self.heap.set(module, "__package__", const(module_name.rpartition(".")[0]) if module_name else NONE)
@@ -584,36 +574,19 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
-class Shown:
-    """What a probe was seen to have: plain values, or that they are not known."""
-
-    def __init__(self, values: list[object] | None, reason: str, origin: object) -> None:
-        self.values, self.reason, self.origin = values, reason, origin
-
-    @classmethod
-    def of(cls, m: Engine, value: Value) -> Shown:
-        """The plain values of a value."""
-        from npulint.values.hosted import Unhosted, possible_hosts
-
-        try:
-            plain: list[object] | None = possible_hosts(value, m.heap)
-        except Unhosted:
-            plain = None
-        return cls(plain, value.reason, value.origin)
-
-    def joined(self, other: Shown) -> Shown:
-        """What was seen at either time."""
-        if self.values is None or other.values is None:
-            return Shown(None, self.reason or other.reason, self.origin or other.origin)
-        return Shown([*self.values, *other.values], self.reason or other.reason, self.origin or other.origin)
-
-
 _ABSTRACT = {
     "collections.abc.Mapping": ("builtins.dict",),
     "collections.abc.MutableMapping": ("builtins.dict",),
     "typing.Mapping": ("builtins.dict",),
     "collections.abc.Sequence": ("builtins.list", "builtins.tuple", "builtins.str", "builtins.range", "builtins.bytes"),
-    "collections.abc.Iterable": ("builtins.list", "builtins.tuple", "builtins.str", "builtins.dict", "builtins.set", "builtins.range"),
+    "collections.abc.Iterable": (
+        "builtins.list",
+        "builtins.tuple",
+        "builtins.str",
+        "builtins.dict",
+        "builtins.set",
+        "builtins.range",
+    ),
     "numbers.Number": ("builtins.int", "builtins.float", "builtins.complex"),
     "numbers.Real": ("builtins.int", "builtins.float"),
     "numbers.Integral": ("builtins.int",),
@@ -630,243 +603,7 @@ def _abstract(name: str, bases: Sequence[Obj]) -> bool | None:
     return False if plain else None
 
 
-# -- what belongs to kinds of objects
-
-
-def _iterate_symbol(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
-    from npulint.running.loops import repeat
-
-    m.may_throw()
-    hint = unknown("$", "str") if one.name == process.ENVIRONMENT else unknown(f"{one.name}[]")
-    repeat(m, lambda: consume(hint))
-
-
-def _iterate_class(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
-    if one in m.enums:
-        for member in records.enum_members(m, one):
-            consume(member)
-        return
-    m.may_throw()
-
-
-def _iterate_iterator(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
-    for value in m.heap.items_of(one).items or ():
-        consume(value)
-
-
-def _iterate_instance(m: Engine, one: Obj, consume: Callable[[Value], object]) -> None:
-    from npulint.running.loops import repeat
-
-    method = m.class_attribute(one, "__iter__")
-    if method is None:
-        getter = m.class_attribute(one, "__getitem__")
-        if getter is None and not m.extends_unseen(one):
-            m.throw_new("TypeError", f"'{one.name}' object is not iterable")
-        m.may_throw()
-        m.unseen("iter()", [Value((one,))])
-        repeat(m, lambda: consume(UNKNOWN))
-        return
-    source = m.call(method, Arguments())
-    iterator = source.single
-    if isinstance(iterator, Obj) and iterator.kind == "instance" and m.class_attribute(iterator, "__next__") is not None:
-        _iterate_by_next(m, iterator, consume)
-    else:
-        items.iterate(m, source, consume)
-
-
-def _iterate_by_next(m: Engine, iterator: Obj, consume: Callable[[Value], object]) -> None:
-    from npulint.running.exceptions import caught_by, guarded
-
-    stop = [m.heap.symbol("builtins.StopIteration")]
-    finished: list[Any] = []
-    for _ in range(300):
-        results: list[Value] = []
-
-        def advance() -> None:
-            method = m.class_attribute(iterator, "__next__")
-            assert method is not None
-            results.append(m.call(method, Arguments()))
-
-        goes_on, outcomes = guarded(m, advance)
-        end = m.store.layer
-        for outcome in outcomes:
-            answers = {caught_by(m, error, stop) for error in outcome.value.alternatives if isinstance(error, Obj)}
-            if outcome.value.is_open or answers != {True}:
-                raise Exhausted
-            finished.append(outcome.layer)
-        m.store.layer = end
-        if not goes_on:
-            break
-        try:
-            consume(results[-1])
-        except Dead:
-            break
-    else:
-        raise Exhausted
-    from npulint.running.loops import leave
-
-    leave(m, finished, False)
-
-
-def _symbol_item(m: Engine, one: Obj, key: Value) -> Value:
-    if one.name == process.ENVIRONMENT:
-        return process.environment_item(m, one, key)
-    if one.name == "sys.modules":
-        name = texts.known_text(key)
-        found = m.store.read(one, name) if name is not None else None
-        if isinstance(found, Value):
-            return found
-        loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
-        return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
-    if one.name.partition(".")[0] in ("typing", "builtins", "collections"):
-        return Value((one,))
-    m.may_throw()
-    return unknown(f"{one.name}[]")
-
-
-def _class_item(m: Engine, one: Obj, key: Value) -> Value:
-    if one in m.enums:
-        return records.enum_item(m, one, key)
-    return Value((one,))
-
-
-def _store_in_symbol(m: Engine, one: Obj, key: Value, value: Value) -> None:
-    if one.name == process.ENVIRONMENT:
-        process.set_environment_item(m, one, key, value)
-        return
-    name = texts.known_text(key)
-    if one.name == "sys.modules" and name is not None:
-        m.heap.put(one, name, value)
-        return
-    m.unseen(one.name, [key, value])
-
-
-def _symbol_contains(m: Engine, one: Obj, item: Value) -> Value:
-    return process.environment_contains(m, one, item) if one.name == process.ENVIRONMENT else EITHER
-
-
-def _view_contains(m: Engine, one: Obj, item: Value) -> Value:
-    owner, kind = one.data
-    if kind == "keys":
-        return items.contains(m, Value((owner,)), item)
-    return items.contains(m, items.sequence_of(m, "list", items.listed(m, Value((one,)))), item)
-
-
-def _update_from_symbol(m: Engine, held: Obj, owner: Obj) -> None:
-    if held.name == process.ENVIRONMENT:
-        process.copy_environment_into(m, held, owner)
-    else:
-        m.heap.set_any(owner, UNKNOWN)
-
-
-def _no_methods(m: Engine, one: Obj, name: str) -> Value:
-    return UNKNOWN
-
-
-def _attribute_of_wrapped(m: Engine, one: Obj, name: str) -> Value:
-    if name == "cache_clear":
-        return UNKNOWN
-    if name == "__wrapped__":
-        return one.data
-    return attributes.get(m, one.data, name)
-
-
-def _attribute_of_partial(m: Engine, one: Obj, name: str) -> Value:
-    function, given = one.data
-    if name == "func":
-        return function
-    if name == "args":
-        return m.heap.sequence("tuple", given.positional)
-    if name == "keywords":
-        return m.heap.mapping(given.keywords.items())
-    return UNKNOWN
-
-
-def _attribute_of_method(m: Engine, one: Obj, name: str) -> Value:
-    if isinstance(one.data, tuple):
-        if name == "__self__":
-            return one.data[1]
-        if name == "__func__":
-            return Value((one.data[0],))
-        if isinstance(one.data[0], Obj):
-            return attributes.attribute_of(m, one.data[0], name)
-    return UNKNOWN
-
-
-def _attribute_of_property(m: Engine, one: Obj, name: str) -> Value:
-    if name in ("setter", "getter", "deleter"):
-        return Value((m.heap.make("property_changer", name, data=one),))
-    return one.data[0] if name == "fget" else UNKNOWN
-
-
-def _call_property_changer(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    getter, setter = one.data.data[:2]
-    if one.name == "setter":
-        setter = arguments.positional[0]
-    elif one.name == "getter":
-        getter = arguments.positional[0]
-    return Value((m.heap.make("property", data=(getter, setter)),))
-
-
-def _set_ignored(m: Engine, one: Obj, name: str, value: Value) -> None:
-    m.heap.put(one, f"set {name}", value)
-
-
-def _call_itemgetter(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    parts = [items.get_item(m, arguments.positional[0], key) for key in one.data]
-    return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
-
-
-def _call_attrgetter(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    parts = []
-    for key in one.data:
-        value = arguments.positional[0]
-        for name in (texts.known_text(key) or "").split("."):
-            value = attributes.get(m, value, name)
-        parts.append(value)
-    return parts[0] if len(parts) == 1 else m.heap.sequence("tuple", parts)
-
-
-def _call_slot(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    """What ``super().__init__(...)`` and the like give of built-in classes."""
-    instance: Obj = one.data
-    if one.name == "__init__":
-        classes.built_in_init(m, instance, arguments)
-    elif one.name == "__setattr__":
-        name = texts.known_text(arguments.positional[0])
-        if name is None:
-            m.heap.set_any(instance, arguments.positional[1])
-        else:
-            attributes.set_own(m, instance, name, arguments.positional[1])
-    elif one.name == "__new__":
-        cls = arguments.positional[0].single
-        if isinstance(cls, Obj) and cls.kind == "class":
-            return Value((classes.new_instance(m, cls, Arguments(arguments.positional[1:], arguments.keywords), site),))
-        return UNKNOWN
-    elif one.name == "__getattribute__":
-        name = texts.known_text(arguments.positional[0])
-        if name is not None:
-            value = m.heap.get(instance, name)
-            if value.single is ABSENT:
-                m.throw_new("AttributeError", name)
-            return value.without(ABSENT)
-        return UNKNOWN
-    return NONE
-
-
-def _call_record_method(m: Engine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
-    """What the generated methods of a named tuple give."""
-    instance: Obj = one.data
-    record = records.fields_of(m, instance)
-    assert record is not None and instance.cls is not None
-    values = {field.name: m.heap.get(instance, field.name) for field in record.fields}
-    if one.name == "_asdict":
-        return m.heap.mapping(values.items(), "dict", site)
-    values.update(arguments.keywords)
-    return records.named_tuple(m, instance.cls, record, list(values.values()), site)
-
-
-def _object_setattr(m: Engine, arguments: Arguments) -> Value:
+def _object_setattr(m: Machine, arguments: Arguments) -> Value:
     holder, name, value = arguments.positional[:3]
     text = texts.known_text(name)
     for one in holder.alternatives:
@@ -878,35 +615,7 @@ def _object_setattr(m: Engine, arguments: Arguments) -> Value:
     return NONE
 
 
-def _enter_context(m: Engine, one: Obj, body: Callable[[Value], None]) -> None:
-    from npulint.running.exceptions import caught_by, guarded, rethrow
-    from npulint.running.loops import leave
-
-    arguments: Arguments = one.data
-    if one.name == "nullcontext":
-        body(arguments.get(0, "enter_result") or NONE)
-        return
-    kinds = [value.single for value in arguments.positional]
-    classes_ = [kind for kind in kinds if isinstance(kind, Obj)]
-    goes_on, outcomes = guarded(m, lambda: body(NONE))
-    ends = [m.store.captured()] if goes_on else []
-    for outcome in outcomes:
-        answers = {caught_by(m, error, classes_) for error in outcome.value.alternatives if isinstance(error, Obj)}
-        if outcome.value.is_open:
-            answers.add(None)
-        if answers != {False}:
-            ends.append(outcome.layer)
-        if answers != {True}:
-            m.store.layer = outcome.layer
-            m.store.fork()
-            try:
-                rethrow(m, outcome.value)
-            except Dead:
-                pass
-    leave(m, ends, False)
-
-
-def _join(m: Engine, receiver: Value, arguments: Arguments) -> Value:
+def _join(m: Machine, receiver: Value, arguments: Arguments) -> Value:
     content = items.listed(m, arguments.positional[0])
     if content.items is None:
         m.may_throw()
@@ -915,5 +624,5 @@ def _join(m: Engine, receiver: Value, arguments: Arguments) -> Value:
     return texts.call_method(m, "str", "join", receiver, [given], {})
 
 
-def _format(m: Engine, receiver: Value, arguments: Arguments) -> Value:
+def _format(m: Machine, receiver: Value, arguments: Arguments) -> Value:
     return texts.call_method(m, "str", "format", receiver, arguments.positional, arguments.keywords)

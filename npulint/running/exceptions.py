@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from npulint.running import attributes, calls, items
 from npulint.running.assignments import assign
 from npulint.running.loops import leave
-from npulint.running.machine import Arguments, Dead, Frame, Guard, Machine, Outcome
+from npulint.running.machine import NO_KIND, Arguments, Dead, Frame, Guard, Machine, Outcome
 from npulint.running.names import bind, look_up_own, unbind
 from npulint.running.truth import truth
 from npulint.values.objects import Obj
 from npulint.values.store import Layer, Region
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Value
 
 
 def raise_(m: Machine, node: ast.Raise) -> NoReturn:
@@ -30,6 +31,7 @@ def raise_(m: Machine, node: ast.Raise) -> NoReturn:
 
 def instance_of(m: Machine, value: Value) -> Value:
     """The exception that is raised by its class or itself."""
+
     def of(one: Const | Obj) -> Value:
         is_class = isinstance(one, Obj) and (one.kind == "class" or (one.kind == "symbol" and is_exception(one.name)))
         return m.call(Value((one,)), Arguments()) if is_class else Value((one,))
@@ -86,7 +88,7 @@ def guarded(m: Machine, work: Callable[[], object]) -> tuple[bool, list[Outcome]
 def _possible_error(m: Machine, names: set[str]) -> Value:
     if "" in names:
         return UNKNOWN
-    alternatives = []
+    alternatives: list[Const | Obj | Absent] = []
     for name in sorted(names):
         alternatives += m.exception(name).alternatives
         one = alternatives[-1]
@@ -150,9 +152,7 @@ def try_(m: Machine, node: ast.Try) -> None:
     _finally(m, paths, goes_on, outcomes, lambda: m.execute(node.finalbody))
 
 
-def _finally(
-    m: Machine, paths: Paths, goes_on: bool, outcomes: Sequence[Outcome], work: Callable[[], object]
-) -> None:
+def _finally(m: Machine, paths: Paths, goes_on: bool, outcomes: Sequence[Outcome], work: Callable[[], object]) -> None:
     """Do what runs in any case: after the normal end, before a return or a break, and before an exception goes on."""
     normal = [m.store.captured()] if goes_on else []
     paths.through(m, work)
@@ -333,8 +333,9 @@ def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
             if enter is not None and leave_ is not None:
                 _with_object(m, enter, leave_, body)
                 return
-        if one.kind in m.contexts:
-            m.contexts[one.kind](m, one, body)
+        enter_kind = m.kinds.get(one.kind, NO_KIND).enter
+        if enter_kind is not None:
+            enter_kind(m, one, body)
             return
     m.may_throw()
     body(UNKNOWN)
@@ -405,8 +406,6 @@ def _closed(m: Machine, exit_: Value, error: Value) -> list[Layer]:
     ends = [m.store.captured()] if answer is not False else []
     if answer is not True:
         m.store.layer = Layer(m.store.layer, m.store.serial)
-        try:
+        with contextlib.suppress(Dead):
             rethrow(m, error)
-        except Dead:
-            pass
     return ends

@@ -7,17 +7,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, calls, comprehensions, items
-from npulint.running.machine import Arguments, Dead, Frame, Machine
+from npulint.running.machine import Arguments, Machine
 from npulint.running.names import bind, look_up
 from npulint.running.narrowing import assume
-from npulint.running.scopes import function_scope
 from npulint.running.truth import is_equal, same, truth
 from npulint.values import operators, texts
-from npulint.values.heap import key_of, value_of_key
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.objects import Items, Obj
 from npulint.values.value import (
-    ABSENT,
     EITHER,
     NONE,
     UNKNOWN,
@@ -137,7 +134,13 @@ def binary(m: Machine, op: ast.operator, left: Value, right: Value, site: ast.AS
         one, other = left.single, right.single
         if isinstance(one, Const) and isinstance(other, Const):
             return _of_constants(m, stem, function, one, other)
-    return items.each_pair(m, left, right, lambda a, b: _binary_of(m, stem, function, a, b, site), lambda: _open_result(m, left, right, stem))
+    return items.each_pair(
+        m,
+        left,
+        right,
+        lambda a, b: _binary_of(m, stem, function, a, b, site),
+        lambda: _open_result(m, left, right, stem),
+    )
 
 
 def _open_result(m: Machine, left: Value, right: Value, stem: str) -> Value:
@@ -178,13 +181,12 @@ def augmented(m: Machine, op: ast.operator, left: Value, right: Value, site: ast
     """The value that ``left op= right`` binds; lists, dicts and sets are changed."""
     stem = operators.BINARY[op.__class__][0]
     if any(isinstance(one, Obj) and (one.kind in ("list", "dict", "set", "instance")) for one in left.alternatives):
-        works = []
-        for one in left.alternatives:
-            if one is not ABSENT:
-                works.append(lambda one=one: _augmented_of(m, op, stem, one, right, site))
-        if left.is_open:
-            works.append(lambda: _open_result(m, left, right, stem))
-        return m.value_of_branches(works)
+        return items.each(
+            m,
+            left,
+            lambda one: _augmented_of(m, op, stem, one, right, site),
+            lambda: _open_result(m, left, right, stem),
+        )
     return binary(m, op, left, right, site)
 
 
@@ -206,7 +208,9 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
         answer = truth(m, value)
         return truth_value(None if answer is None else not answer)
     stem, function = operators.UNARY[node.op.__class__]
-    return items.each(m, value, lambda one: _unary_of(m, stem, function, one), lambda: unknown(value.reason, value.hint))
+    return items.each(
+        m, value, lambda one: _unary_of(m, stem, function, one), lambda: unknown(value.reason, value.hint)
+    )
 
 
 def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], one: Const | Obj) -> Value:
@@ -288,7 +292,9 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
     stem, function = operators.COMPARISONS[op.__class__]
     if (left.is_open and not left.alternatives) or (right.is_open and not right.alternatives):
         return _open_comparison(left, right, stem)
-    return items.each_pair(m, left, right, lambda a, b: _compare_of(m, stem, function, a, b), lambda: _open_comparison(left, right, stem))
+    return items.each_pair(
+        m, left, right, lambda a, b: _compare_of(m, stem, function, a, b), lambda: _open_comparison(left, right, stem)
+    )
 
 
 def _open_comparison(left: Value, right: Value, stem: str) -> Value:
@@ -304,7 +310,9 @@ def _negated(m: Machine, value: Value) -> Value:
     return truth_value(None if answer is None else not answer)
 
 
-def _compare_of(m: Machine, stem: str, function: Callable[[Any, Any], bool], one: Const | Obj, other: Const | Obj) -> Value:
+def _compare_of(
+    m: Machine, stem: str, function: Callable[[Any, Any], bool], one: Const | Obj, other: Const | Obj
+) -> Value:
     if isinstance(one, Const) and isinstance(other, Const):
         try:
             return truth_value(bool(function(one.value, other.value)))
@@ -363,7 +371,11 @@ def _call(m: Machine, node: ast.Call) -> Value:
     func = node.func
     if isinstance(func, ast.Name) and func.id in ("reveal_value", "reveal_runs"):
         return _probe(m, node, func.id)
-    callee = calls.zero_argument_super(m, node) if isinstance(func, ast.Name) and func.id == "super" and not node.args else None
+    callee = (
+        calls.zero_argument_super(m, node)
+        if isinstance(func, ast.Name) and func.id == "super" and not node.args
+        else None
+    )
     if callee is not None:
         return callee
     function = evaluate(m, func)
@@ -434,7 +446,7 @@ def _yield(m: Machine, node: ast.Yield) -> Value:
 
 def _yield_from(m: Machine, node: ast.YieldFrom) -> Value:
     source = evaluate(m, node.value)
-    items.iterate(m, source, lambda value: calls.yield_value(m, value) and None)
+    items.iterate(m, source, lambda value: calls.yield_value(m, value))
     return UNKNOWN
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from npulint.running.loops import repeat
-from npulint.running.machine import Arguments, Dead, Machine
+from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.running.truth import is_equal
 from npulint.values.heap import Key, key_of, value_of_key
 from npulint.values.hosted import Unhosted, adopted, hosted_alternative
@@ -78,6 +78,7 @@ def builtin_part(one: Const | Obj) -> Const | Obj:
 
 def iterate(m: Machine, source: Value, consume: Callable[[Value], object]) -> None:
     """Hand over the items of an iterable in order. Raises `Dead` where the consumer never comes back."""
+
     def open_items() -> Value:
         m.may_throw("TypeError")
         hint = unknown(source.reason, "str") if source.hint == "str" else unknown(source.reason)
@@ -100,7 +101,7 @@ def _iterate_one(m: Machine, one: Const | Obj, consume: Callable[[Value], object
     elif one.kind in ("dict", "set"):
         _iterate_keys(m, one, consume, lambda key, value: value_of_key(key, m.heap))
     else:
-        handler = m.iterators.get(one.kind)
+        handler = m.kinds.get(one.kind, NO_KIND).iterate
         if handler is not None:
             handler(m, one, consume)
         else:
@@ -125,13 +126,16 @@ def _iterate_list(m: Machine, owner: Obj, consume: Callable[[Value], object]) ->
     while True:
         content = m.heap.items_of(owner)
         if content.items is None or len(content.items) > _MOST_ITERATIONS:
-            each_item = content.any_item
-            repeat(m, lambda: consume(each_item))
+            _repeat_with(m, content.any_item, consume)
             return
         if index >= len(content.items):
             return
         consume(content.items[index])
         index += 1
+
+
+def _repeat_with(m: Machine, item: Value, consume: Callable[[Value], object]) -> None:
+    repeat(m, lambda: consume(item))
 
 
 def _iterate_keys(
@@ -230,6 +234,7 @@ def add(m: Machine, owner: Obj, item: Value) -> None:
 
 def get_item(m: Machine, holder: Value, key: Value, site: ast.AST | None = None) -> Value:
     """The value of ``holder[key]``."""
+
     def open_item() -> Value:
         m.may_throw()
         return unknown(f"{holder.reason}[]" if holder.reason and holder.reason[0] != "$" else holder.reason)
@@ -249,7 +254,7 @@ def _item_of(m: Machine, one: Const | Obj, key: Value, site: ast.AST | None) -> 
                 return _dict_item(m, one, held, key, site)
             if held.kind in ("list", "tuple"):
                 return each(m, key, lambda index: _list_item(m, held, index, site), lambda: _any_item(m, held))
-            handler = m.indexers.get(held.kind)
+            handler = m.kinds.get(held.kind, NO_KIND).item
             if handler is not None:
                 return handler(m, held, key)
             m.may_throw()
@@ -370,6 +375,7 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
 
 def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value``."""
+
     def of(one: Const | Obj) -> Value:
         _store_in(m, one, key, value)
         return UNKNOWN
@@ -396,8 +402,8 @@ def _store_in(m: Machine, one: Const | Obj, key: Value, value: Value) -> None:
         set_item(m, held, key, value)
     elif held.kind == "list":
         _store_in_list(m, held, key, value)
-    elif held.kind in m.storers:
-        m.storers[held.kind](m, held, key, value)
+    elif (store := m.kinds.get(held.kind, NO_KIND).store_item) is not None:
+        store(m, held, key, value)
     else:
         m.unseen(one.name, [Value((one,)), key, value])
 
@@ -442,6 +448,7 @@ def _store_slice(m: Machine, owner: Obj, content: Items, index: Obj, value: Valu
 
 def delete_item(m: Machine, holder: Value, key: Value) -> None:
     """Execute ``del holder[key]``."""
+
     def of(one: Const | Obj) -> Value:
         _delete_in(m, one, key)
         return UNKNOWN
@@ -481,8 +488,8 @@ def _delete_in(m: Machine, one: Const | Obj, key: Value) -> None:
         except IndexError as error:
             m.throw_new("IndexError", str(error))
         m.heap.put(held, ITEMS, Items(tuple(items)))
-    elif isinstance(held, Obj) and held.kind in m.storers:
-        m.storers[held.kind](m, held, key, Value((ABSENT,)))
+    elif isinstance(held, Obj) and (store := m.kinds.get(held.kind, NO_KIND).store_item) is not None:
+        store(m, held, key, Value((ABSENT,)))
     else:
         m.unseen("", [Value((one,)), key])
 
@@ -505,8 +512,9 @@ def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
         return each(m, item, lambda part: _constant_contains(m, held.value, part), lambda: EITHER)
     if held.kind in ("dict", "set"):
         return each(m, item, lambda part: _has_key(m, held, part), lambda: EITHER)
-    if held.kind in m.containers:
-        return m.containers[held.kind](m, held, item)
+    has_item = m.kinds.get(held.kind, NO_KIND).contains
+    if has_item is not None:
+        return has_item(m, held, item)
     if held.kind == "symbol" or (held.kind == "instance" and m.class_attribute(held, "__iter__") is None):
         m.may_throw()
         return EITHER
@@ -553,7 +561,9 @@ def _has_key(m: Machine, owner: Obj, part: Const | Obj) -> Value:
     value = m.heap.get(owner, key)
     if value.single is ABSENT:
         return truth_value(False)
-    return truth_value(None if value.may_be_absent or (value.is_open and key not in m.heap.layout_of(owner).keys) else True)
+    return truth_value(
+        None if value.may_be_absent or (value.is_open and key not in m.heap.layout_of(owner).keys) else True
+    )
 
 
 # -- dicts and lists as a whole
@@ -561,12 +571,13 @@ def _has_key(m: Machine, owner: Obj, part: Const | Obj) -> Value:
 
 def update(m: Machine, owner: Obj, given: Value) -> None:
     """Execute ``owner.update(given)`` for a dict; pairs are accepted."""
+
     def of(one: Const | Obj) -> Value:
         held = builtin_part(one)
         if isinstance(held, Obj) and held.kind in ("dict", "view"):
             _update_from(m, owner, held if held.kind == "dict" else held.data[0])
-        elif isinstance(held, Obj) and held.kind in m.mappings:
-            m.mappings[held.kind](m, held, owner)
+        elif isinstance(held, Obj) and (copy := m.kinds.get(held.kind, NO_KIND).copy_into) is not None:
+            copy(m, held, owner)
         else:
             iterate(m, Value((held,)), lambda pair: _set_pair(m, owner, pair))
         return UNKNOWN
@@ -630,9 +641,18 @@ def operator(m: Machine, stem: str, one: Const | Obj, other: Const | Obj, site: 
             _update_from(m, target, right)
             return made
     for sequence, times in ((left, right), (right, left)):
-        if stem == "mul" and isinstance(sequence, Obj) and sequence.kind in ("list", "tuple") and isinstance(times, Const):
+        if (
+            stem == "mul"
+            and isinstance(sequence, Obj)
+            and sequence.kind in ("list", "tuple")
+            and isinstance(times, Const)
+        ):
             content = m.heap.items_of(sequence)
-            if content.items is None or not isinstance(times.value, int) or len(content.items) * times.value > _MOST_ITERATIONS:
+            if (
+                content.items is None
+                or not isinstance(times.value, int)
+                or len(content.items) * times.value > _MOST_ITERATIONS
+            ):
                 return m.heap.sequence_of_any(sequence.kind, content.any_item, site)
             return m.heap.sequence(sequence.kind, content.items * times.value, site)
     if stem in ("and", "sub", "or", "xor") and isinstance(left, Obj) and isinstance(right, Obj):
@@ -688,8 +708,8 @@ def extend(m: Machine, owner: Obj, source: Value) -> None:
     """Add all items of an iterable to a list."""
     given, content = listed(m, source), m.heap.items_of(owner)
     if given.items is None or content.items is None:
-        m.heap.put(owner, ITEMS, Items(None, content.any_item.joined(given.any_item) if content.items else given.any_item))
+        m.heap.put(
+            owner, ITEMS, Items(None, content.any_item.joined(given.any_item) if content.items else given.any_item)
+        )
     else:
         m.heap.put(owner, ITEMS, Items((*content.items, *given.items)))
-
-

@@ -66,7 +66,9 @@ def _give_up(m: Machine, cells: list[Cell]) -> None:
 def _widened(value: Value) -> Value:
     kept = tuple(one for one in value.alternatives if isinstance(one, Obj) or one is ABSENT)
     kinds = {type(one.value).__name__ for one in value.alternatives if isinstance(one, Const)}
-    hint = kinds.pop() if len(kinds) == 1 and (not value.is_open or value.hint in kinds or not value.alternatives) else ""
+    hint = (
+        kinds.pop() if len(kinds) == 1 and (not value.is_open or value.hint in kinds or not value.alternatives) else ""
+    )
     return unknown(value.reason, hint).of(kept) if hint else Value(kept, True, value.reason)
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
+from npulint.running.probes import Probes
+from npulint.running.record_types import Record
 from npulint.running.scopes import MODULE, Scope
-from npulint.values.heap import Heap
+from npulint.running.sources import Sources
+from npulint.values.heap import Heap, Key
 from npulint.values.objects import HAPPENED, MAYBE, Mark, Obj
 from npulint.values.store import Layer, Region
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.value import Const, Value, const, joined, unknown
 
 T = TypeVar("T")
 
@@ -105,23 +109,44 @@ class Frame:
         self.consume: Callable[[Value], Value] | None = None
 
 
-class Probes:
-    """What the calls of ``reveal_value`` and ``reveal_runs`` saw."""
-
-    def __init__(self) -> None:
-        self.shown: dict[tuple[str, int], Any] = {}
-        self.visited: set[tuple[str, int]] = set()
-
-
 MOST_STEPS = 150_000
 MOST_CALLS = 40  # functions within one another
 SAME_CALLS = 14  # calls of one function within one another
 
 
-class Machine:
-    """The execution of one start. `evaluate`, `execute` and `call` are those of the modules beside this one."""
+class Kind(NamedTuple):
+    """What can be done with the objects of one kind; None: what it gives is not known."""
 
-    def __init__(self) -> None:
+    iterate: Callable[..., None] | None = None
+    item: Callable[..., Value] | None = None
+    store_item: Callable[..., None] | None = None
+    contains: Callable[..., Value] | None = None
+    copy_into: Callable[..., None] | None = None
+    attribute: Callable[..., Value] | None = None
+    set_attribute: Callable[..., None] | None = None
+    call: Callable[..., Value] | None = None
+    enter: Callable[..., None] | None = None
+
+
+NO_KIND: Final = Kind()
+
+
+class Machine(ABC):
+    """The execution of one start of a program. The modules beside this one do the parts of it and ask one another
+    through this class."""
+
+    def __init__(self, sources: Sources, environment: dict[str, str], working_folder: str) -> None:
+        self.sources = sources
+        self.environment = environment
+        self.working_folder = working_folder
+        self.modules: dict[tuple[str, str], Obj] = {}
+        self.scopes: dict[ast.AST, Scope] = {}
+        self.records: dict[Obj, Record] = {}
+        self.enums: dict[Obj, tuple[str, dict[str, Value]]] = {}
+        self.annotations: dict[Obj, list[tuple[str, str]]] = {}
+        self.handled: list[Value] = []  # the exceptions whose handlers are being executed
+        self.repetitions = 0
+        self.kinds: dict[str, Kind] = {}
         self.heap = Heap()
         self.store = self.heap.store
         self.marks = Obj("marks", -1)
@@ -138,8 +163,8 @@ class Machine:
     # -- control flow
 
     def branch(self, works: Sequence[Callable[[], T]]) -> list[T]:
-        """What each work gives, in a state of its own from here; goes on where those that do not end meet. Raises `Dead`
-        where none goes on."""
+        """What each work gives, in a state of its own from here; goes on where those that do not end meet. Raises
+        `Dead` where none goes on."""
         if len(works) == 1:
             return [works[0]()]
         base = self.store.fork()
@@ -227,9 +252,9 @@ class Machine:
             self.call_back(function)
         return unknown(name)
 
+    @abstractmethod
     def call_back(self, function: Obj) -> None:
         """Let unknown code call a function of the program, at any time from here on."""
-        raise NotImplementedError
 
     # -- marks
 
@@ -248,9 +273,233 @@ class Machine:
                 answer = MAYBE
         return answer
 
+    # -- what the modules beside this one do
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> Value:
+        """The value of an expression."""
+
+    @abstractmethod
+    def execute(self, body: Sequence[ast.stmt]) -> None:
+        """Execute statements."""
+
+    @abstractmethod
+    def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
+        """What a call gives."""
+
+    @abstractmethod
+    def attribute(self, holder: Value, name: str) -> Value:
+        """The value of ``holder.name``."""
+
+    @abstractmethod
+    def augmented(self, op: ast.operator, left: Value, right: Value, site: ast.AST) -> Value:
+        """The value of ``left op= right``."""
+
+    @abstractmethod
+    def run_generator_expression(self, frame: Frame) -> None:
+        """Execute a generator expression."""
+
+    @abstractmethod
+    def instantiate(self, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a call of a class gives."""
+
+    @abstractmethod
+    def new_instance(self, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:
+        """A new instance."""
+
+    @abstractmethod
+    def value_of_key(self, key: Key) -> Value:
+        """The value that a key is."""
+
+    @abstractmethod
+    def outcome(self, value: Value) -> Outcome:
+        """The current state with a value."""
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """The file of the code that is executed."""
+
+    @abstractmethod
+    def cell_of_name(self, name: str) -> tuple[Obj, object, Value] | None:
+        """The cell that a name is read from."""
+
+    @abstractmethod
+    def reveal(self, place: tuple[str, int], value: Value) -> None:
+        """Note the value of a probe."""
+
+    @abstractmethod
+    def endless(self) -> None:
+        """Note that the program may go on here for ever."""
+
+    @abstractmethod
+    def exit_at_once(self, code: Value) -> None:
+        """End the program without cleaning up."""
+
+    @abstractmethod
+    def mro(self, cls: Obj) -> tuple[Obj, ...]:
+        """A class and its bases in the order in which attributes are looked up."""
+
+    @abstractmethod
+    def class_attribute(self, one: Obj, name: str) -> Value | None:
+        """A special method that the program defines for an instance, bound to it; None if it does not."""
+
+    @abstractmethod
+    def extends_unseen(self, one: Obj) -> bool:
+        """Whether an instance may have attributes that are not seen."""
+
+    @abstractmethod
+    def class_extends_unseen(self, cls: Obj) -> bool:
+        """Whether a class may have attributes that are not seen."""
+
+    @abstractmethod
+    def unseen_base(self, one: Obj) -> str:
+        """The name of the first base of an instance's class that is not seen."""
+
+    @abstractmethod
+    def is_unseen(self, name: str) -> bool:
+        """Whether the attributes of a library's class are not known."""
+
+    @abstractmethod
+    def is_subclass(self, cls: Obj | None, kind: Obj) -> bool | None:
+        """Whether a class extends another; None if that is not known."""
+
+    @abstractmethod
+    def is_instance(self, one: Const | Obj, kind: Obj) -> bool | None:
+        """Whether an alternative is an instance of a class; None if that is not known."""
+
+    @abstractmethod
+    def type_of(self, one: Const | Obj) -> Obj:
+        """The class of an alternative."""
+
+    @abstractmethod
+    def is_frozen(self, one: Obj) -> bool:
+        """Whether the attributes of an instance cannot be set."""
+
+    @abstractmethod
+    def enum_members(self, cls: Obj) -> list[Value]:
+        """The members of an enumeration."""
+
+    @abstractmethod
+    def class_member(self, cls: Obj, name: str) -> Value | None:
+        """What Python generates for a class; None for other names."""
+
+    @abstractmethod
+    def instance_member(self, one: Obj, name: str) -> Value | None:
+        """What Python generates for an instance; None for other names."""
+
+    @abstractmethod
+    def is_exception_class(self, cls: Obj) -> bool:
+        """Whether a class is one of exceptions."""
+
+    @abstractmethod
+    def super_member(self, one: Obj, name: str) -> Value | None:
+        """What ``super().name`` is of built-in classes."""
+
+    @abstractmethod
+    def class_setter(self, cls: Obj, name: str, value: Value) -> bool:
+        """Whether setting an attribute of a class was done otherwise."""
+
+    @abstractmethod
+    def namespace(self, one: Obj) -> Obj:
+        """The dict of the attributes of an object."""
+
+    @abstractmethod
+    def plain_text(self, one: Obj) -> str | None:
+        """Whether the text of an instance is that of the constant that it is."""
+
+    @abstractmethod
+    def search_path(self) -> list[str]:
+        """The folders that modules are found in, below the project's root."""
+
+    @abstractmethod
+    def file_text(self, path: str) -> Value:
+        """The value of ``__file__``."""
+
+    @abstractmethod
+    def submodule(self, module: Obj, name: str) -> Value | None:
+        """A submodule that was imported; attributes of packages are set when it is."""
+
+    @abstractmethod
+    def replaced_module(self, dotted: str) -> Value | None:
+        """A module that the program has put into ``sys.modules``."""
+
+    @abstractmethod
+    def import_module(self, name: str) -> Value:
+        """What ``importlib.import_module(name)`` gives."""
+
+    @abstractmethod
+    def reload_module(self, module: Obj) -> None:
+        """Execute a module again."""
+
+    @abstractmethod
+    def is_missing(self, name: str) -> bool:
+        """Whether a library is surely not installed."""
+
+    @abstractmethod
+    def is_installed(self, name: str) -> bool:
+        """Whether a library is surely installed."""
+
+    @abstractmethod
+    def star_of_library(self, name: str) -> None:
+        """``from library import *`` binds names that are not known."""
+
+    @abstractmethod
+    def library_attribute(self, name: str, member: str) -> Value:
+        """What a module or class of a library has by a name."""
+
+    @abstractmethod
+    def library_member(self, cls: str, name: str) -> Value:
+        """What a library's class has by a name, where that is known."""
+
+    @abstractmethod
+    def is_function_symbol(self, name: str) -> bool:
+        """Whether a symbol is a method of a built-in class, which is bound to an instance."""
+
+    @abstractmethod
+    def has_method(self, type_name: str, name: str) -> bool:
+        """Whether a built-in type has a method."""
+
+    @abstractmethod
+    def call_library(self, name: str, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a function or class of a library gives."""
+
+    @abstractmethod
+    def call_library_values(self, name: str, values: Sequence[Value]) -> Value:
+        """What a function of a library gives for these arguments."""
+
+    @abstractmethod
+    def call_built_in(self, name: str, receiver: Value, arguments: Arguments, site: ast.AST | None) -> Value:
+        """What a method of a built-in type gives."""
+
+    @abstractmethod
+    def call_unseen_instance(self, one: Obj, arguments: Arguments) -> Value:
+        """What an instance gives when it is called whose class extends one of a library (``forward`` of a module)."""
+
+    @abstractmethod
+    def use_once(self, one: Obj) -> bool:
+        """Whether an iterator is used for the first time; it is used up from here on."""
+
+    @abstractmethod
+    def next_of_generator(self, one: Obj, default: Value | None) -> Value:
+        """What ``next(generator)`` gives: the generator is executed at once if it only makes values."""
+
+    @abstractmethod
+    def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
+        """What ``next(iterator)`` gives."""
+
+    @abstractmethod
+    def option_names(self, parser: Obj) -> list[str]:
+        """The names that a parser may set, where its options are not known."""
+
+    @abstractmethod
+    def parse_yaml(self, text: str) -> tuple[object] | None:
+        """The plain value of a YAML text; None if it cannot be read."""
+
+    @abstractmethod
+    def new_region(self) -> Any:
+        """A region for exceptions."""
+
 
 def _nothing() -> None:
     return None
-
-
-__all__ = ["ABSENT", "NONE", "UNKNOWN", "Arguments", "Dead", "Exhausted", "Frame", "Guard", "Loop", "Machine", "Outcome"]

@@ -5,47 +5,18 @@ from __future__ import annotations
 import ast
 import posixpath
 import sys
-from typing import Final, NamedTuple
+from typing import Final
 
 from npulint.running.machine import Dead, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
+from npulint.running.sources import ModuleData
 from npulint.values.objects import Obj
 from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Value, const, unknown
 
 _BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names)
 _STANDARD: Final = frozenset(sys.stdlib_module_names)
 _LOADED: Final = "<loaded>"
-
-
-class ModuleData(NamedTuple):
-    """A module of the program: its file below the project's root, its dotted name, and whether it is a package."""
-
-    path: str
-    name: str
-    is_package: bool
-
-
-class Sources:
-    """The files of a project, by path below its root."""
-
-    def __init__(self, texts: dict[str, str]) -> None:
-        self.texts = texts
-        self._folders = {posixpath.dirname(path) for path in texts}
-        self._trees: dict[str, ast.Module | None] = {}
-
-    def tree(self, path: str) -> ast.Module | None:
-        """The syntax tree of a Python file; None if it cannot be parsed."""
-        if path not in self._trees:
-            try:
-                self._trees[path] = ast.parse(self.texts[path])
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                self._trees[path] = None
-        return self._trees[path]
-
-    def has_folder(self, folder: str) -> bool:
-        """Whether there is a folder with files in it."""
-        return any(one == folder or one.startswith(f"{folder}/") for one in self._folders)
 
 
 # -- finding
@@ -247,5 +218,3 @@ def _import_all(m: Machine, module: Value) -> None:
             m.maybe(lambda name=name, value=value: bind(m, name, value.without(ABSENT)))  # type: ignore[misc]
         else:
             bind(m, name, value)
-
-

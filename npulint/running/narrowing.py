@@ -124,5 +124,3 @@ def _cell(m: Machine, place: ast.Name | ast.Attribute) -> tuple[Obj, object, Val
         return None
     value = m.heap.get(single, place.attr)
     return None if value.single is ABSENT or value.may_be_absent else (single.store, place.attr, value)
-
-

@@ -106,12 +106,20 @@ def _class(m: Machine, pattern: ast.MatchClass, subject: Value) -> bool | None:
     if pattern.patterns:
         if len(pattern.patterns) == 1 and not pattern.kwd_patterns:
             one = m.evaluate(pattern.cls).single
-            if isinstance(one, Obj) and one.name in ("builtins.int", "builtins.str", "builtins.float", "builtins.bool", "builtins.dict", "builtins.list", "builtins.tuple"):
+            if isinstance(one, Obj) and one.name in (
+                "builtins.int",
+                "builtins.str",
+                "builtins.float",
+                "builtins.bool",
+                "builtins.dict",
+                "builtins.list",
+                "builtins.tuple",
+            ):
                 inner = matches(m, pattern.patterns[0], subject)
                 return _all([answer, inner])
         _capture_all(m, pattern)
         return None
-    answers = [answer]
+    answers: list[bool | None] = [answer]
     for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
         value = attributes.get(m, subject, name)
         answers.append(matches(m, part, value))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Final, NamedTuple
+from typing import Final
 
 from npulint.running import attributes, items
 from npulint.running.machine import Arguments, Machine
+from npulint.running.record_types import Field, Record
 from npulint.running.truth import is_equal
 from npulint.values.heap import key_of
 from npulint.values.objects import Obj
@@ -19,26 +20,6 @@ _ENUMS: Final = {
     "enum.Flag": "flag",
     "enum.IntFlag": "flag",
 }
-
-
-class Field(NamedTuple):
-    """A field of a dataclass or named tuple. `factory` makes the default where it is set."""
-
-    name: str
-    default: Value | None
-    factory: Value | None = None
-    is_argument: bool = True
-    keyword_only: bool = False
-    is_stored: bool = True
-
-
-class Record(NamedTuple):
-    """How the instances of a class are made."""
-
-    kind: str
-    fields: tuple[Field, ...]
-    is_frozen: bool = False
-    has_init: bool = True
 
 
 # -- dataclasses
@@ -54,17 +35,21 @@ def make_dataclass(m: Machine, cls: Obj, arguments: Arguments) -> None:
             fields.update({field.name: field for field in record.fields})
     is_keyword = keyword_only
     for name, annotation in m.annotations.get(cls, ()):
-        plain = annotation.strip("'\"").rpartition("typing.")[2] if annotation.startswith(("typing.", "t.")) else annotation.strip("'\"")
+        plain: str = (
+            annotation.strip("'\"").rpartition("typing.")[2]
+            if annotation.startswith(("typing.", "t."))
+            else annotation.strip("'\"")
+        )
         if plain.startswith(("ClassVar", "t.ClassVar")):
             continue
         if plain.rpartition(".")[2] == "KW_ONLY":
             is_keyword = True
             continue
         fields[name] = _field(m, cls, name, is_keyword, plain.rpartition(".")[2].startswith("InitVar"))
-    for name in list(m.heap.layout_of(cls).keys):  # attrs without annotations
-        one = m.heap.get(cls, name).single
-        if isinstance(name, str) and name not in fields and isinstance(one, Obj) and one.kind == "field":
-            fields[name] = _field(m, cls, name, is_keyword, False)
+    for key in list(m.heap.layout_of(cls).keys):  # attrs without annotations
+        one = m.heap.get(cls, key).single
+        if isinstance(key, str) and key not in fields and isinstance(one, Obj) and one.kind == "field":
+            fields[key] = _field(m, cls, key, is_keyword, False)
     frozen = _is_true(arguments.keywords.get("frozen"))
     inherited = any(m.records[base].is_frozen for base in m.mro(cls)[1:] if base in m.records)
     has_init = not _is_false(arguments.keywords.get("init"))
@@ -110,9 +95,11 @@ def construct(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) 
         return m.call_library("builtins.dict", arguments, site)
     if record.kind == "namedtuple":
         return _make_named_tuple(m, cls, record, arguments, site)
-    value, home = attributes.class_attribute(m, cls, "__init__")
+    _, home = attributes.class_attribute(m, cls, "__init__")
     holder = next(base for base in m.mro(cls) if base in m.records)
-    if not record.has_init or (home is not None and home.kind == "class" and m.mro(cls).index(home) <= m.mro(cls).index(holder)):
+    if not record.has_init or (
+        home is not None and home.kind == "class" and m.mro(cls).index(home) <= m.mro(cls).index(holder)
+    ):
         return None
     one = m.new_instance(cls, arguments, site)
     initialize(m, one, record, arguments)
@@ -150,7 +137,9 @@ def _given(m: Machine, name: str, record: Record, arguments: Arguments) -> dict[
     if len(arguments.positional) > len(positional):
         m.throw_new("TypeError", f"{name}.__init__() takes {len(positional) + 1} positional arguments")
     given = dict(zip(positional, arguments.positional, strict=False))
-    names = {field.name.lstrip("_") if record.kind == "attrs" else field.name for field in record.fields if field.is_argument}
+    names = {
+        field.name.lstrip("_") if record.kind == "attrs" else field.name for field in record.fields if field.is_argument
+    }
     for key, value in arguments.keywords.items():
         if key not in names or key in given:
             m.throw_new("TypeError", f"{name}.__init__() got an unexpected keyword argument '{key}'")
@@ -178,12 +167,15 @@ def replaced(m: Machine, one: Obj, changes: Arguments, site: ast.AST | None) -> 
 
 def as_dict(m: Machine, value: Value) -> Value:
     """What ``dataclasses.asdict`` gives."""
+
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Const):
             return Value((one,))
         record = fields_of(m, one) if one.kind == "instance" else None
         if record is not None:
-            entries = [(field.name, as_dict(m, m.heap.get(one, field.name))) for field in record.fields if field.is_stored]
+            entries = [
+                (field.name, as_dict(m, m.heap.get(one, field.name))) for field in record.fields if field.is_stored
+            ]
             return m.heap.mapping(entries)
         if one.kind in ("list", "tuple"):
             content = m.heap.items_of(one)
@@ -271,7 +263,9 @@ def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Va
     cls = m.heap.make("class", name)
     cls.data = ClassData((cls, m.heap.symbol("builtins.tuple"), m.heap.symbol("builtins.object")), False)
     padded: list[Value | None] = [None] * (len(names) - len(defaults)) + list(defaults)
-    m.records[cls] = Record("namedtuple", tuple(Field(one, default) for one, default in zip(names, padded, strict=True)))
+    m.records[cls] = Record(
+        "namedtuple", tuple(Field(one, default) for one, default in zip(names, padded, strict=True))
+    )
     return cls
 
 
@@ -287,7 +281,14 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
         one = value.single
         if not isinstance(name, str) or name.startswith("_") or one is ABSENT:
             continue
-        if isinstance(one, Obj) and one.kind in ("function", "property", "classmethod", "staticmethod", "class", "method"):
+        if isinstance(one, Obj) and one.kind in (
+            "function",
+            "property",
+            "classmethod",
+            "staticmethod",
+            "class",
+            "method",
+        ):
             continue
         if isinstance(one, Obj) and one.kind == "auto":
             value, last = _automatic(kind, name, last)
@@ -385,5 +386,3 @@ def enum_members(m: Machine, cls: Obj) -> list[Value]:
         if member not in listed:
             listed.append(member)
     return listed
-
-

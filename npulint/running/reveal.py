@@ -6,11 +6,11 @@ import ast
 import json
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from npulint.running.engine import Engine
 from npulint.running.machine import Exhausted
-from npulint.running.modules import Sources
+from npulint.running.sources import Sources
 
 
 class Start(NamedTuple):
@@ -30,15 +30,17 @@ class Probe(NamedTuple):
     kind: str
 
 
+_NAMES: Final = frozenset(("reveal_value", "reveal_runs"))
+
+
 def probes_of(sources: Sources) -> list[Probe]:
     """The probes in the Python files of a project."""
     found = []
     for path in sorted(sources.texts):
         tree = sources.tree(path) if path.endswith(".py") else None
         for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id in ("reveal_value", "reveal_runs"):
-                    found.append(Probe(path, node.lineno, node.func.id.removeprefix("reveal_")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _NAMES:
+                found.append(Probe(path, node.lineno, node.func.id.removeprefix("reveal_")))
     return sorted(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -231,10 +232,8 @@ def _any_turns(m: Machine, node: ast.While, loop: Loop) -> bool:
         is_first = False
         _turn(m, loop, node.body)
 
-    try:
+    with contextlib.suppress(Dead):
         repeat(m, turn)
-    except Dead:
-        pass
     if not exits:
         if not loop.breaks:
             m.endless()
@@ -294,4 +293,3 @@ if hasattr(ast, "TryStar"):  # since Python 3.11
     _HANDLERS[ast.TryStar] = exceptions.try_
 if hasattr(ast, "TypeAlias"):  # since Python 3.12
     _HANDLERS[ast.TypeAlias] = _nothing
-

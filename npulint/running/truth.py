@@ -5,7 +5,7 @@ from __future__ import annotations
 from npulint.running.machine import Arguments, Machine
 from npulint.values.hosted import Unhosted, hosted_alternative
 from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Const, Value, truth_value
+from npulint.values.value import ABSENT, Absent, Const, Value, truth_value
 
 
 def truth(m: Machine, value: Value) -> bool | None:
@@ -66,7 +66,7 @@ def same(m: Machine, left: Value, right: Value) -> Value:
         is_same(m, one, other)
         for one in left.alternatives
         for other in right.alternatives
-        if one is not ABSENT and other is not ABSENT
+        if not isinstance(one, Absent) and not isinstance(other, Absent)
     }
     for one, other in ((left, right), (right, left)):
         if one.is_open:
@@ -82,7 +82,12 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
             return bool(left.value == right.value)
         except Exception:
             return None
-    if left is right and isinstance(left, Obj) and not left.many and left.kind in ("symbol", "class", "function", "module"):
+    if (
+        left is right
+        and isinstance(left, Obj)
+        and not left.many
+        and left.kind in ("symbol", "class", "function", "module")
+    ):
         return True
     try:
         return bool(hosted_alternative(left, m.heap) == hosted_alternative(right, m.heap))

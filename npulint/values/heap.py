@@ -114,7 +114,9 @@ class Heap:
             return
         layout = self.layout_of(owner)
         if key not in layout.keys:
-            self.store.write(store, LAYOUT, Layout((*layout.keys, key), layout.is_ordered and layout.rest is None, layout.rest))
+            self.store.write(
+                store, LAYOUT, Layout((*layout.keys, key), layout.is_ordered and layout.rest is None, layout.rest)
+            )
         elif layout.keys[-1] != key and before.single is not ABSENT:
             self.store.write(store, LAYOUT, Layout(layout.keys, False, layout.rest))
         elif layout.keys[-1] != key:  # it was deleted before
@@ -143,7 +145,9 @@ class Heap:
 
     def entries(self, owner: Obj) -> list[tuple[Key, Value]]:
         """The keys with their values; a value that may be absent says that the key may not be there."""
-        return [(key, value) for key in self.layout_of(owner).keys if (value := self.get(owner, key)).single is not ABSENT]
+        return [
+            (key, value) for key in self.layout_of(owner).keys if (value := self.get(owner, key)).single is not ABSENT
+        ]
 
     def is_exact(self, owner: Obj) -> bool:
         """Whether its keys are known, each surely there."""

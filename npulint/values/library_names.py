@@ -13,7 +13,9 @@ _KNOWN: Final = frozenset(
     ).split()
 )
 _TYPES: Final = frozenset(
-    f"builtins.{name}" for name, one in vars(builtins).items() if isinstance(one, type) and name not in ("type", "property", "super")
+    f"builtins.{name}"
+    for name, one in vars(builtins).items()
+    if isinstance(one, type) and name not in ("type", "property", "super")
 )
 
 

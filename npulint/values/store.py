@@ -1,7 +1,7 @@
 """The state of a program at one point of its execution: what all objects hold.
 
-A state is a chain of layers. A branch writes into a layer of its own above the state that it begins with; where branches
-meet, what they wrote is joined. A layer is never changed while a captured state stands on it."""
+A state is a chain of layers. A branch writes into a layer of its own above the state that it begins with; where
+branches meet, what they wrote is joined. A layer is never changed while a captured state stands on it."""
 
 from __future__ import annotations
 

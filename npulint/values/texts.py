@@ -72,7 +72,7 @@ def shown(m: Machine, value: Value, function: str = "str") -> Value:
     if isinstance(plain, set) and len(plain) > 1:
         return unknown("", "str")
     try:
-        text = {"str": str, "repr": repr, "ascii": ascii}[function](plain)
+        text = repr(plain) if function == "repr" else ascii(plain) if function == "ascii" else str(plain)
     except ValueError:  # an integer of thousands of digits
         return unknown("", "str")
     return const(text) if len(text) <= _MOST else unknown("", "str")
@@ -128,7 +128,9 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
         m.throw_new(type(error).__name__, str(error))
 
 
-def call_method(m: Machine, type_name: str, name: str, receiver: Value, given: list[Value], keywords: dict[str, Value]) -> Value:
+def call_method(
+    m: Machine, type_name: str, name: str, receiver: Value, given: list[Value], keywords: dict[str, Value]
+) -> Value:
     """What a method of a constant gives."""
     result = METHODS[type_name][name]
     one = receiver.single

@@ -34,7 +34,7 @@ class Const:
         self._key = (kind, repr(value)) if kind is float or kind is complex else (kind, value)
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Const and self._key == other._key  # type: ignore[attr-defined]
+        return other.__class__ is Const and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)

@@ -428,4 +428,3 @@ METHODS: Final[dict[str, dict[str, Method]]] = {
     },
 }
 """By the kind of an object the methods that are modelled."""
-

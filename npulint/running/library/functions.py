@@ -162,7 +162,8 @@ def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Argument
 
 def _pow(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if len(arguments.positional) == 2:
-        return expressions.binary(m, ast.Pow(), *arguments.positional, site or ast.Pass())
+        left, right = arguments.positional
+        return expressions.binary(m, ast.Pow(), left, right, site or ast.Pass())
     return unknown("", "number")
 
 
@@ -170,7 +171,11 @@ def _extreme(name: str) -> Function:
     operator: ast.cmpop = ast.Gt() if name == "max" else ast.Lt()
 
     def extreme(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-        content = items.listed(m, arguments.positional[0]) if len(arguments.positional) == 1 else Items(tuple(arguments.positional))
+        content = (
+            items.listed(m, arguments.positional[0])
+            if len(arguments.positional) == 1
+            else Items(tuple(arguments.positional))
+        )
         if content.items is None or not arguments.is_exact:
             m.may_throw()
             return content.any_item if content.items is None else joined([*content.items, UNKNOWN])
@@ -231,7 +236,9 @@ def _round(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return items.each(
         m,
         _first(arguments),
-        lambda one: _plain("round", hint)(m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site),
+        lambda one: _plain("round", hint)(
+            m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
+        ),
         lambda: unknown(_first(arguments).reason, hint),
     )
 
@@ -239,7 +246,10 @@ def _round(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def _abs(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
     return items.each(
-        m, given, lambda one: _plain("abs", "number")(m, Arguments([Value((one,))]), site), lambda: unknown(given.reason, given.hint)
+        m,
+        given,
+        lambda one: _plain("abs", "number")(m, Arguments([Value((one,))]), site),
+        lambda: unknown(given.reason, given.hint),
     )
 
 
@@ -307,7 +317,9 @@ def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> N
         items.iterate(m, given[1], lambda item: _if_accepted(m, given[0], item, consume))
     elif name == "reversed":
         content = items.listed(m, given[0])
-        for item in items.sequence_of(m, "list", Items(content.items[::-1]) if content.items is not None else content).alternatives:
+        for item in items.sequence_of(
+            m, "list", Items(content.items[::-1]) if content.items is not None else content
+        ).alternatives:
             items.iterate(m, Value((item,)), consume)
     elif name == "iter":
         items.iterate(m, given[0], consume)
@@ -344,7 +356,9 @@ def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value],
     contents = [items.listed(m, given) for given in arguments.positional[start:]]
 
     def row(values: list[Value]) -> None:
-        consume(m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values))
+        consume(
+            m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values)
+        )
 
     lengths = {None if content.items is None else len(content.items) for content in contents}
     if None in lengths or not contents:
@@ -514,7 +528,12 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             return any_attribute()
         if default is None:
             return attributes.get(m, holder, name.value)
-        return items.each(m, holder, lambda one: with_default(one, str(name.value)), lambda: attributes.get(m, holder.of(()), str(name.value)).joined(default))
+        return items.each(
+            m,
+            holder,
+            lambda one: with_default(one, str(name.value)),
+            lambda: attributes.get(m, holder.of(()), str(name.value)).joined(default),
+        )
 
     def with_default(one: Const | Obj, name: str) -> Value:
         assert default is not None
@@ -537,7 +556,7 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def of(one: Const | Obj) -> Value:
         if isinstance(one, Obj) and one.kind == "symbol" and m.heap.get(one, name).single is ABSENT:
-            return EITHER if not one.name.startswith("builtins.") else EITHER
+            return EITHER
         value = attributes.attribute_of(m, one, name)
         if value.single is ABSENT:
             return FALSE
@@ -711,4 +730,3 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "hash": lambda m, arguments, site: unknown("hash()", "int"),
 }
 """By name what the built-in functions and types give."""
-

@@ -168,7 +168,8 @@ class _Build:
             one = call.single
             if not isinstance(one, Obj):
                 raise _NotKnown
-            self._repeat(real, *one.data, one)
+            name, arguments = one.data
+            self._repeat(real, name, arguments, one)
 
     def _repeat(self, real: Any, name: str, arguments: Arguments, made: Obj) -> None:
         if name == "add_argument":
@@ -311,7 +312,16 @@ class _Build:
 
 _SIMPLE: Final = frozenset(("builtins.int", "builtins.float", "builtins.str"))
 _PARSER_OPTIONS: Final = frozenset(
-    ("prefix_chars", "argument_default", "conflict_handler", "add_help", "allow_abbrev", "prog", "exit_on_error", "parents")
+    (
+        "prefix_chars",
+        "argument_default",
+        "conflict_handler",
+        "add_help",
+        "allow_abbrev",
+        "prog",
+        "exit_on_error",
+        "parents",
+    )
 )
 _ARGPARSE_CONSTANTS: Final = {
     "argparse.SUPPRESS": argparse.SUPPRESS,
@@ -351,5 +361,3 @@ class _Choices:
 def _converted_unknown(value: Value) -> Value:
     """A default that may be a text, which argparse would convert."""
     return Value(tuple(one for one in value.alternatives if one is ABSENT), True, value.reason)
-
-

@@ -113,7 +113,10 @@ def environment_copy(m: Machine, arguments: Arguments, site: ast.AST | None) -> 
     owner = made.single
     assert isinstance(owner, Obj)
     m.heap.set_any(owner, unknown("$", "str"))
-    for name in {*m.environment, *(key for key in m.heap.layout_of(m.heap.symbol(ENVIRONMENT)).keys if isinstance(key, str))}:
+    for name in {
+        *m.environment,
+        *(key for key in m.heap.layout_of(m.heap.symbol(ENVIRONMENT)).keys if isinstance(key, str)),
+    }:
         value = variable(m, name)
         if value.single is not ABSENT:
             m.heap.set(owner, name, value)
@@ -137,4 +140,3 @@ LIBRARY = {
     "os.environ.update": update_environment,
     "os.environ.copy": environment_copy,
 }
-

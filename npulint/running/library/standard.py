@@ -57,15 +57,16 @@ _PATHS: Final = {
     )
 }
 _MATH: Final = {
-    f"math.{name}": _hosted_function(getattr(math, name), "int" if name in ("ceil", "floor", "trunc", "gcd") else "float")
+    f"math.{name}": _hosted_function(
+        getattr(math, name), "int" if name in ("ceil", "floor", "trunc", "gcd") else "float"
+    )
     for name in (
-        "ceil floor trunc sqrt log log2 log10 exp pow sin cos tan tanh fabs fmod hypot degrees radians gcd isclose isnan"
-        " isinf isfinite prod atan atan2 copysign fsum"
+        "ceil floor trunc sqrt log log2 log10 exp pow sin cos tan tanh fabs fmod hypot degrees radians gcd isclose"
+        " isnan isinf isfinite prod atan atan2 copysign fsum"
     ).split()
 }
 _OPERATORS: Final = {
-    f"operator.{name}": _hosted_function(getattr(operator, name))
-    for name in "neg truth not_ abs pos index".split()
+    f"operator.{name}": _hosted_function(getattr(operator, name)) for name in "neg truth not_ abs pos index".split()
 }
 _BINARY_OPERATORS: Final[dict[str, ast.operator | ast.cmpop]] = {
     "add": ast.Add(),
@@ -158,7 +159,9 @@ def copied(m: Machine, one: Const | Obj, deep: bool, done: dict[Obj, Value]) -> 
             each = _copied_value(m, content.each, deep, done, deep)
             m.heap.put(made, "<items>", Items(None, each))
         else:
-            m.heap.put(made, "<items>", Items(tuple(_copied_value(m, item, deep, done, deep) for item in content.items)))
+            m.heap.put(
+                made, "<items>", Items(tuple(_copied_value(m, item, deep, done, deep) for item in content.items))
+            )
     layout = m.heap.layout_of(one)
     for key in layout.keys:
         m.heap.put(made, key, _copied_value(m, m.heap.get(one, key), deep, done, deep))
@@ -220,9 +223,16 @@ def _cached(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that keeps its results by its arguments."""
     try:
-        key = repr([hosted(value, m.heap) for value in arguments.positional] + sorted((k, repr(hosted(v, m.heap))) for k, v in arguments.keywords.items()))
+        key = repr(
+            [hosted(value, m.heap) for value in arguments.positional]
+            + sorted((k, repr(hosted(v, m.heap))) for k, v in arguments.keywords.items())
+        )
     except Unhosted:
-        key = repr([value.alternatives for value in arguments.all()]) if not any(v.is_open for v in arguments.all()) else ""
+        key = (
+            repr([value.alternatives for value in arguments.all()])
+            if not any(v.is_open for v in arguments.all())
+            else ""
+        )
     kept = m.heap.get(one, f"kept {key}") if key else UNKNOWN
     if key and not kept.may_be_absent:
         return kept
@@ -246,6 +256,7 @@ def _singledispatch(m: Machine, arguments: Arguments, site: ast.AST | None) -> V
 
 def call_dispatch(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that is chosen by the type of its first argument."""
+
     def of(given: Const | Obj) -> Value:
         for kind in m.mro(m.type_of(given)):
             value = m.heap.get(one, kind)
@@ -613,9 +624,9 @@ QUIET: Final = frozenset(
         "print warnings.warn warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter"
         " os.makedirs os.mkdir os.getpid os.getcwd os.listdir os.cpu_count os.path.abspath os.path.realpath"
         " os.path.expanduser os.path.isdir os.path.getsize random.seed random.random random.randint random.uniform"
-        " random.randrange random.getrandbits random.gauss json.dump datetime.datetime.now time.strftime sys.stdout.write"
-        " sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction inspect.signature uuid.uuid4"
-        " platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
+        " random.randrange random.getrandbits random.gauss json.dump datetime.datetime.now time.strftime"
+        " sys.stdout.write sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction"
+        " inspect.signature uuid.uuid4 platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""
@@ -657,4 +668,3 @@ CONSTANTS: Final[dict[str, object]] = {
     "typing.TYPE_CHECKING": False,
 }
 """Constants of the standard library on the systems that programs are judged for."""
-
