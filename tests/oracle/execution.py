@@ -12,14 +12,12 @@ import tempfile
 from pathlib import Path
 
 from tests.oracle.notation import DEFAULT_START, Execution, Program
-from tests.oracle.truth import STOPPED, Seen, Truth
+from tests.oracle.truth import LIBRARY, STOPPED, Seen, Truth
 
 OBSERVER = Path(__file__).parent / "observer.py"
 PROCESSOR_SECONDS = 20.0
 ENDLESS_SECONDS = 0.3  # an endless program says nothing new after its first milliseconds
 LIMIT = 600.0  # a program that waits for something that never comes
-
-LIBRARY = Path(__file__).parent / "library.txt"  # what a module has that the program does not bring with it
 
 
 def executed(program: Program) -> Truth:

@@ -11,6 +11,7 @@ from typing import Any
 from tests.oracle.notation import Place, Program
 
 DATA = Path(__file__).parent / "data"
+LIBRARY = Path(__file__).parent / "library.txt"  # what a module has that a program does not bring with it
 STOPPED = -1  # instead of an exit status: the program did not end
 
 
@@ -70,7 +71,10 @@ def same(left: object, right: object) -> bool:
 
 def digest(program: Program) -> str:
     """A checksum of all that decides the truth of a program."""
-    return hashlib.sha256(json.dumps(asdict(program), sort_keys=True).encode()).hexdigest()[:16]
+    content = json.dumps(asdict(program), sort_keys=True)
+    if any(execution.modules for execution in program.executions):
+        content += LIBRARY.read_text(encoding="utf-8")
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def as_line(program: Program, truth: Truth, **more: object) -> str:
