@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from npulint.running import items
+from npulint.running import items, iterators, unsure
 from npulint.running.machine import (
     MOST_CALLS,
     NO_KIND,
@@ -16,9 +16,10 @@ from npulint.running.machine import (
     Exhausted,
     Frame,
     Machine,
+    Unbounded,
 )
 from npulint.running.scopes import FunctionNode, Scope, function_scope
-from npulint.values.objects import HAPPENED, Mark, Obj
+from npulint.values.objects import Obj
 from npulint.values.value import NONE, UNKNOWN, Const, Value, joined, unknown
 
 
@@ -49,6 +50,7 @@ def make_function(m: Machine, node: FunctionNode, name: str) -> Value:
     if scope is None:
         scope = m.scopes[node] = function_scope(node)
     owner = m.frame.locals if m.frame.scope.is_class else m.frame.owner
+    m.frame.capture()
     made = m.heap.make("function", name)
     made.data = FunctionData(node, m.frame, defaults, scope, owner)
     return Value((made,))
@@ -114,8 +116,29 @@ def _call_method(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
 def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:
     """What a function of the program gives."""
     data: FunctionData = function.data
-    if len(m.calls) >= MOST_CALLS or m.calls.count(function) >= SAME_CALLS:
-        return _cut(m, function, arguments)
+    nested = m.calls.count(function)
+    if data.node in m.recursive:
+        if nested:
+            return m.unseen("", arguments.all())
+        return _call_recursive(m, function, arguments)
+    if nested >= SAME_CALLS:
+        raise Unbounded(data.node)
+    if len(m.calls) >= MOST_CALLS:
+        raise Exhausted
+    return _enter(m, function, arguments)
+
+
+def _call_recursive(m: Machine, function: Obj, arguments: Arguments) -> Value:
+    """A function that calls itself without a bound that is followed: once with what is given, and any number of times
+    with what is not known."""
+    results: list[Value] = []
+    unsure.execute(m, lambda: results.append(_enter(m, function, arguments)))
+    unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
+    return UNKNOWN if not results else results[0].joined(UNKNOWN)
+
+
+def _enter(m: Machine, function: Obj, arguments: Arguments) -> Value:
+    data: FunctionData = function.data
     m.step()
     names = m.heap.make("frame", function.name)
     frame = Frame(data.frame.module, data.scope, names, data.frame, data.node)
@@ -126,11 +149,6 @@ def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:
     if isinstance(data.node, ast.AsyncFunctionDef):
         return Value((m.heap.make("coroutine", function.name, data=frame),))
     return run_frame(m, frame)
-
-
-def _cut(m: Machine, function: Obj, arguments: Arguments) -> Value:
-    """A call that is not followed any more may do anything."""
-    raise Exhausted
 
 
 def run_frame(m: Machine, frame: Frame) -> Value:
@@ -151,6 +169,8 @@ def run_frame(m: Machine, frame: Frame) -> Value:
     finally:
         m.calls.pop()
         m.frame = caller
+    if not frame.is_captured:
+        frame.locals.kind = "left"
     returns, frame.returns = frame.returns, []
     if not returns:
         raise Dead
@@ -232,13 +252,10 @@ def zero_argument_super(m: Machine, node: ast.Call) -> Value | None:
 def iterate_generator(m: Machine, generator: Obj, consume: Callable[[Value], object], thrown_in: bool = False) -> None:
     """Execute a generator from its beginning, handing over what it yields. `thrown_in`: exceptions of the consumer are
     raised in the generator."""
-    frame: Frame = generator.data
-    used = m.store.read(generator, "<used>")
-    if isinstance(used, Mark):
-        if used.maybe:
-            raise Exhausted
-        return
-    m.store.write(generator, "<used>", HAPPENED)
+    iterators.use(m, generator, lambda: _produce(m, generator.data, consume, thrown_in), consume)
+
+
+def _produce(m: Machine, frame: Frame, consume: Callable[[Value], object], thrown_in: bool) -> None:
     consumer, guards = m.frame, len(m.guards)
 
     def take(value: Value) -> Value:
@@ -294,8 +311,3 @@ def awaited_if_needed(m: Machine, value: Value) -> Value:
     """The result of a coroutine; other values as they are."""
     one = value.single
     return awaited(m, value) if isinstance(one, Obj) and one.kind == "coroutine" else value
-
-
-def call_in_any_way(m: Machine, function: Obj) -> None:
-    """Execute a function of the program with arguments that are not known."""
-    m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))

@@ -49,6 +49,7 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
         scope = m.scopes[node] = class_scope(node)
     frame = Frame(m.frame.module, scope, cls, m.frame, node)
     frame.owner = cls
+    m.frame.capture()
     m.heap.set(cls, "__module__", m.heap.get(m.frame.module, "__name__"))
     outer, m.frame = m.frame, frame
     try:

@@ -43,6 +43,7 @@ def of_dict(m: Machine, node: ast.DictComp) -> Value:
 
 def of_generator(m: Machine, node: ast.GeneratorExp) -> Value:
     """A generator; its first iterable is evaluated now, the rest when it is consumed."""
+    m.frame.capture()
     frame = _frame(m, node)
     source = m.evaluate(node.generators[0].iter)
     m.heap.put(frame.locals, ".0", source)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import posixpath
 from collections.abc import Sequence
-from typing import Any
 
 from npulint.running import (
     attributes,
@@ -19,20 +19,21 @@ from npulint.running import (
     names,
     records,
     statements,
+    unsure,
 )
 from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
 from npulint.running.library import options, process, standard
 from npulint.running.library.containers import METHODS, fromkeys
-from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Guard, Machine, Outcome
+from npulint.running.machine import Arguments, Dead, Frame, Machine, Outcome
 from npulint.running.probes import Shown
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData, Sources
 from npulint.values import texts
 from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
-from npulint.values.objects import HAPPENED, Items, Mark, Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.objects import Obj
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, unknown
 
 _KINDS = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "function": "function", "class": "type"}
 
@@ -43,9 +44,16 @@ class Engine(Machine):
     `working_folder` is that folder below the project's root ("" for the root itself), `environment` the variables
     that the start sets."""
 
-    def __init__(self, sources: Sources, environment: dict[str, str] | None = None, working_folder: str = "") -> None:
+    def __init__(
+        self,
+        sources: Sources,
+        environment: dict[str, str] | None = None,
+        working_folder: str = "",
+        recursive: frozenset[ast.AST] = frozenset(),
+    ) -> None:
         super().__init__(sources, environment or {}, working_folder)
         self.kinds = KINDS
+        self.recursive = recursive
 
     # -- what the other modules do
 
@@ -105,50 +113,21 @@ class Engine(Machine):
     def reveal(self, place: tuple[str, int], value: Value) -> None:
         """Note the value of a probe."""
         self.visit(place)
-        shown = Shown.of(self.heap, value)
-        before = self.probes.shown.get(place)
-        self.probes.shown[place] = shown if before is None else before.joined(shown)
+        self.probes.see(place, Shown.of(self.heap, value))
 
     def endless(self) -> None:
         """Note that the program may go on here for ever."""
-        self.ends.append((self.store.captured(), False))
+        self.end(False)
 
     def exit_at_once(self, code: Value) -> None:
         """End the program without cleaning up."""
         one = code.single
-        self.ends.append((self.store.captured(), not isinstance(one, Const) or one.value in (0, None)))
+        self.end(not isinstance(one, Const) or one.value in (0, None))
         raise Dead
 
     def call_back(self, function: Obj) -> None:
-        """Let unknown code call a function of the program at any time: what it writes is not known from here on."""
-        if function in self.called_back:
-            return
-        self.called_back.add(function)
-        guards, self.guards = self.guards, [Guard(self.new_region())]
-        base = self.store.fork()
-        ends = len(self.ends)
-        try:
-            self.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
-            end = self.store.layer
-        except Dead:
-            end = None
-        finally:
-            self.guards = guards
-            del self.ends[ends:]
-        if end is None:
-            base.pins -= 1
-            self.store.layer = base
-            return
-        for owner, key in self.store.changed(base, end):
-            if owner is not self.marks:
-                content = self.store.read(owner, key)
-                if isinstance(content, Value):
-                    self.store.write(owner, key, UNKNOWN.joined(content))
-                elif isinstance(content, Items):
-                    self.store.write(owner, key, Items(None))
-        end = self.store.layer
-        self.store.other_branch(base)
-        self.store.meet(base, [self.store.layer, end])
+        """Let unknown code call a function of the program at any time from here on."""
+        unsure.call_back(self, function)
 
     # -- classes
 
@@ -484,44 +463,6 @@ class Engine(Machine):
             return self.call(forward, arguments)
         return self.unseen(f"{one.name}()()", arguments.all())
 
-    # -- iterators
-
-    def use_once(self, one: Obj) -> bool:
-        """Whether an iterator is used for the first time; it is used up from here on."""
-        used = self.store.read(one, "<used>")
-        if isinstance(used, Mark):
-            if used.maybe:
-                raise Exhausted
-            return False
-        self.store.write(one, "<used>", HAPPENED)
-        return True
-
-    def next_of_generator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(generator)`` gives: the generator is executed at once if it only makes values."""
-        raise Exhausted
-
-    def next_of_iterator(self, one: Obj, default: Value | None) -> Value:
-        """What ``next(iterator)`` gives."""
-        if one.kind == "lazy":
-            content = (
-                self.heap.items_of_key(one, "<rest>")
-                if self.store.read(one, "<rest>") is not None
-                else items.listed(self, Value((one,)))
-            )
-        else:
-            content = self.heap.items_of(one)
-        if content.items is None:
-            self.may_throw("StopIteration")
-            self.store.write(one, "<rest>", content)
-            return content.each if default is None else joined([content.each, default])
-        if not content.items:
-            self.store.write(one, "<rest>", content)
-            if default is None:
-                self.throw_new("StopIteration")
-            return default
-        self.store.write(one, "<rest>", Items(content.items[1:]))
-        return content.items[0]
-
     def option_names(self, parser: Obj) -> list[str]:
         """The names that a parser may set, where its options are not known."""
         return []
@@ -529,12 +470,6 @@ class Engine(Machine):
     def parse_yaml(self, text: str) -> tuple[object] | None:
         """The plain value of a YAML text; None if it cannot be read."""
         return None
-
-    def new_region(self) -> Any:
-        """A region for exceptions."""
-        from npulint.values.store import Region
-
-        return Region(self.store.serial)
 
     # -- the start
 
@@ -557,7 +492,10 @@ class Engine(Machine):
                 if package:
                     modules.load(self, package)
             self._execute_main(module, script)
-            self.ends.append((self.store.captured(), True))
+            for function in self.called_back:  # it may be called in the end
+                call = functools.partial(self.call, Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
+                unsure.execute(self, call)
+            self.end(True)
         except Dead:
             pass
 

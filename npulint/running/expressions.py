@@ -351,7 +351,7 @@ def _subscript(m: Machine, node: ast.Subscript) -> Value:
 
 def _slice(m: Machine, node: ast.Slice) -> Value:
     parts = [NONE if one is None else evaluate(m, one) for one in (node.lower, node.upper, node.step)]
-    return Value((m.heap.make("slice", data=parts),))
+    return m.heap.slice_of(parts, node)
 
 
 def _walrus(m: Machine, node: ast.NamedExpr) -> Value:

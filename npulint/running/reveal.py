@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from npulint.running.engine import Engine
-from npulint.running.machine import Exhausted
+from npulint.running.machine import Exhausted, Unbounded
 from npulint.running.sources import Sources
 
 
@@ -30,6 +30,7 @@ class Probe(NamedTuple):
     kind: str
 
 
+_MOST_RECURSIVE: Final = 16  # functions without a bound of which a program is executed again
 _NAMES: Final = frozenset(("reveal_value", "reveal_runs"))
 
 
@@ -52,13 +53,25 @@ def revealed(sources: Sources, starts: Sequence[Start]) -> list[dict[str, Any]]:
 
 
 def _of_start(sources: Sources, probes: list[Probe], start: Start) -> list[dict[str, Any]]:
-    engine = Engine(sources, dict(start.environment))
-    complete = True
-    try:
-        engine.start(start.script, start.words, start.module)
-    except (Exhausted, RecursionError):
-        complete = False
+    engine, complete = executed(sources, start)
     return [_answer(engine, probe, complete and not engine.lost) for probe in probes]
+
+
+def executed(sources: Sources, start: Start) -> tuple[Engine, bool]:
+    """The execution of a start, and whether it was followed to its end."""
+    recursive: set[ast.AST] = set()
+    while True:
+        engine = Engine(sources, dict(start.environment), recursive=frozenset(recursive))
+        try:
+            engine.start(start.script, start.words, start.module)
+        except Unbounded as error:
+            recursive.add(error.node)
+            if len(recursive) <= _MOST_RECURSIVE:
+                continue
+            return engine, False
+        except (Exhausted, RecursionError):
+            return engine, False
+        return engine, True
 
 
 def _answer(engine: Engine, probe: Probe, complete: bool) -> dict[str, Any]:
@@ -80,10 +93,7 @@ def _answer(engine: Engine, probe: Probe, complete: bool) -> dict[str, Any]:
 def _runs(engine: Engine, place: tuple[str, int]) -> str:
     if place not in engine.probes.visited:
         return "no"
-    normal = [layer for layer, is_normal in engine.ends if is_normal]
-    layers = normal or [layer for layer, _ in engine.ends]
-    mark = engine.visited(place, layers) if layers else None
-    return "yes" if mark is not None and not mark.maybe else "maybe"
+    return "yes" if engine.surely_runs(place) else "maybe"
 
 
 def _merged(answers: list[dict[str, Any]]) -> dict[str, Any]:

@@ -19,8 +19,10 @@ class Heap:
     def __init__(self) -> None:
         self.store = Store()
         self.symbols: dict[str, Obj] = {}
-        self.repetition = 0  # the loop of unknown length that is being executed
-        self._repeated: dict[tuple[int, int, str], Obj] = {}
+        self.repetition: tuple[int, ...] = ()  # the loops of unknown length that are being executed
+        self.volatile: set[tuple[Obj, object]] = set()  # cells that unknown code may write at any time
+        self._slices: dict[tuple[object, ...], Obj] = {}
+        self._repeated: dict[tuple[int, tuple[int, ...], str], Obj] = {}
 
     # -- making
 
@@ -59,6 +61,14 @@ class Heap:
         self.fill(made, entries)
         return Value((made,))
 
+    def slice_of(self, parts: Sequence[Value], site: object = None) -> Value:
+        """The index ``[lower:upper:step]``."""
+        key = tuple(part.single for part in parts)
+        made = self._slices.get(key)
+        if made is None or not all(isinstance(one, Const) for one in key):
+            made = self._slices[key] = self.make("slice", data=list(parts), site=site)
+        return Value((made,))
+
     def fill(self, owner: Obj, entries: Iterable[tuple[Key, Value]]) -> None:
         """Write the first entries of a new object."""
         held = dict(entries)
@@ -76,7 +86,7 @@ class Heap:
                 content = content.joined(before)
             elif self.store.read(owner, LAYOUT) is not None and isinstance(content, Value):
                 content = content.joined(ABSENT_VALUE)
-        if owner.leaked and self.store.read(owner, ESCAPED) is not None:
+        if (owner, key) in self.volatile or (owner.leaked and self.store.read(owner, ESCAPED) is not None):
             content = _unsure(content)
         self.store.write(owner, key, content)
 

@@ -16,7 +16,7 @@ ESCAPED: Final = "<escaped>"
 
 class Obj:
     """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
-    tuple, dict, set, frame, property, partial, generator, iterator, view, slice, super, and what a library makes that
+    tuple, dict, set, frame (left: one that nothing reads any more), property, partial, generator, iterator, view, slice, super, and what a library makes that
     is modelled.
 
     `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
@@ -63,6 +63,18 @@ class Items:
             return self.items is other.items and self.each.same(other.each)
         return len(self.items) == len(other.items) and all(map(Value.same, self.items, other.items))
 
+    def covers(self, other: object) -> bool:
+        """Whether it may hold whatever the other may hold."""
+        if self is other:
+            return True
+        if not isinstance(other, Items):
+            return False
+        if self.items is None:
+            return other.items == () or self.each.covers(other.any_item)
+        if other.items is None or len(self.items) != len(other.items):
+            return False
+        return all(map(Value.covers, self.items, other.items))
+
     def joined(self, other: object) -> Items | Value:
         """The content of a list that may hold either."""
         if self is other or other is None:
@@ -97,6 +109,16 @@ class Layout:
         if self.rest is None or other.rest is None:
             return self.rest is other.rest
         return self.rest.same(other.rest)
+
+    def covers(self, other: object) -> bool:
+        """Whether it may have whatever keys the other may have."""
+        if self is other:
+            return True
+        if not isinstance(other, Layout) or not set(other.keys) <= set(self.keys):
+            return False
+        if other.rest is not None and (self.rest is None or not self.rest.covers(other.rest)):
+            return False
+        return not self.is_ordered or (other.is_ordered and self.keys == other.keys)
 
     def joined(self, other: object) -> Layout | Value:
         """The layout of what may be either."""
@@ -133,6 +155,10 @@ class Mark:
     def same(self, other: object) -> bool:
         """Whether nothing differs."""
         return isinstance(other, Mark) and other.maybe == self.maybe
+
+    def covers(self, other: object) -> bool:
+        """Whether it says no more than the other."""
+        return self.maybe or self.same(other)
 
     def joined(self, other: object) -> Mark:
         """What holds where this branch or another was taken."""

@@ -20,8 +20,8 @@ class Content(Protocol):
     def joined(self, other: object) -> Content:
         """What it may be where this branch or another was taken; None: the other has no such cell."""
 
-    def same(self, other: object) -> bool:
-        """Whether nothing differs."""
+    def covers(self, other: object) -> bool:
+        """Whether whatever the other may be, it may be as well."""
 
 
 class Layer:
@@ -55,6 +55,7 @@ class Store:
 
     def __init__(self) -> None:
         self.serial = 0  # of the next object
+        self.work = 0  # cells that were joined
         self.layer = Layer(None, 0)
         self.regions: list[Region] = []
 
@@ -153,6 +154,9 @@ class Store:
         born = min(delta.serial for delta in deltas)
         joined: dict[Cell, Content] = {}
         for cell in dict.fromkeys(cell for delta in deltas for cell in delta.cells):
+            if cell[0].kind == "left":
+                continue
+            self.work += 1
             result: Content | None = None
             missing = False
             for delta in deltas:
@@ -184,7 +188,7 @@ class Store:
             if before is None:
                 if cell[0].serial < delta.serial:
                     changed.append(cell)
-            elif content is not before and not content.joined(before).same(before):
+            elif content is not before and not before.covers(content):
                 changed.append(cell)
         self.layer = current
         return changed

@@ -96,6 +96,19 @@ class Value:
         mine, others = self.alternatives, other.alternatives
         return mine == others or (len(mine) == len(others) and set(mine) == set(others))
 
+    def covers(self, other: object) -> bool:
+        """Whether it may be whatever the other value may be."""
+        if self is other:
+            return True
+        if not isinstance(other, Value) or (other.is_open and not self.is_open):
+            return False
+        if other.is_open and self.hint and self.hint != other.hint:
+            return False
+        return all(one in self.alternatives or self._is_open_to(one) for one in other.alternatives)
+
+    def _is_open_to(self, one: Const | Obj | Absent) -> bool:
+        return self.is_open and isinstance(one, Const) and self.hint in ("", type(one.value).__name__)
+
     def joined(self, other: object) -> Value:
         """What may be either; a content of another kind makes it unknown."""
         if other is None:

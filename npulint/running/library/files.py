@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable
 from typing import Final
 
+from npulint.running.iterators import read_once
 from npulint.running.machine import Arguments, Machine
 from npulint.values import texts
 from npulint.values.hosted import Unhosted, adopted
@@ -66,9 +67,9 @@ def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AS
     """What a method of an open file gives."""
     one: Obj = method.data
     if method.name == "read" and not arguments.positional and isinstance(one.data, str):
-        return const(one.data) if m.use_once(one) else const("")
+        return const(one.data) if read_once(m, one) else const("")
     if method.name == "readlines" and isinstance(one.data, str):
-        lines = one.data.splitlines(True) if m.use_once(one) else []
+        lines = one.data.splitlines(True) if read_once(m, one) else []
         return m.heap.sequence("list", [const(line) for line in lines], site)
     if method.name in ("write", "close", "flush", "writelines", "seek"):
         return NONE
@@ -79,7 +80,7 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
     """The lines of an open file."""
     from npulint.running.loops import repeat
 
-    if isinstance(one.data, str) and m.use_once(one):
+    if isinstance(one.data, str) and read_once(m, one):
         for line in one.data.splitlines(True):
             consume(const(line))
     elif not isinstance(one.data, str):
@@ -107,7 +108,7 @@ def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
 def _content(m: Machine, value: Value) -> str | None:
     one = value.single
     if isinstance(one, Obj) and one.kind == "file":
-        return one.data if isinstance(one.data, str) and m.use_once(one) else None
+        return one.data if isinstance(one.data, str) and read_once(m, one) else None
     return texts.known_text(value)
 
 

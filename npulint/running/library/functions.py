@@ -7,9 +7,10 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final
 
-from npulint.running import attributes, expressions, items
+from npulint.running import attributes, expressions, items, iterators
 from npulint.running.library import containers
-from npulint.running.machine import Arguments, Machine
+from npulint.running.loops import leave, repeat
+from npulint.running.machine import Arguments, Dead, Loop, Machine
 from npulint.running.truth import truth
 from npulint.values import operators, texts
 from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
@@ -305,9 +306,11 @@ def _lazy(name: str) -> Function:
 
 def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
     """The items of what ``zip``, ``enumerate``, ``map``, ``filter``, ``reversed`` or ``iter`` gives."""
+    iterators.use(m, lazy, lambda: _produce(m, lazy, consume), consume)
+
+
+def _produce(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
     arguments: Arguments = lazy.data
-    if not m.use_once(lazy):
-        return
     name, given = lazy.name, arguments.positional
     if name == "enumerate":
         _enumerate(m, arguments, consume)
@@ -322,7 +325,13 @@ def iterate_lazy(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> N
         ).alternatives:
             items.iterate(m, Value((item,)), consume)
     elif name == "iter":
-        items.iterate(m, given[0], consume)
+        taken = iterators.taken_of_list(m, lazy)
+        if taken is None:
+            m.may_throw()
+            repeat(m, lambda: consume(UNKNOWN))
+            return
+        source = items.get_item(m, given[0], m.heap.slice_of([const(taken), NONE, NONE])) if taken else given[0]
+        items.iterate(m, source, consume)
     elif name == "chain":
         for part in given:
             items.iterate(m, part, consume)
@@ -385,8 +394,6 @@ def _range(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 def _quantified(stop: bool) -> Function:
     def quantified(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-        from npulint.running.machine import Dead, Loop
-
         loop = Loop()
         frame = m.heap.make("frame", "<any>")
         m.heap.put(frame, "unsure", FALSE)
@@ -403,8 +410,6 @@ def _quantified(stop: bool) -> Function:
                     raise Dead
 
                 m.branch([ends, lambda: None])
-
-        from npulint.running.loops import leave
 
         results: list[Value] = []
         try:
@@ -429,10 +434,8 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         method = m.class_attribute(one, "__next__")
         if method is not None:
             return m.call(method, Arguments())
-    if isinstance(one, Obj) and one.kind == "generator":
-        return m.next_of_generator(one, default)
-    if isinstance(one, Obj) and one.kind in ("lazy", "iterator"):
-        return m.next_of_iterator(one, default)
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
+        return iterators.next_item(m, one, default)
     m.may_throw()
     return UNKNOWN
 
@@ -442,7 +445,7 @@ def _iter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     one = given.single
     if len(arguments.positional) > 1:
         return m.unseen("iter()", arguments.all())
-    if isinstance(one, Obj) and one.kind in ("generator", "lazy", "iterator"):
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
         return given
     if isinstance(one, Obj) and one.kind == "instance":
         method = m.class_attribute(one, "__iter__")

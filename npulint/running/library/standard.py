@@ -621,12 +621,12 @@ STANDARD: Final[dict[str, Function]] = {
 
 QUIET: Final = frozenset(
     (
-        "print warnings.warn warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter"
+        "print uuid.uuid4 warnings.warn warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter"
         " os.makedirs os.mkdir os.getpid os.getcwd os.listdir os.cpu_count os.path.abspath os.path.realpath"
         " os.path.expanduser os.path.isdir os.path.getsize random.seed random.random random.randint random.uniform"
         " random.randrange random.getrandbits random.gauss json.dump datetime.datetime.now time.strftime"
         " sys.stdout.write sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction"
-        " inspect.signature uuid.uuid4 platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
+        " inspect.signature platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""
