@@ -109,7 +109,7 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
         return UNKNOWN
     shared, home = class_attribute(m, one.cls, name)
     first = shared.single
-    if isinstance(first, Obj) and first.kind == "property":
+    if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
         return _of_property(m, first, one)
     own = m.heap.get(one, name)
     if not own.may_be_absent:
@@ -135,8 +135,17 @@ def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:
     if special is not None:
         return joined([*parts, special])
     if m.extends_unseen(one):
-        return joined([*parts, unknown(f"{m.unseen_base(one)}().{name}")])
+        return joined([*parts, unseen_method(m, one, m.unseen_base(one), name)])
     return result
+
+
+def unseen_method(m: Machine, one: Obj, base: str, name: str) -> Value:
+    """What an instance has by a name from a base that is not seen: perhaps a method, which gets hold of it."""
+    reason = f"{base}().{name}"
+    if name == "__init__":
+        return unknown(reason)
+    symbol = m.heap.symbol(f"{base}.{name}")
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True, reason)
 
 
 def _own_method(m: Machine, cls: Obj, name: str) -> Value | None:
@@ -243,7 +252,7 @@ def _of_super(m: Machine, one: Obj, name: str) -> Value:
                 return bind(m, value, instance, base)
             return value
         if base.kind == "symbol" and m.is_unseen(base.name):
-            return unknown(f"{base.name}.{name}")
+            return unseen_method(m, instance, base.name, name)
     special = m.super_member(one, name)
     return ABSENT_VALUE if special is None else special
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from npulint.running import items, iterators, unsure
 from npulint.running.machine import (
@@ -20,7 +20,7 @@ from npulint.running.machine import (
 )
 from npulint.running.scopes import FunctionNode, Scope, function_scope
 from npulint.values.objects import Obj
-from npulint.values.value import NONE, UNKNOWN, Const, Value, joined, unknown
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, joined, unknown
 
 
 class FunctionData(NamedTuple):
@@ -57,6 +57,9 @@ def make_function(m: Machine, node: FunctionNode, name: str) -> Value:
 
 
 # -- calling
+
+_REPLACED: Final = ("__code__", "__defaults__", "__kwdefaults__")
+"""What makes another function of one where it is set."""
 
 
 def call(m: Machine, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
@@ -116,6 +119,9 @@ def _call_method(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
 def call_function(m: Machine, function: Obj, arguments: Arguments) -> Value:
     """What a function of the program gives."""
     data: FunctionData = function.data
+    if any(m.heap.get(function, name).single is not ABSENT for name in _REPLACED):
+        unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
+        return UNKNOWN
     nested = m.calls.count(function)
     if data.node in m.recursive:
         if nested:

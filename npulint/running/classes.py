@@ -188,7 +188,7 @@ def initialize(m: Machine, one: Obj, arguments: Arguments) -> None:
     if home is not None and home.kind == "class":
         m.call(attributes.bind(m, value.without(ABSENT), one, home), arguments)
         return
-    if home is None or home.name == "builtins.object":
+    if home is None or home.kind == "symbol":
         built_in_init(m, one, arguments)
 
 

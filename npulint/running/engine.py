@@ -6,7 +6,7 @@ import ast
 import builtins
 import functools
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from npulint.running import (
     attributes,
@@ -25,7 +25,7 @@ from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
 from npulint.running.library import options, process, standard
 from npulint.running.library.containers import METHODS, fromkeys
-from npulint.running.machine import Arguments, Dead, Frame, Machine, Outcome
+from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Machine, Outcome
 from npulint.running.probes import Shown
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData, Sources
@@ -33,9 +33,20 @@ from npulint.values import texts
 from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
 from npulint.values.objects import Obj
+from npulint.values.paths import path_value, relative_path
 from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, unknown
 
-_KINDS = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "function": "function", "class": "type"}
+_KINDS = {
+    "list": "list",
+    "tuple": "tuple",
+    "dict": "dict",
+    "set": "set",
+    "function": "function",
+    "class": "type",
+    "module": "module",
+    "path": "str",
+    "generator": "generator",
+}
 
 
 class Engine(Machine):
@@ -53,7 +64,9 @@ class Engine(Machine):
     ) -> None:
         super().__init__(sources, environment or {}, working_folder)
         self.kinds = KINDS
+        self.heap.has_own_equality = self._has_own_equality
         self.recursive = recursive
+        self.handed_over: set[Obj] = set()  # classes of which unseen code has got instances
 
     # -- what the other modules do
 
@@ -68,6 +81,14 @@ class Engine(Machine):
     def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
         """What a call gives."""
         return calls.call(self, callee, arguments, site)
+
+    def iterate(self, source: Value, consume: Callable[[Value], object]) -> None:
+        """Hand over the items of an iterable."""
+        items.iterate(self, source, consume)
+
+    def await_value(self, value: Value) -> Value:
+        """What ``await value`` gives."""
+        return calls.awaited(self, value)
 
     def attribute(self, holder: Value, name: str) -> Value:
         """The value of ``holder.name``."""
@@ -117,12 +138,12 @@ class Engine(Machine):
 
     def endless(self) -> None:
         """Note that the program may go on here for ever."""
-        self.end(False)
+        self.end(False, at_once=True)
 
     def exit_at_once(self, code: Value) -> None:
         """End the program without cleaning up."""
         one = code.single
-        self.end(not isinstance(one, Const) or one.value in (0, None))
+        self.end(not isinstance(one, Const) or one.value in (0, None), at_once=True)
         raise Dead
 
     def call_back(self, function: Obj) -> None:
@@ -153,6 +174,22 @@ class Engine(Machine):
         if home is None or home.kind == "symbol":
             return None
         return attributes.bind(self, value.without(ABSENT), one, home)
+
+    def own_methods(self, one: Obj) -> list[Value]:
+        """The methods that the program defines for an instance which is given to unseen code, each once."""
+        assert one.cls is not None
+        if one.cls in self.handed_over:
+            return []
+        self.handed_over.add(one.cls)
+        names = {name for base in self.mro(one.cls) if base.kind == "class" for name in self.heap.layout_of(base).keys}
+        methods = [self.class_attribute(one, name) for name in sorted(map(str, names)) if name != "__init__"]
+        functions = [method for method in methods if method is not None]
+        return [one for one in functions if isinstance(one.single, Obj) and one.single.kind == "method"]
+
+    def _has_own_equality(self, one: Obj) -> bool:
+        if one.cls is None or one.cls.kind != "class" or one.cls in self.enums:
+            return one.cls is not None and one.cls.kind == "symbol" and one.cls.name != "builtins.object"
+        return records.fields_of(self, one) is not None or self.class_attribute(one, "__eq__") is not None
 
     def extends_unseen(self, one: Obj) -> bool:
         """Whether an instance may have attributes that are not seen."""
@@ -238,13 +275,8 @@ class Engine(Machine):
             if name == "_fields":
                 return self.heap.sequence("tuple", [const(field.name) for field in record.fields])
             return Value((self.heap.make("record_method", name, data=one),))
-        if (
-            one.cls is not None
-            and one.cls.kind == "class"
-            and self.is_exception_class(one.cls)
-            and name in ("args", "with_traceback")
-        ):
-            return self.heap.get(one, name)
+        if one.cls is not None and self.is_exception_class(one.cls):
+            return self._exception_attribute(one, name)
         if name in (
             "__init__",
             "__setattr__",
@@ -258,6 +290,19 @@ class Engine(Machine):
         ):
             return Value((self.heap.make("slot", name, data=one),)) if name in ("__setattr__", "__init__") else UNKNOWN
         return None
+
+    def _exception_attribute(self, one: Obj, name: str) -> Value | None:
+        """An attribute that exceptions of Python itself have."""
+        args = self.heap.get(one, "args").single
+        content = self.heap.items_of(args).items if isinstance(args, Obj) else None
+        if name in ("code", "value"):
+            owner = "SystemExit" if name == "code" else "StopIteration"
+            if self.is_subclass(one.cls, self.heap.symbol(f"builtins.{owner}")) is not True:
+                return None
+            if content is None or len(content) > 1:
+                return UNKNOWN
+            return content[0] if content else NONE
+        return UNKNOWN if name in _EXCEPTION_ATTRIBUTES else None
 
     def is_exception_class(self, cls: Obj) -> bool:
         """Whether a class is one of exceptions."""
@@ -312,20 +357,18 @@ class Engine(Machine):
         """The folders that modules are found in, below the project's root."""
         content = self.heap.get(self.heap.symbol("sys"), "path").single
         found = self.heap.items_of(content).items if isinstance(content, Obj) else None
-        folders: list[str] = []
-        for value in found or ():
-            text = texts.known_text(value)
-            if text is None:
-                continue
-            folder = posixpath.normpath(posixpath.join(self.working_folder, text)) if not text.startswith("/") else text
-            folder = "" if folder == "." else folder
-            if not folder.startswith(("..", "/")):
-                folders.append(folder)
-        return list(dict.fromkeys(folders))
+        folders = [relative_path(value, self.working_folder) for value in found or ()]
+        return list(dict.fromkeys(folder for folder in folders if folder is not None))
+
+    def searches_elsewhere(self) -> bool:
+        """Whether modules may also be found in folders that are not known."""
+        content = self.heap.get(self.heap.symbol("sys"), "path").single
+        found = self.heap.items_of(content).items if isinstance(content, Obj) else None
+        return found is None or any(not isinstance(value.single, (Const, Obj)) for value in found)
 
     def file_text(self, path: str) -> Value:
         """The value of ``__file__``."""
-        return unknown("__file__", "str")
+        return path_value(self.heap, path.rstrip("/"))
 
     def submodule(self, module: Obj, name: str) -> Value | None:
         """A submodule that was imported; attributes of packages are set when it is."""
@@ -334,7 +377,11 @@ class Engine(Machine):
     def replaced_module(self, dotted: str) -> Value | None:
         """A module that the program has put into ``sys.modules``."""
         content = self.store.read(self.heap.symbol("sys.modules"), dotted)
-        return content if isinstance(content, Value) and not content.may_be_absent else None
+        if not isinstance(content, Value) or content.single is ABSENT:
+            return None
+        if content.may_be_absent:
+            raise Exhausted
+        return content
 
     def import_module(self, name: str) -> Value:
         """What ``importlib.import_module(name)`` gives."""
@@ -493,16 +540,15 @@ class Engine(Machine):
                     modules.load(self, package)
             self._execute_main(module, script)
             for function in self.called_back:  # it may be called in the end
-                call = functools.partial(self.call, Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
-                unsure.execute(self, call)
+                unsure.execute(self, functools.partial(unsure.run, self, function))
             self.end(True)
         except Dead:
             pass
 
     def _execute_main(self, module: Obj, script: str) -> None:
-        tree = self.sources.tree(script)
+        tree = self.sources.tree(script) if script in self.sources.texts else None
         if tree is None:
-            raise Dead
+            raise Exhausted
         self.store.write(module, "<loaded>", const(True))
         self.heap.set(module, "__name__", const("__main__"))
         self.heap.set(module, "__file__", self.file_text(script))
@@ -512,6 +558,13 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
+_EXCEPTION_ATTRIBUTES = frozenset(
+    (
+        "with_traceback add_note __traceback__ __cause__ __context__ __suppress_context__ __notes__ errno "
+        "strerror filename filename2 msg lineno offset text name path obj start end reason encoding object "
+        "__init__ __str__ __repr__ __class__ __doc__ __eq__ __hash__ "
+    ).split()
+)
 _ABSTRACT = {
     "collections.abc.Mapping": ("builtins.dict",),
     "collections.abc.MutableMapping": ("builtins.dict",),

@@ -331,7 +331,7 @@ def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
             enter = enter or m.class_attribute(one, "__aenter__")
             leave_ = leave_ or m.class_attribute(one, "__aexit__")
             if enter is not None and leave_ is not None:
-                _with_object(m, enter, leave_, body)
+                _with_instance(m, enter, leave_, body)
                 return
         enter_kind = m.kinds.get(one.kind, NO_KIND).enter
         if enter_kind is not None:
@@ -370,16 +370,24 @@ def _with_generator(m: Machine, generator: Obj, body: Callable[[Value], None]) -
         m.store.layer = Layer(m.store.layer, m.store.serial)
 
 
-def _with_object(m: Machine, enter: Value, exit_: Value, body: Callable[[Value], None]) -> None:
-    entered = calls.awaited_if_needed(m, m.call(enter, Arguments()))
+def _with_instance(m: Machine, enter: Value, exit_: Value, body: Callable[[Value], None]) -> None:
+    def leave_with(error: Value) -> Value:
+        kind = NONE if error is NONE else attributes.get(m, error, "__class__")
+        return calls.awaited_if_needed(m, m.call(exit_, Arguments([kind, error, NONE if error is NONE else UNKNOWN])))
+
+    with_object(m, lambda: calls.awaited_if_needed(m, m.call(enter, Arguments())), leave_with, body)
+
+
+def with_object(
+    m: Machine, enter: Callable[[], Value], exit_: Callable[[Value], Value], body: Callable[[Value], None]
+) -> None:
+    """Execute a block between `enter` and `exit_`, which is given the exception that leaves the block, or None; where
+    it gives something true, the exception goes no further."""
+    entered = enter()
     paths = Paths(m)
     goes_on, outcomes = guarded(m, lambda: body(entered))
     normal = [m.store.captured()] if goes_on else []
-
-    def close() -> None:
-        calls.awaited_if_needed(m, m.call(exit_, Arguments([NONE, NONE, NONE])))
-
-    paths.through(m, close)
+    paths.through(m, lambda: exit_(NONE))
     ends: list[Layer] = []
     for outcome in outcomes:
         m.store.release([outcome.layer])
@@ -388,19 +396,16 @@ def _with_object(m: Machine, enter: Value, exit_: Value, body: Callable[[Value],
     if normal:
         m.store.release(normal)
         m.store.layer = Layer(normal[0], m.store.serial)
-        try:
-            close()
+        with contextlib.suppress(Dead):
+            exit_(NONE)
             ends.append(m.store.captured())
-        except Dead:
-            pass
     leave(m, ends, False)
 
 
-def _closed(m: Machine, exit_: Value, error: Value) -> list[Layer]:
-    """The states in which ``__exit__`` has swallowed an exception."""
+def _closed(m: Machine, exit_: Callable[[Value], Value], error: Value) -> list[Layer]:
+    """The states in which an exception goes no further."""
     try:
-        kind = attributes.get(m, error, "__class__")
-        answer = truth(m, m.call(exit_, Arguments([kind, error, UNKNOWN])))
+        answer = truth(m, exit_(error))
     except Dead:
         return []
     ends = [m.store.captured()] if answer is not False else []

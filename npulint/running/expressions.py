@@ -341,7 +341,7 @@ def _compare_of(
 
 
 def _attribute(m: Machine, node: ast.Attribute) -> Value:
-    return attributes.get(m, evaluate(m, node.value), node.attr)
+    return attributes.get(m, evaluate(m, node.value), m.mangled(node.attr))
 
 
 def _subscript(m: Machine, node: ast.Subscript) -> Value:

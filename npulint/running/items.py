@@ -152,12 +152,16 @@ def _iterate_keys(
         repeat(m, lambda: consume(any_value))
         return
     for key, value in entries:
+        if set(m.heap.layout_of(owner).keys) != set(layout.keys):
+            m.throw_new("RuntimeError", f"{owner.kind} changed size during iteration")
         now = m.heap.get(owner, key)
         item = shown(key, (now if now.single is not ABSENT else value).without(ABSENT))
         if value.may_be_absent:
             m.maybe(lambda item=item: consume(item))  # type: ignore[misc]
         else:
             consume(item)
+    if entries and set(m.heap.layout_of(owner).keys) != set(layout.keys):
+        m.throw_new("RuntimeError", f"{owner.kind} changed size during iteration")
 
 
 UNKNOWN_KEY = object()

@@ -80,7 +80,7 @@ def next_item(m: Machine, iterator: Obj, default: Value | None) -> Value:
         else:
             rest = _worked_out(m, iterator)
     if not isinstance(rest, Items) or rest.items is None:
-        if rest is None or m.store.read(iterator, _REST) is None:
+        if m.store.read(iterator, _REST) is None:
             unsure.execute(m, lambda: items.iterate(m, Value((iterator,)), lambda item: None), is_kept=True)
         m.store.write(iterator, _REST, Items(None))
         m.may_throw("StopIteration")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
-from npulint.running.exceptions import caught_by, guarded, rethrow
+from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
 from npulint.running.library import files, functions, options, process, standard
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
@@ -91,7 +91,7 @@ def _symbol_item(m: Machine, one: Obj, key: Value) -> Value:
     if one.name == "sys.modules":
         name = texts.known_text(key)
         found = m.store.read(one, name) if name is not None else None
-        if isinstance(found, Value):
+        if isinstance(found, Value) and found.single is not ABSENT:
             return found
         loaded = [module for (dotted, _), module in m.modules.items() if dotted == name]
         return Value((loaded[0],)) if len(loaded) == 1 else UNKNOWN
@@ -138,7 +138,7 @@ def _update_from_symbol(m: Machine, held: Obj, owner: Obj) -> None:
 
 def _attribute_of_wrapped(m: Machine, one: Obj, name: str) -> Value:
     if name == "cache_clear":
-        return UNKNOWN
+        return Value((m.heap.make("cache_clear", data=one),))
     wrapped: Value = one.data
     if name == "__wrapped__":
         return wrapped
@@ -247,6 +247,10 @@ def _enter_context(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     if one.name == "nullcontext":
         body(arguments.get(0, "enter_result") or NONE)
         return
+    if one.name == "closing":
+        thing = arguments.positional[0]
+        with_object(m, lambda: thing, lambda _: m.call(attributes.get(m, thing, "close"), Arguments()), body)
+        return
     kinds = [value.single for value in arguments.positional]
     classes_ = [kind for kind in kinds if isinstance(kind, Obj)]
     goes_on, outcomes = guarded(m, lambda: body(NONE))
@@ -272,6 +276,14 @@ def _call_cacher(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
 def _call_equality(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What the generated ``__eq__`` of a dataclass gives."""
     return items.each(m, arguments.positional[0], lambda other: records.equal(m, one.data, other), lambda: EITHER)
+
+
+def _clear_cache(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """Forget the results that a function keeps."""
+    for key in m.heap.layout_of(one.data).keys:
+        if isinstance(key, str) and key.startswith("kept "):
+            m.heap.delete(one.data, key)
+    return NONE
 
 
 def _call_wrapped(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -302,6 +314,7 @@ KINDS: Final[dict[str, Kind]] = {
     "context": Kind(enter=_enter_context),
     "wraps": Kind(call=standard.call_wraps),
     "cached": Kind(call=standard.call_cached, attribute=_attribute_of_wrapped, set_attribute=_set_ignored),
+    "cache_clear": Kind(call=_clear_cache),
     "cacher": Kind(call=_call_cacher),
     "dispatch": Kind(call=standard.call_dispatch, attribute=standard.dispatch_attribute),
     "dispatch_register": Kind(call=standard.call_dispatch_register),

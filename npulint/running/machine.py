@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, NoReturn, TypeVar
@@ -12,7 +13,7 @@ from npulint.running.record_types import Record
 from npulint.running.scopes import MODULE, Scope
 from npulint.running.sources import Sources
 from npulint.values.heap import Heap, Key
-from npulint.values.objects import HAPPENED, Mark, Obj
+from npulint.values.objects import HAPPENED, Items, Mark, Obj
 from npulint.values.store import Layer, Region
 from npulint.values.value import Const, Value, const, joined, unknown
 
@@ -139,6 +140,7 @@ class Frame:
 
 MOST_STEPS = 150_000
 _CELLS_PER_STEP = 4  # that are joined in the time of a step
+_AT_EXIT: Final = "<atexit>"
 _MOST_OUTCOMES = 12  # states with exceptions that one part of the program keeps apart
 MOST_CALLS = 40  # functions within one another
 SAME_CALLS = 14  # calls of one function within one another
@@ -191,6 +193,12 @@ class Machine(ABC):
         self.lost = False  # code of the project may have run that was not followed
         top = Obj("module", self.store.new_serial(), "<none>")
         self.frame = Frame(top, MODULE, top, None)
+
+    def mangled(self, name: str) -> str:
+        """The name that a private name (``__x``) has within a class."""
+        owner = self.frame.owner
+        is_private = name.startswith("__") and not name.endswith("__")
+        return f"_{owner.name.lstrip('_')}{name}" if is_private and owner is not None else name
 
     # -- control flow
 
@@ -260,8 +268,31 @@ class Machine(ABC):
         if self.guards:
             self.guards[-1].possible.update(names or ("",))
 
-    def end(self, is_normal: bool) -> None:
-        """Let the program end in the current state."""
+    def register_exit(self, call: Value) -> None:
+        """Let something be called when the program ends."""
+        content = self.heap.items_of_key(self.marks, _AT_EXIT) if self._has_exits() else Items(())
+        kept = Items(None, content.any_item.joined(call)) if content.items is None else Items((*content.items, call))
+        self.store.write(self.marks, _AT_EXIT, kept)
+
+    def _has_exits(self) -> bool:
+        return self.store.read(self.marks, _AT_EXIT) is not None
+
+    def call_exits(self) -> None:
+        """Call what was registered for the end of the program, the last first."""
+        if not self._has_exits():
+            return
+        content = self.heap.items_of_key(self.marks, _AT_EXIT)
+        if content.items is None:
+            raise Exhausted
+        self.store.write(self.marks, _AT_EXIT, Items(()))
+        for call in reversed(content.items):
+            with contextlib.suppress(Dead):
+                self.call(call, Arguments())
+
+    def end(self, is_normal: bool, at_once: bool = False) -> None:
+        """Let the program end in the current state, `at_once`: without what was registered for the end."""
+        if not at_once:
+            self.call_exits()
         reached = set()
         for probe in self.probes.visited:
             mark = self.store.read(self.marks, probe)
@@ -323,6 +354,14 @@ class Machine(ABC):
     @abstractmethod
     def call(self, callee: Value, arguments: Arguments, site: ast.AST | None = None) -> Value:
         """What a call gives."""
+
+    @abstractmethod
+    def iterate(self, source: Value, consume: Callable[[Value], object]) -> None:
+        """Hand over the items of an iterable."""
+
+    @abstractmethod
+    def await_value(self, value: Value) -> Value:
+        """What ``await value`` gives."""
 
     @abstractmethod
     def attribute(self, holder: Value, name: str) -> Value:
@@ -444,6 +483,14 @@ class Machine(ABC):
     @abstractmethod
     def plain_text(self, one: Obj) -> str | None:
         """Whether the text of an instance is that of the constant that it is."""
+
+    @abstractmethod
+    def own_methods(self, one: Obj) -> list[Value]:
+        """The methods that the program defines for an instance which is given to unseen code."""
+
+    @abstractmethod
+    def searches_elsewhere(self) -> bool:
+        """Whether modules may also be found in folders that are not known."""
 
     @abstractmethod
     def search_path(self) -> list[str]:

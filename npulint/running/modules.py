@@ -7,7 +7,7 @@ import posixpath
 import sys
 from typing import Final
 
-from npulint.running.machine import Dead, Frame, Machine
+from npulint.running.machine import Dead, Exhausted, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData
@@ -59,6 +59,8 @@ def load(m: Machine, dotted: str) -> Value | None:
     if replaced is not None:
         return replaced
     path = _find(m, first)
+    if m.searches_elsewhere() and first not in _BUILT_IN_MODULES and _is_ambiguous(m, first, path):
+        raise Exhausted
     if path is None:
         return None
     module = _module(m, first, path)
@@ -72,6 +74,12 @@ def load(m: Machine, dotted: str) -> Value | None:
     return Value((module,))
 
 
+def _is_ambiguous(m: Machine, name: str, path: str | None) -> bool:
+    """Whether the project has other modules of this name than the one that is found."""
+    ends = (f"/{name}.py", f"/{name}/__init__.py")
+    return any(f"/{one}".endswith(ends) and one != path for one in m.sources.texts)
+
+
 def _module(m: Machine, name: str, path: str) -> Obj:
     """The module of a file, executed unless it was before."""
     module = m.modules.get((name, path))
@@ -79,6 +87,9 @@ def _module(m: Machine, name: str, path: str) -> Obj:
         is_package = path.endswith(("/", "/__init__.py")) or path == "__init__.py"
         module = Obj("module", m.store.new_serial(), name, data=ModuleData(path, name, is_package))
         m.modules[name, path] = module
+    if m.store.read(m.heap.symbol("sys.modules"), name) is not None:  # it was taken out
+        m.heap.delete(m.heap.symbol("sys.modules"), name)
+        module = m.modules[name, path] = Obj("module", m.store.new_serial(), name, data=module.data)
     loaded = m.heap.get(module, _LOADED)
     if loaded.single is ABSENT:
         execute_module(m, module, name)

@@ -12,9 +12,10 @@ _BUILTINS = frozenset(dir(builtins)) | {"reveal_value", "reveal_runs"}
 
 def look_up(m: Machine, name: str) -> Value:
     """The value of a name in the scope that is being executed."""
-    frame = m.frame
+    frame, written = m.frame, name
+    name = m.mangled(written)
     parts: list[Value] = []
-    home = home_of(frame, name)
+    home = home_of(frame, written)
     while home is not None:
         value = m.heap.get(home.locals, name)
         if not value.may_be_absent:
@@ -23,7 +24,7 @@ def look_up(m: Machine, name: str) -> Value:
             parts.append(value.without(ABSENT))
         if not home.scope.is_class:
             return _maybe_unbound(m, name, parts)
-        home = _around(home, name)
+        home = _around(home, written)
     value = m.heap.get(frame.module, name)
     if not value.may_be_absent:
         return value if not parts else joined([*parts, value])
@@ -63,7 +64,7 @@ def _around(frame: Frame, name: str) -> Frame | None:
 def bind(m: Machine, name: str, value: Value) -> None:
     """Bind a name in the scope that is being executed."""
     frame = m.frame
-    home = home_of(frame, name)
+    home, name = home_of(frame, name), m.mangled(name)
     if home is None:
         m.heap.set(frame.module, name, value)
     elif home.scope.is_class:

@@ -73,6 +73,8 @@ def _field(m: Machine, cls: Obj, name: str, keyword_only: bool, is_init_only: bo
         by_keyword = keyword_only or _is_true(given.keywords.get("kw_only"))
         return Field(name, default, factory, is_argument, by_keyword, not is_init_only)
     default = None if one is ABSENT else value.without(ABSENT)
+    if isinstance(one, Obj) and one.kind in ("list", "dict", "set"):
+        m.throw_new("ValueError", f"mutable default {one.kind} for field {name} is not allowed")
     return Field(name, default, None, True, keyword_only, not is_init_only)
 
 

@@ -105,8 +105,18 @@ def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool
             if m.extends_unseen(one) or one.items is not None or one.many:
                 return None
     kinds = [one.kind if isinstance(one, Obj) else "const" for one in (left, right)]
-    if kinds[0] != kinds[1] and not {"native", "view", "symbol", "method"} & {*kinds}:
+    if not _COMPARED.issuperset(kinds):
+        return None
+    if kinds[0] != kinds[1]:
         return False
-    if kinds[0] in ("instance", "class", "function", "module") and left is not right:
-        return False
-    return True if left is right and kinds[0] == "instance" else None
+    if kinds[0] in ("class", "function", "module"):
+        return left is right
+    if kinds[0] == "instance" and isinstance(left, Obj) and isinstance(right, Obj):
+        if left is not right and any(one.cls is not None and one.cls.kind == "symbol" for one in (left, right)):
+            return None  # namespaces are compared by what they hold
+        return left is right
+    return None
+
+
+_COMPARED = frozenset(("const", "list", "tuple", "dict", "set", "instance", "class", "function", "module"))
+"""The kinds of which it is known how they are compared."""

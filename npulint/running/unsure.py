@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from npulint.running.machine import Arguments, Dead, Guard, Machine
@@ -54,7 +55,21 @@ def _stays(one: object) -> bool:
 
 def call_back(m: Machine, function: Obj) -> None:
     """Let unknown code call a function of the program at any time from here on."""
+    if function.kind == "instance":
+        for method in m.own_methods(function):
+            execute(m, functools.partial(m.call, method, Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)
+        return
     if function in m.called_back:
         return
     m.called_back.append(function)
-    execute(m, lambda: m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN)), is_kept=True)
+    execute(m, lambda: run(m, function), is_kept=True)
+
+
+def run(m: Machine, function: Obj) -> None:
+    """Call a function with arguments that are not known, or execute a generator or coroutine."""
+    if function.kind == "generator":
+        m.iterate(Value((function,)), lambda item: None)
+    elif function.kind == "coroutine":
+        m.await_value(Value((function,)))
+    else:
+        m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout, Obj
 from npulint.values.store import Content, Store
@@ -13,6 +13,11 @@ Key = object
 """A key of a dict: what Python itself compares (a constant, a tuple of keys), or an `Obj` by identity."""
 
 
+_CALLED: Final = frozenset(
+    ("function", "method", "class", "partial", "generator", "coroutine", "cached", "contextmanager")
+)
+
+
 class Heap:
     """Makes, reads and writes objects in the current state."""
 
@@ -20,6 +25,7 @@ class Heap:
         self.store = Store()
         self.symbols: dict[str, Obj] = {}
         self.repetition: tuple[int, ...] = ()  # the loops of unknown length that are being executed
+        self.has_own_equality: Callable[[Obj], bool] = _never  # whether an instance is not compared by identity
         self.volatile: set[tuple[Obj, object]] = set()  # cells that unknown code may write at any time
         self._slices: dict[tuple[object, ...], Obj] = {}
         self._repeated: dict[tuple[int, tuple[int, ...], str], Obj] = {}
@@ -177,9 +183,11 @@ class Heap:
             if owner in seen or owner.kind in ("symbol", "module"):
                 continue
             seen.add(owner)
-            if owner.kind in ("function", "method", "class", "partial", "generator"):
+            if owner.kind in _CALLED:
                 callables.append(owner)
                 continue
+            if owner.kind == "instance" and owner.cls is not None and owner.cls.kind == "class":
+                callables.append(owner)
             pending += self._let_go(owner)
         return callables
 
@@ -202,6 +210,10 @@ class Heap:
         if owner.kind != "tuple":
             self.store.write(store, ESCAPED, HAPPENED)
         return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+
+
+def _never(one: Obj) -> bool:
+    return False
 
 
 _FORGOTTEN = Layout((), False, UNKNOWN)
@@ -231,7 +243,11 @@ def key_of(value: Const | Obj, heap: Heap) -> Key | None:
     if value.kind == "instance" and value.items is not None:
         inner = value.items.single
         return key_of(inner, heap) if isinstance(inner, Const) else None
-    return value
+    return (
+        None
+        if value.kind in ("path", "method") or (value.kind == "instance" and heap.has_own_equality(value))
+        else value
+    )
 
 
 class _KeyNone:

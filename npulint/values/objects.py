@@ -16,8 +16,8 @@ ESCAPED: Final = "<escaped>"
 
 class Obj:
     """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
-    tuple, dict, set, frame (left: one that nothing reads any more), property, partial, generator, iterator, view, slice, super, and what a library makes that
-    is modelled.
+    tuple, dict, set, frame (left: one that nothing reads any more), property, partial, generator, iterator, view,
+    slice, super, and what a library makes that is modelled.
 
     `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
     belongs to the kind and never changes; `items` is the list, dict or constant within an instance of a class that

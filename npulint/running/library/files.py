@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import posixpath
 from collections.abc import Callable
 from typing import Final
 
@@ -13,18 +12,18 @@ from npulint.running.machine import Arguments, Machine
 from npulint.values import texts
 from npulint.values.hosted import Unhosted, adopted
 from npulint.values.objects import Obj
-from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
+from npulint.values.paths import relative_path
+from npulint.values.value import ABSENT, EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
 
 _WRITTEN: Final = "<written>"
 
 
 def project_path(m: Machine, value: Value) -> str | None:
-    """The path below the project's root that a path means, from the working folder; None outside or if not known."""
-    text = texts.known_text(value)
-    if text is None or text.startswith(("/", "~")):
-        return None
-    path = posixpath.normpath(posixpath.join(m.working_folder, text))
-    return None if path.startswith("..") else path
+    """The path below the project's root that a path means; None outside, or where it is not known."""
+    if m.heap.get(m.heap.symbol("os"), "<chdir>").single is not ABSENT:
+        one = value.single
+        return one.name if isinstance(one, Obj) and one.kind == "path" else None
+    return relative_path(value, m.working_folder)
 
 
 def _text(m: Machine, path: str | None) -> str | None:
@@ -66,6 +65,12 @@ def file_attribute(m: Machine, one: Obj, name: str) -> Value:
 def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a method of an open file gives."""
     one: Obj = method.data
+    if method.name in ("readline", "seek", "read", "readlines") and not (
+        method.name in ("read", "readlines") and not arguments.positional
+    ):
+        m.heap.put(one, "<moved>", TRUE)
+    if m.heap.get(one, "<moved>").single is not ABSENT:
+        return unknown("", "str" if method.name != "readlines" else "")
     if method.name == "read" and not arguments.positional and isinstance(one.data, str):
         return const(one.data) if read_once(m, one) else const("")
     if method.name == "readlines" and isinstance(one.data, str):
@@ -80,7 +85,11 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
     """The lines of an open file."""
     from npulint.running.loops import repeat
 
+    if m.heap.get(one, "<moved>").single is not ABSENT:
+        repeat(m, lambda: consume(unknown("", "str")))
+        return
     if isinstance(one.data, str) and read_once(m, one):
+        m.heap.put(one, "<moved>", TRUE)
         for line in one.data.splitlines(True):
             consume(const(line))
     elif not isinstance(one.data, str):
@@ -108,7 +117,8 @@ def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
 def _content(m: Machine, value: Value) -> str | None:
     one = value.single
     if isinstance(one, Obj) and one.kind == "file":
-        return one.data if isinstance(one.data, str) and read_once(m, one) else None
+        is_whole = isinstance(one.data, str) and m.heap.get(one, "<moved>").single is ABSENT
+        return one.data if is_whole and read_once(m, one) else None
     return texts.known_text(value)
 
 

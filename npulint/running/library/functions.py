@@ -33,6 +33,9 @@ from npulint.values.value import (
 Function = Callable[[Machine, Arguments, "ast.AST | None"], Value]
 
 
+_MOST_TURNS = 200  # of an endless iterator that are executed one by one
+
+
 def _first(arguments: Arguments, name: str = "") -> Value:
     value = arguments.get(0, name)
     return UNKNOWN if value is None else value
@@ -332,11 +335,35 @@ def _produce(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
             return
         source = items.get_item(m, given[0], m.heap.slice_of([const(taken), NONE, NONE])) if taken else given[0]
         items.iterate(m, source, consume)
+    elif name in ("count", "cycle"):
+        _produce_endlessly(m, lazy, consume)
     elif name == "chain":
         for part in given:
             items.iterate(m, part, consume)
     else:
         _zip(m, name, arguments, consume)
+
+
+def _produce_endlessly(m: Machine, lazy: Obj, consume: Callable[[Value], object]) -> None:
+    """The items of ``itertools.count`` and ``itertools.cycle``, which never end by themselves."""
+    arguments: Arguments = lazy.data
+    if lazy.name == "count":
+        number, difference = arguments.get(0, "start") or const(0), arguments.get(1, "step") or const(1)
+        for _ in range(_MOST_TURNS):
+            consume(number)
+            number = expressions.binary(m, ast.Add(), number, difference, ast.Pass())
+        any_item = unknown("", number.hint or "number")
+    else:
+        content = items.listed(m, arguments.positional[0])
+        if content.items == ():
+            return
+        for index in range(_MOST_TURNS if content.items is not None else 0):
+            assert content.items is not None
+            consume(content.items[index % len(content.items)])
+        any_item = content.any_item
+    repeat(m, lambda: consume(any_item))
+    m.endless()
+    raise Dead
 
 
 def _enumerate(m: Machine, arguments: Arguments, consume: Callable[[Value], object]) -> None:
@@ -618,6 +645,15 @@ def _locals(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _print(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    stream = arguments.keywords.get("file")
+    sys = m.heap.symbol("sys")
+    replaced = [m.heap.get(sys, name).without(ABSENT) for name in ("stdout", "stderr")]
+    streams = [*([] if stream is None else [stream]), *(one for one in replaced if one.alternatives or one.is_open)]
+    if streams:
+        m.unseen("print()", streams)
+    for value in arguments.positional:
+        if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives):
+            texts.shown(m, value)
     return NONE
 
 
@@ -680,7 +716,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "bool": _bool,
     "str": _str,
     "repr": _repr,
-    "ascii": _repr,
+    "ascii": _plain("ascii", "str"),
     "format": _format,
     "abs": _abs,
     "round": _round,

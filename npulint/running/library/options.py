@@ -52,6 +52,10 @@ def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | N
     """What a method of a parser gives."""
     one: Obj = method.data
     name = method.name
+    if name == "set_defaults" and "parents" in one.data[1].keywords:
+        for parent in items.listed(m, one.data[1].keywords["parents"]).any_item.alternatives:
+            if isinstance(parent, Obj):
+                m.heap.put(parent, _CALLS, Items(None))
     if name in _ADDING:
         made = _made(m, name, name, arguments)
         content = m.heap.items_of_key(one, _CALLS)
@@ -92,6 +96,8 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
         for key in m.option_names(parser):
             m.heap.set(target, key, unknown(f"--{key}"))
     else:
+        if target is not made:
+            return m.unseen("parse_args()", arguments.all())
         for key, value in attributes.items():
             m.heap.set(target, key, value)
     result = Value((target,))
@@ -126,7 +132,7 @@ class _Build:
 
     def __init__(self, m: Machine) -> None:
         self._m = m
-        self._unknown_defaults: dict[str, Value] = {}
+        self._has_parents = False
 
     def parsed(self, parser: Obj, words: list[str], name: str) -> tuple[dict[str, Value], Value | None]:
         m = self._m
@@ -175,6 +181,8 @@ class _Build:
         if name == "add_argument":
             self._add_argument(real, arguments)
         elif name == "set_defaults":
+            if self._has_parents:
+                raise _NotKnown  # the options are shared with the parents
             real.set_defaults(**{key: self._kept(value) for key, value in arguments.keywords.items()})
             if arguments.options is not None:
                 raise _NotKnown
@@ -262,6 +270,7 @@ class _Build:
         options = {key: self._plain(value) for key, value in arguments.keywords.items() if key in wanted - {"parents"}}
         if "parents" in arguments.keywords and "parents" in wanted:
             options["parents"] = self._parents(arguments.keywords["parents"])
+            self._has_parents = True
         return options
 
     def _parents(self, value: Value) -> list[Any]:

@@ -7,7 +7,7 @@ import ast
 from npulint.running.machine import Arguments, Machine
 from npulint.values import texts
 from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Const, Value, const, unknown
 
 ENVIRONMENT = "os.environ"
 
@@ -44,6 +44,8 @@ def set_environment_item(m: Machine, owner: Obj, key: Value, value: Value) -> No
             m.heap.maybe_set(owner, known, unknown("$", "str"))
         m.heap.put(owner, "<any>", UNKNOWN)
         return
+    if any(isinstance(one, Const) and not isinstance(one.value, str) for one in value.alternatives):
+        m.throw_new("TypeError", "str expected")
     before = variable(m, name)
     if value.single is ABSENT and before.may_be_absent:
         if before.single is ABSENT:

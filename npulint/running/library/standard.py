@@ -16,10 +16,10 @@ from npulint.running import attributes, expressions, items, records
 from npulint.running.library import containers, files
 from npulint.running.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
+from npulint.values import paths, texts
 from npulint.values.hosted import Unhosted, adopted, hosted
 from npulint.values.objects import Items, Obj
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Value, const, joined, unknown
 
 
 def _first(arguments: Arguments) -> Value:
@@ -42,8 +42,48 @@ def _hosted_function(function: Callable[..., Any], hint: str = "") -> Function:
     return call
 
 
+def _path_function(name: str, hint: str) -> Function:
+    """A function on paths: of texts as Python has it, of a file of the project below its root."""
+    plain = _hosted_function(getattr(posixpath, name), hint)
+
+    def call(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        one = _first(arguments).single
+        if name == "join":
+            joined_parts = paths.joined_path(m.heap, arguments.positional)
+            if joined_parts is not None:
+                return joined_parts
+        if not isinstance(one, Obj) or one.kind != "path":
+            return plain(m, arguments, site)
+        if name == "dirname":
+            return paths.parent_path(m.heap, one)
+        if name == "basename":
+            return paths.last_part(one)
+        if name == "normpath":
+            return Value((one,))
+        if name == "split":
+            return m.heap.sequence("tuple", [paths.parent_path(m.heap, one), paths.last_part(one)])
+        return TRUE if name == "isabs" else unknown("", hint)
+
+    return call
+
+
+def _absolute(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    path = paths.relative_path(_first(arguments), m.working_folder)
+    return unknown("", "str") if path is None else paths.path_value(m.heap, path)
+
+
+def _working_folder(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    changed = m.heap.get(m.heap.symbol("os"), "<chdir>")
+    return paths.path_value(m.heap, m.working_folder) if changed.single is ABSENT else unknown("os.getcwd()", "str")
+
+
+def _change_folder(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.heap.put(m.heap.symbol("os"), "<chdir>", TRUE)
+    return NONE
+
+
 _PATHS: Final = {
-    f"{module}.{name}": _hosted_function(getattr(posixpath, name), hint)
+    f"{module}.{name}": _path_function(name, hint)
     for module in ("os.path", "posixpath")
     for name, hint in (
         ("join", "str"),
@@ -454,6 +494,23 @@ def _product(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return m.heap.sequence("list", rows, site)
 
 
+def _endless(name: str) -> Function:
+    def endless(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return Value((m.heap.make("lazy", name, data=arguments),))
+
+    return endless
+
+
+def _repeated(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    times = arguments.get(1, "times")
+    if times is None:
+        return Value((m.heap.make("lazy", "cycle", data=Arguments([m.heap.sequence("list", [_first(arguments)])])),))
+    one = times.single
+    if isinstance(one, Const) and isinstance(one.value, int) and one.value <= 300:
+        return m.heap.sequence("list", [_first(arguments)] * one.value, site)
+    return m.heap.sequence_of_any("list", _first(arguments), site)
+
+
 def _chain(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return Value((m.heap.make("lazy", "chain", data=arguments),))
 
@@ -518,7 +575,10 @@ def _reload(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _register_exit(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    m.unseen("atexit.register()", arguments.all())
+    call = Value(
+        (m.heap.make("partial", data=(_first(arguments), Arguments(arguments.positional[1:], arguments.keywords))),)
+    )
+    m.register_exit(call)
     return _first(arguments)
 
 
@@ -548,6 +608,10 @@ STANDARD: Final[dict[str, Function]] = {
     "operator.itemgetter": _getter("itemgetter"),
     "operator.attrgetter": _getter("attrgetter"),
     "os.fspath": _identity,
+    "os.path.abspath": _absolute,
+    "os.path.realpath": _absolute,
+    "os.getcwd": _working_folder,
+    "os.chdir": _change_folder,
     "os.path.exists": files.exists,
     "os.path.isfile": files.exists,
     "os._exit": _exit_at_once,
@@ -566,7 +630,7 @@ STANDARD: Final[dict[str, Function]] = {
     "contextlib.contextmanager": _contextmanager,
     "contextlib.suppress": _context("suppress"),
     "contextlib.nullcontext": _context("nullcontext"),
-    "contextlib.closing": _context("nullcontext"),
+    "contextlib.closing": _context("closing"),
     "dataclasses.dataclass": _dataclass,
     "dataclasses.field": _field("dataclass"),
     "dataclasses.replace": _replace,
@@ -602,6 +666,9 @@ STANDARD: Final[dict[str, Function]] = {
     "abc.abstractmethod": _identity,
     "itertools.product": _product,
     "itertools.chain": _chain,
+    "itertools.count": _endless("count"),
+    "itertools.cycle": _endless("cycle"),
+    "itertools.repeat": _repeated,
     "json.loads": _loads,
     "json.dumps": _dumps,
     "json.load": files.load_json,
@@ -621,12 +688,13 @@ STANDARD: Final[dict[str, Function]] = {
 
 QUIET: Final = frozenset(
     (
-        "print uuid.uuid4 warnings.warn warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter"
-        " os.makedirs os.mkdir os.getpid os.getcwd os.listdir os.cpu_count os.path.abspath os.path.realpath"
-        " os.path.expanduser os.path.isdir os.path.getsize random.seed random.random random.randint random.uniform"
-        " random.randrange random.getrandbits random.gauss json.dump datetime.datetime.now time.strftime"
-        " sys.stdout.write sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction"
-        " inspect.signature platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint tempfile.mkdtemp"
+        "uuid.uuid4 warnings.filterwarnings warnings.simplefilter time.time time.sleep time.perf_counter "
+        "os.makedirs os.mkdir os.getpid os.listdir os.cpu_count os.path.expanduser os.path.isdir "
+        "os.path.getsize random.seed random.random random.randint random.uniform random.randrange "
+        "random.getrandbits random.gauss datetime.datetime.now time.strftime sys.stdout.write "
+        "sys.stdout.flush sys.stderr.write gc.collect inspect.isclass inspect.isfunction inspect.signature "
+        "platform.system platform.node socket.gethostname shutil.copy shutil.rmtree pprint.pprint "
+        "tempfile.mkdtemp "
     ).split()
 )
 """Functions of the standard library that neither change nor call what they are given."""
