@@ -89,11 +89,24 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
         and left.kind in ("symbol", "class", "function", "module")
     ):
         return True
+    path = _path_equality(left, right)
+    if path is not None:
+        return path
     try:
         return bool(hosted_alternative(left, m.heap) == hosted_alternative(right, m.heap))
     except Unhosted:
         pass
     return _structures_equal(m, left, right)
+
+
+def _path_equality(left: Const | Obj, right: Const | Obj) -> bool | None:
+    """Whether a path of the project, which is absolute, equals another or a text; None if that is not known."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Obj) and one.kind == "path":
+            if isinstance(other, Obj):
+                return one is other if other.kind == "path" else None
+            return None if isinstance(other.value, str) and other.value.startswith("/") else False
+    return None
 
 
 def _structures_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
