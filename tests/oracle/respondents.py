@@ -1,0 +1,140 @@
+"""Who answers for the probes of a program: the engine, and stubs by which the judge is tested."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+from npulint.running import reveal
+from npulint.running.engine import Engine
+from npulint.running.machine import Exhausted
+from npulint.running.sources import Sources
+from tests.oracle.execution import words_of
+from tests.oracle.judging import Respondent
+from tests.oracle.notation import Program
+from tests.oracle.truth import Truth
+
+DEPTH = 6000  # of calls within calls, so that the depth of the test itself decides nothing
+
+
+def engine(program: Program) -> list[dict[str, Any]]:
+    """The answers of the engine."""
+    with _depth(DEPTH):
+        return reveal.revealed(Sources(program.files), starts_of(program))
+
+
+def limits_reached(program: Program) -> list[str]:
+    """Which limits of work end the analysis of a program; none, if it is complete."""
+    reached: list[str] = []
+
+    class Watched(Engine):
+        """The engine, with a note of what ends it."""
+
+        def start(self, script: str, words: Sequence[str | None], module_name: str = "") -> None:
+            """Execute a start."""
+            try:
+                super().start(script, words, module_name)
+            except (Exhausted, RecursionError) as error:
+                reached.append(type(error).__name__)
+                raise
+
+    with mock.patch.object(reveal, "Engine", Watched):
+        engine(program)
+    return reached
+
+
+def starts_of(program: Program) -> list[reveal.Start]:
+    """The start of a program; if none is named, each script without arguments, and each line of its launchers."""
+    if program.start is not None:
+        return [_start(program, program.start)]
+    starts = [reveal.Start(path) for path in sorted(program.files) if path.endswith(".py")]
+    for path, text in sorted(program.files.items()):
+        if path.endswith(".sh"):
+            starts += [_start(program, line) for line in text.splitlines() if "python" in line]
+    return starts
+
+
+def _start(program: Program, command: str) -> reveal.Start:
+    words, given = words_of(command)
+    while words[0] in ("-u", "-B", "-O"):
+        words = words[1:]
+    module = ""
+    if words[0] == "-m":
+        module, path = words[1], words[1].replace(".", "/")
+        words = [f"{path}.py" if f"{path}.py" in program.files else f"{path}/__main__.py", *words[2:]]
+    arguments = [None if "$" in word else word for word in words[1:]]
+    return reveal.Start(words[0], tuple(arguments), tuple(given), module)
+
+
+@contextmanager
+def _depth(limit: int) -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, limit))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# -- stubs
+
+
+def silent(program: Program) -> list[dict[str, Any]]:
+    """Is certain of nothing."""
+    answers: list[dict[str, Any]] = []
+    for path, line, kind in program.places:
+        content = {"answer": "maybe"} if kind == "runs" else {"certain": False, "values": []}
+        answers.append({"path": path, "line": line, "kind": kind, **content})
+    return answers
+
+
+def truthful(truth: Truth) -> Respondent:
+    """Answers what was seen."""
+
+    def answers(program: Program) -> list[dict[str, Any]]:
+        made = silent(program)
+        for answer, seen in zip(made, truth.seen, strict=True):
+            if seen.place.kind == "runs":
+                answer["answer"] = truth.runs(seen).replace("some", "maybe")
+            else:
+                answer.update(certain=bool(seen.values), values=list(seen.values))
+        return made
+
+    return answers
+
+
+def lying(truth: Truth) -> Respondent:
+    """Is certain of something else each time: of the opposite, or of a value that differs as little as possible."""
+
+    def answers(program: Program) -> list[dict[str, Any]]:
+        made = truthful(truth)(program)
+        for answer in made:
+            if answer["kind"] == "runs":
+                answer["answer"] = {"yes": "no", "no": "yes", "maybe": "yes"}[answer["answer"]]
+            elif answer["values"]:
+                answer["values"] = [*answer["values"][:-1], _slightly_other(answer["values"][-1])]
+        return made
+
+    return answers
+
+
+def _slightly_other(value: Any) -> Any:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return float(value)
+    if isinstance(value, float):
+        return value * (1 + 2**-52) or 5e-324
+    if isinstance(value, str):
+        return f"{value} "
+    if isinstance(value, list):
+        return [*value[:-1], _slightly_other(value[-1])] if value else [None]
+    if isinstance(value, dict):
+        return {**value, "?": None}
+    return False
+
+
+__all__ = ["engine", "limits_reached", "lying", "silent", "starts_of", "truthful"]
