@@ -357,7 +357,18 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
             return
     if m.is_frozen(one):
         m.throw_new("AttributeError", f"cannot assign to field '{name}'")
+    _refuse_name(m, one, name)
     m.heap.set(one, name, value)
+
+
+def _refuse_name(m: Machine, one: Obj, name: str) -> None:
+    """Raise AttributeError for a name that is not among the slots of an instance."""
+    assert one.cls is not None
+    bases = [base for base in m.mro(one.cls) if base.name != "builtins.object"]
+    if m.slots and one.cls in m.slots and all(base in m.slots for base in bases):
+        names = frozenset[str]().union(*(m.slots[base] for base in bases))
+        if "__dict__" not in names and name not in names:
+            m.throw_new("AttributeError", f"'{one.name}' object has no attribute '{name}'")
 
 
 def delete(m: Machine, holder: Value, name: str) -> None:

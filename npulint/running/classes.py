@@ -9,6 +9,7 @@ from npulint.running import attributes, records
 from npulint.running.expressions import arguments_of
 from npulint.running.machine import Arguments, Frame, Machine
 from npulint.running.scopes import class_scope
+from npulint.values.hosted import Unhosted, hosted
 from npulint.values.library_names import is_known_base
 from npulint.values.objects import Obj
 from npulint.values.value import ABSENT, Const, Value, const, unknown
@@ -56,9 +57,26 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
         m.execute(node.body)
     finally:
         m.frame = outer
+    metaclass = arguments.keywords.get("metaclass")
+    if metaclass is not None and metaclass.single is m.heap.symbol("abc.ABCMeta"):
+        m.abstract_classes.add(cls)
+    _note_slots(m, cls)
     _after_body(m, cls, arguments)
     made = Value((cls,))
     return unknown(node.name).of((cls,)) if _has_unseen_metaclass(arguments) else made
+
+
+def _note_slots(m: Machine, cls: Obj) -> None:
+    """Note which attributes the instances of a class may have, if it says so."""
+    value = m.heap.get(cls, "__slots__")
+    if value.single is ABSENT:
+        return
+    try:
+        names = hosted(value, m.heap)
+    except Unhosted:
+        return
+    listed = [names] if isinstance(names, str) else list(names) if isinstance(names, (list, tuple, dict, set)) else []
+    m.slots[cls] = frozenset(map(str, listed))
 
 
 def _base(m: Machine, value: Value) -> Obj | None:
@@ -159,9 +177,25 @@ def instantiate(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None
         if isinstance(one, Obj) and one.kind == "instance" and one.cls is not None and cls in m.mro(one.cls):
             initialize(m, one, arguments)
         return made
+    _refuse_abstract(m, cls)
     one = new_instance(m, cls, arguments, site)
     initialize(m, one, arguments)
     return Value((one,))
+
+
+def _refuse_abstract(m: Machine, cls: Obj) -> None:
+    """Raise TypeError for a class of ABC of which a method is abstract."""
+    bases = m.mro(cls)
+    if not m.abstract_methods or not any(base.name == "abc.ABC" or base in m.abstract_classes for base in bases):
+        return
+    for name in {str(key) for base in bases if base.kind == "class" for key in m.heap.layout_of(base).keys}:
+        value, _ = attributes.class_attribute(m, cls, name)
+        method = value.single
+        if isinstance(method, Obj):
+            inner = method.data[0].single if method.kind == "property" else method
+            wrapped = method.data.single if isinstance(method.data, Value) else None
+            if m.abstract_methods & {method, inner, wrapped}:
+                m.throw_new("TypeError", f"Can't instantiate abstract class {cls.name}")
 
 
 def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:

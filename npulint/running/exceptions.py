@@ -323,7 +323,7 @@ def _with_from(m: Machine, node: ast.With | ast.AsyncWith, index: int) -> None:
 
 def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
     if isinstance(one, Obj):
-        if one.kind == "generator" and one.name == "<context>":
+        if one.kind == "generator_context":
             _with_generator(m, one.data, body)
             return
         if one.kind == "instance":

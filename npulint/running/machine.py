@@ -188,6 +188,9 @@ class Machine(ABC):
         self.ends: list[tuple[frozenset[tuple[str, int]], bool]] = []
         self.probes = Probes()
         self.steps = 0
+        self.abstract_methods: set[Obj] = set()
+        self.abstract_classes: set[Obj] = set()  # those with ABCMeta
+        self.slots: dict[Obj, frozenset[str]] = {}  # the names in ``__slots__`` of classes
         self.called_back: list[Obj] = []  # functions that unknown code may call
         self.recursive: frozenset[ast.AST] = frozenset()  # functions that call themselves more often than is followed
         self.lost = False  # code of the project may have run that was not followed

@@ -353,7 +353,7 @@ def call_contextmanager(m: Machine, one: Obj, arguments: Arguments, site: ast.AS
     """What a function decorated with ``contextlib.contextmanager`` gives."""
     generator = m.call(one.data, arguments).single
     if isinstance(generator, Obj) and generator.kind == "generator":
-        return Value((m.heap.make("generator", "<context>", data=generator),))
+        return Value((m.heap.make("generator_context", data=generator),))
     return UNKNOWN
 
 
@@ -588,6 +588,13 @@ def _run_coroutine(m: Machine, arguments: Arguments, site: ast.AST | None) -> Va
     return awaited(m, _first(arguments))
 
 
+def _abstract_method(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    one = _first(arguments).single
+    if isinstance(one, Obj):
+        m.abstract_methods.add(one)
+    return _first(arguments)
+
+
 def _type_alias(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return UNKNOWN
 
@@ -663,7 +670,7 @@ STANDARD: Final[dict[str, Function]] = {
     "typing.runtime_checkable": _identity,
     "typing.TypeVar": _type_alias,
     "typing.NewType": _type_alias,
-    "abc.abstractmethod": _identity,
+    "abc.abstractmethod": _abstract_method,
     "itertools.product": _product,
     "itertools.chain": _chain,
     "itertools.count": _endless("count"),
