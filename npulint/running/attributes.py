@@ -341,6 +341,9 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
 def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     """Set an attribute of an instance as ``object.__setattr__`` does."""
     assert one.cls is not None
+    if name == "__dict__":
+        _replace_attributes(m, one, value)
+        return
     shared, _ = class_attribute(m, one.cls, name)
     descriptor = shared.single
     if isinstance(descriptor, Obj) and descriptor.kind == "property":
@@ -359,6 +362,16 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
         m.throw_new("AttributeError", f"cannot assign to field '{name}'")
     _refuse_name(m, one, name)
     m.heap.set(one, name, value)
+
+
+def _replace_attributes(m: Machine, one: Obj, value: Value) -> None:
+    """Execute ``one.__dict__ = value``: of a new instance, whose attributes are then what the dict holds."""
+    other = value.single
+    held = items.builtin_part(other) if isinstance(other, Obj) else None
+    if isinstance(held, Obj) and held.kind == "dict" and not one.many and not m.heap.layout_of(one).keys:
+        one.store = held.store
+    else:
+        m.heap.escape([Value((one,)), value])
 
 
 def _refuse_name(m: Machine, one: Obj, name: str) -> None:

@@ -23,7 +23,7 @@ from npulint.running import (
 )
 from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
-from npulint.running.library import options, process, standard
+from npulint.running.library import options, path_objects, process, standard
 from npulint.running.library.containers import METHODS, fromkeys
 from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Machine, Outcome
 from npulint.running.probes import Shown
@@ -175,6 +175,13 @@ class Engine(Machine):
             return None
         return attributes.bind(self, value.without(ABSENT), one, home)
 
+    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+        """The constant that an instance of a class extending a number or text counts as; others as they are."""
+        if not isinstance(one, Obj) or one.cls is None or one.items is None:
+            return one
+        is_flag = one.cls in self.enums and records.is_flag(self.enums[one.cls][0])
+        return one if is_flag else items.builtin_part(one)
+
     def own_methods(self, one: Obj) -> list[Value]:
         """The methods that the program defines for an instance which is given to unseen code, each once."""
         assert one.cls is not None
@@ -311,12 +318,6 @@ class Engine(Machine):
     def super_member(self, one: Obj, name: str) -> Value | None:
         """What ``super().name`` is of built-in classes."""
         _, instance = one.data
-        if instance.items is not None:
-            held = instance.items.single
-            if isinstance(held, (Const, Obj)):
-                value = attributes.attribute_of(self, held, name)
-                if value.single is not ABSENT:
-                    return value
         if name in (
             "__init__",
             "__setattr__",
@@ -330,6 +331,12 @@ class Engine(Machine):
             "__post_init__",
         ):
             return Value((self.heap.make("slot", name, data=instance),))
+        if instance.items is not None:
+            held = instance.items.single
+            if isinstance(held, (Const, Obj)):
+                value = attributes.attribute_of(self, held, name)
+                if value.single is not ABSENT:
+                    return value
         if instance.kind == "instance" and self.extends_unseen(instance):
             return unknown(f"{self.unseen_base(instance)}().{name}")
         return None
@@ -441,8 +448,10 @@ class Engine(Machine):
         function = process.LIBRARY.get(name) or standard.STANDARD.get(name)
         if function is not None:
             return function(self, arguments, site)
-        if name in ("argparse.ArgumentParser",):
+        if name == "argparse.ArgumentParser":
             return options.make_parser(self, arguments, site)
+        if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
+            return path_objects.make_path(self, arguments, site)
         if name in standard.QUIET:
             return unknown(f"{name}()", standard.HINTS.get(name, ""))
         if self.is_function_symbol(name):

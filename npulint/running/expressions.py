@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, calls, comprehensions, items
+from npulint.running.library import path_objects
 from npulint.running.machine import Arguments, Machine
 from npulint.running.names import bind, look_up
 from npulint.running.narrowing import assume
@@ -170,6 +171,11 @@ def _binary_of(
             method = m.class_attribute(owner, name)
             if method is not None:
                 return m.call(method, Arguments([Value((argument,))]))
+    left, right = m.number_or_text(one), m.number_or_text(other)
+    if isinstance(left, Const) and isinstance(right, Const):
+        return _of_constants(m, stem, function, left, right)
+    if stem == "truediv" and "pathlib" in (getattr(one, "kind", ""), getattr(other, "kind", "")):
+        return path_objects.divided(m, Value((one,)), Value((other,))) or UNKNOWN
     made = items.operator(m, stem, one, other, site)
     if made is not None:
         return made

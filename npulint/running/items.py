@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npulint.running.loops import repeat
+from npulint.running.loops import Turns, repeat
 from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.running.truth import is_equal
 from npulint.values.heap import Key, key_of, value_of_key
@@ -115,17 +115,21 @@ def _iterate_constant(m: Machine, value: object, consume: Callable[[Value], obje
             hint = "str" if isinstance(value, str) else "int"
             repeat(m, lambda: consume(unknown("", hint)), surely=True)
             return
+        turns = Turns(m)
         for item in value:
+            if not turns.go_on():
+                _repeat_with(m, unknown("", "str" if isinstance(value, str) else "int"), consume)
+                return
             consume(const(item))
         return
     m.throw_new("TypeError", f"'{type(value).__name__}' object is not iterable")
 
 
 def _iterate_list(m: Machine, owner: Obj, consume: Callable[[Value], object]) -> None:
-    index = 0
+    index, turns = 0, Turns(m)
     while True:
         content = m.heap.items_of(owner)
-        if content.items is None or len(content.items) > _MOST_ITERATIONS:
+        if content.items is None or len(content.items) > _MOST_ITERATIONS or not turns.go_on():
             _repeat_with(m, content.any_item, consume)
             return
         if index >= len(content.items):

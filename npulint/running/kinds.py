@@ -10,7 +10,7 @@ from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
 from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
-from npulint.running.library import files, functions, options, process, standard
+from npulint.running.library import files, functions, options, path_objects, process, standard
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
 from npulint.values import texts
@@ -308,6 +308,8 @@ KINDS: Final[dict[str, Kind]] = {
     "instance": Kind(iterate=_iterate_instance),
     "class": Kind(iterate=_iterate_class, item=_class_item),
     "file": Kind(iterate=files.iterate_file, attribute=files.file_attribute, enter=files.enter_file),
+    "pathlib": Kind(attribute=path_objects.path_attribute),
+    "pathlib_method": Kind(call=path_objects.call_path_method),
     "file_method": Kind(call=files.call_file_method),
     "options": Kind(attribute=options.parser_attribute),
     "options_method": Kind(call=options.call_method),

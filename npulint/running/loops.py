@@ -11,6 +11,7 @@ from npulint.values.value import ABSENT, UNKNOWN, Const, Value
 
 _PASSES = 3  # before what still changes is given up
 _PASSES_WITH_NEW_OBJECTS = 6  # before what each pass makes anew is given up
+_STEPS, _STEPS_WITHIN = 8_000, 1_500  # of a loop that is executed turn by turn; within another of unknown length
 _MOST_PASSES = 14
 
 
@@ -79,6 +80,18 @@ def _widened(m: Machine, value: Value, first: int | None) -> Value:
         kept = [one for one in kept if one not in new]
     is_plain = len(kinds) == 1 and all(one is ABSENT for one in kept) and (not value.is_open or value.hint in kinds)
     return Value(tuple(kept), True, value.reason, kinds.pop() if is_plain and first is None else "")
+
+
+class Turns:
+    """How long a loop is executed turn by turn: until so much work is done."""
+
+    def __init__(self, m: Machine) -> None:
+        self._machine = m
+        self._last = m.steps + (_STEPS_WITHIN if m.heap.repetition else _STEPS)
+
+    def go_on(self) -> bool:
+        """Whether the next turn is executed by itself."""
+        return self._machine.steps < self._last
 
 
 def leave(m: Machine, layers: list[Layer], goes_on: bool) -> None:

@@ -488,6 +488,10 @@ class Machine(ABC):
         """Whether the text of an instance is that of the constant that it is."""
 
     @abstractmethod
+    def number_or_text(self, one: Const | Obj) -> Const | Obj:
+        """The constant that an instance of a class extending a number or text counts as; others as they are."""
+
+    @abstractmethod
     def own_methods(self, one: Obj) -> list[Value]:
         """The methods that the program defines for an instance which is given to unseen code."""
 

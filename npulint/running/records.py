@@ -305,6 +305,11 @@ def _finish_enum(m: Machine, cls: Obj, kind: str) -> None:
     m.enums[cls] = (kind, members)
 
 
+def is_flag(kind: str) -> bool:
+    """Whether members of an enumeration are combined with operators."""
+    return _ENUMS[kind] == "flag"
+
+
 def _automatic(kind: str, name: str, last: object) -> tuple[Value, object]:
     if _ENUMS[kind] == "str":
         return const(name.lower()), last

@@ -245,7 +245,7 @@ def key_of(value: Const | Obj, heap: Heap) -> Key | None:
         return key_of(inner, heap) if isinstance(inner, Const) else None
     return (
         None
-        if value.kind in ("path", "method") or (value.kind == "instance" and heap.has_own_equality(value))
+        if value.kind in ("path", "pathlib", "method") or (value.kind == "instance" and heap.has_own_equality(value))
         else value
     )
 

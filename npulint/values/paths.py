@@ -23,6 +23,8 @@ def path_value(heap: Heap, path: str) -> Value:
 def relative_path(value: Value, working_folder: str) -> str | None:
     """The path below the project's root that a text or path means; None outside of it, or where it is not known."""
     one = value.single
+    if isinstance(one, Obj) and one.kind == "pathlib":
+        return relative_path(one.data, working_folder)
     if isinstance(one, Obj) and one.kind == "path":
         return one.name
     if not isinstance(one, Const) or not isinstance(one.value, str) or one.value.startswith(("/", "~")):

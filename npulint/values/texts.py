@@ -54,6 +54,8 @@ def known_text(value: Value) -> str | None:
 def shown(m: Machine, value: Value, function: str = "str") -> Value:
     """What ``str(value)``, ``repr(value)`` or ``ascii(value)`` gives."""
     one = value.single
+    if isinstance(one, Obj) and one.kind == "pathlib" and function == "str":
+        return shown(m, one.data)
     if isinstance(one, Obj) and one.kind == "instance":
         for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
             method = m.class_attribute(one, name)

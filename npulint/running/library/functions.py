@@ -10,7 +10,8 @@ from typing import Any, Final
 from npulint.running import attributes, expressions, items, iterators
 from npulint.running.library import containers
 from npulint.running.loops import leave, repeat
-from npulint.running.machine import Arguments, Dead, Loop, Machine
+from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
+from npulint.running.scopes import MODULE
 from npulint.running.truth import truth
 from npulint.values import operators, texts
 from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
@@ -689,20 +690,52 @@ def _import(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    m.forget_all()
-    return UNKNOWN
+    text, names = texts.known_text(_first(arguments)), arguments.get(1, "globals")
+    tree = None if text is None else _parsed(text)
+    frame = m.frame if names is None and m.frame.locals is m.frame.module else _frame_of(m, names)
+    if tree is None or frame is None or len(arguments.positional) > 2 or arguments.keywords:
+        m.forget_all()
+        return NONE
+    caller, m.frame = m.frame, frame
+    try:
+        m.execute(tree.body)
+    finally:
+        m.frame = caller
+    return NONE
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _frame_of(m: Machine, names: Value | None) -> Frame | None:
+    """A module whose names are those of a dict; None where the dict is not known."""
+    one = None if names is None else names.single
+    if not isinstance(one, Obj) or one.kind != "dict":
+        return None
+    module = m.heap.make("module", "<text>", data=m.frame.module.data)
+    module.store = one.store
+    return Frame(module, MODULE, module, None)
 
 
 def _eval(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    text = texts.known_text(_first(arguments))
-    if text is not None and len(arguments.positional) == 1:
-        try:
-            node = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            m.throw_new("SyntaxError", text)
+    text, names = texts.known_text(_first(arguments)), arguments.get(1, "globals")
+    frame = m.frame if names is None else _frame_of(m, names)
+    try:
+        node = None if text is None else ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        m.throw_new("SyntaxError", text or "")
+    if node is None or frame is None or len(arguments.positional) > 2:
+        m.forget_all()
+        return UNKNOWN
+    caller, m.frame = m.frame, frame
+    try:
         return m.evaluate(node)
-    m.forget_all()
-    return UNKNOWN
+    finally:
+        m.frame = caller
 
 
 def _input(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:

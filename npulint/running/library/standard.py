@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, records
-from npulint.running.library import containers, files
+from npulint.running.library import containers, files, path_objects
 from npulint.running.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.running.machine import Arguments, Machine
 from npulint.values import paths, texts
@@ -47,6 +47,7 @@ def _path_function(name: str, hint: str) -> Function:
     plain = _hosted_function(getattr(posixpath, name), hint)
 
     def call(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        arguments = Arguments([path_objects.plain_path(value) for value in arguments.positional], arguments.keywords)
         one = _first(arguments).single
         if name == "join":
             joined_parts = paths.joined_path(m.heap, arguments.positional)
