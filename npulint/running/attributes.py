@@ -110,13 +110,23 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     shared, home = class_attribute(m, one.cls, name)
     first = shared.single
     if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
-        return _of_property(m, first, one)
+        return _property_or_fallback(m, first, one, name)
     own = m.heap.get(one, name)
     if not own.may_be_absent:
         return own
     bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, one, home)
     result = joined([own.without(ABSENT), bound]) if own.single is not ABSENT else bound
     return _or_fallback(m, one, name, result) if result.may_be_absent else result
+
+
+def _property_or_fallback(m: Machine, part: Obj, one: Obj, name: str) -> Value:
+    """What a property gives; where it raises AttributeError, ``__getattr__`` is asked."""
+    assert one.cls is not None
+    fallback = _own_method(m, one.cls, "__getattr__")
+    if fallback is None:
+        return _of_property(m, part, one)
+    asked = bind(m, fallback, one, one.cls)
+    return m.value_of_branches([lambda: _of_property(m, part, one), lambda: m.call(asked, Arguments([const(name)]))])
 
 
 def _or_fallback(m: Machine, one: Obj, name: str, result: Value) -> Value:

@@ -34,7 +34,7 @@ from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
 from npulint.values.objects import Obj
 from npulint.values.paths import path_value, relative_path
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
 
 _KINDS = {
     "list": "list",
@@ -173,7 +173,8 @@ class Engine(Machine):
         value, home = attributes.class_attribute(self, one.cls, name)
         if home is None or home.kind == "symbol":
             return None
-        return attributes.bind(self, value.without(ABSENT), one, home)
+        bound = attributes.bind(self, value.without(ABSENT), one, home)
+        return joined([bound, UNKNOWN]) if value.may_be_absent else bound
 
     def number_or_text(self, one: Const | Obj) -> Const | Obj:
         """The constant that an instance of a class extending a number or text counts as; others as they are."""

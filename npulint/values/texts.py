@@ -120,6 +120,7 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
     try:
         plain = hosted(given, m.heap)
     except Unhosted:
+        _show_instances(m, given)
         m.may_throw()
         return unknown(given.reason, "str")
     if text is None or _WIDE.search(text) or "*" in text:
@@ -128,6 +129,16 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
         return const(text % plain)
     except (ValueError, TypeError, KeyError) as error:
         m.throw_new(type(error).__name__, str(error))
+
+
+def _show_instances(m: Machine, given: Value) -> None:
+    """Execute what makes texts of the program's own objects."""
+    for one in given.alternatives:
+        if isinstance(one, Obj) and one.kind == "instance":
+            shown(m, Value((one,)))
+        elif isinstance(one, Obj) and one.kind in ("tuple", "list"):
+            for item in m.heap.items_of(one).items or ():
+                _show_instances(m, item)
 
 
 def call_method(

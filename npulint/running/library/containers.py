@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running import expressions, items
+from npulint.running.loops import repeat
 from npulint.running.machine import Arguments, Machine
 from npulint.running.truth import is_equal, truth
 from npulint.values.heap import key_of, value_of_key
@@ -131,6 +132,8 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
     key = arguments.keywords.get("key", NONE)
     reverse = truth(m, arguments.keywords.get("reverse", const(False)))
     if content.items is None or reverse is None:
+        if key.single != Const(None):
+            repeat(m, lambda: m.call(key, Arguments([content.any_item])))
         return Items(None, content.any_item)
     keys = content.items
     if key.single != Const(None):

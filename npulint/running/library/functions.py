@@ -183,15 +183,18 @@ def _extreme(name: str) -> Function:
         )
         if content.items is None or not arguments.is_exact:
             m.may_throw()
+            key = arguments.keywords.get("key", NONE)
+            if key.single != Const(None):
+                repeat(m, lambda: m.call(key, Arguments([content.any_item])))
             return content.any_item if content.items is None else joined([*content.items, UNKNOWN])
         if not content.items:
             default = arguments.keywords.get("default")
             if default is None:
                 m.throw_new("ValueError", f"{name}() arg is an empty sequence")
             return default
-        key = arguments.keywords.get("key")
+        key = arguments.keywords.get("key", NONE)
         keys = content.items
-        if key is not None and key.single != Const(None):
+        if key.single != Const(None):
             keys = tuple(m.call(key, Arguments([item])) for item in content.items)
         best, best_key = content.items[0], keys[0]
         for item, item_key in zip(content.items[1:], keys[1:], strict=True):

@@ -79,7 +79,7 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
     words = _words(m, arguments)
     base = arguments.get(1, "namespace")
     try:
-        if words is None or not arguments.is_exact:
+        if words is None or not arguments.is_exact or _may_be_options(words):
             raise _NotKnown
         attributes, rest = _Build(m).parsed(parser, words, name)
     except (_NotKnown, Unhosted):
@@ -125,6 +125,15 @@ def _words(m: Machine, arguments: Arguments) -> list[str] | None:
         else:
             words.append(text)
     return words
+
+
+def _may_be_options(words: list[str]) -> bool:
+    """Whether a word that is not known stands where an option may stand."""
+    before = ["", *words]
+    return any(
+        isinstance(word, _Given) and (not before[index].startswith("-") or "=" in before[index])
+        for index, word in enumerate(words)
+    )
 
 
 class _Build:

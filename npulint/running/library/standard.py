@@ -274,10 +274,13 @@ def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None
             if not any(v.is_open for v in arguments.all())
             else ""
         )
+    is_unsure = m.heap.get(one, "<unsure>").single is not ABSENT
     kept = m.heap.get(one, f"kept {key}") if key else UNKNOWN
     if key and not kept.may_be_absent:
         return kept
-    if kept.single is ABSENT:
+    if not key or any(len(value.alternatives) != 1 for value in arguments.all()):
+        m.heap.set(one, "<unsure>", TRUE)  # which results are kept is not known any more
+    elif kept.single is ABSENT and not is_unsure:
         result = m.call(one.data, arguments)
         m.heap.set(one, f"kept {key}", result)
         return result
@@ -575,6 +578,11 @@ def _reload(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return _first(arguments)
 
 
+def _warn(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.may_throw()  # filters may make errors of warnings
+    return NONE
+
+
 def _register_exit(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     call = Value(
         (m.heap.make("partial", data=(_first(arguments), Arguments(arguments.positional[1:], arguments.keywords))),)
@@ -689,6 +697,7 @@ STANDARD: Final[dict[str, Function]] = {
     "ast.literal_eval": _hosted_function(ast.literal_eval),
     "importlib.import_module": _import_module,
     "importlib.reload": _reload,
+    "warnings.warn": _warn,
     "atexit.register": _register_exit,
     "asyncio.run": _run_coroutine,
 }
