@@ -366,7 +366,11 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     if isinstance(descriptor, Obj) and descriptor.kind == "instance":
         method = m.class_attribute(descriptor, "__set__")
         if method is not None:
-            m.call(method, Arguments([Value((one,)), value]))
+            given = Arguments([Value((one,)), value])
+            if method.is_open:  # perhaps it is not defined
+                m.branch([lambda: m.call(method, given), lambda: m.heap.set(one, name, value)])
+            else:
+                m.call(method, given)
             return
     if m.is_frozen(one):
         m.throw_new("AttributeError", f"cannot assign to field '{name}'")

@@ -111,10 +111,9 @@ def _next_of_list(m: Machine, iterator: Obj, source: Obj, default: Value | None)
     if m.store.read(iterator, _BEGUN) is not None:
         m.may_throw("StopIteration")
         return UNKNOWN
-    position = m.heap.get(iterator, _INDEX).single
-    index = position.value if isinstance(position, Const) else 0
+    index = taken_of_list(m, iterator)
     content = m.heap.items_of(source)
-    if content.items is None or not isinstance(index, int) or m.heap.get(iterator, _INDEX).is_open:
+    if content.items is None or index is None:
         m.may_throw("StopIteration")
         return content.any_item if default is None else joined([content.any_item, default])
     if index >= len(content.items):
