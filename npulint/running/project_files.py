@@ -30,7 +30,12 @@ _MOST_DATA: Final = 1_000_000  # bytes of a file that a program reads
 _MOST_TOTAL: Final = 100_000_000  # bytes of all of them
 _READ: Final = ("python", *KINDS)
 _EXCLUDED: Final = frozenset(EXCLUDED)
+_REFUSED: Final = ("syntax-error", "encoding")  # files that no Python executes
 _GROUPS: Final = sys.version_info < (3, 11)  # whose parser does not know `except*`
+
+
+class NotRead(Exhausted):
+    """A file of the project is executed that could not be read."""
 
 
 class ProjectFiles(Sources):
@@ -151,12 +156,12 @@ class ProjectFiles(Sources):
     # -- syntax
 
     def tree(self, path: str) -> ast.Module | None:
-        """The syntax tree of a Python file; None if it surely has a syntax error. Raises `Exhausted` if it is not known
+        """The syntax tree of a Python file; None if Python surely refuses it. Raises `NotRead` if it is not known
         what the file does."""
         if path in self._unparsed:
             if self._unparsed[path]:
                 return None
-            raise Exhausted
+            raise NotRead
         if path not in self._trees:
             tree = self.parsed(path)
             if tree is None:
@@ -181,7 +186,7 @@ class ProjectFiles(Sources):
                 problem = Problem(shown(path), error.reason, error.detail)
         assert problem is not None
         self.problems.setdefault(problem.path, problem)
-        self._unparsed[path] = problem.reason == "syntax-error"
+        self._unparsed[path] = problem.reason in _REFUSED
         return None
 
     def is_unknown(self, path: str) -> bool:
@@ -224,8 +229,6 @@ def _of_syntax(error: SyntaxError, path: str, text: str) -> Problem:
     line = max(1, error.lineno or 1)
     here = text.split("\n")[line - 1 : line]
     reason = "syntax-error"
-    if "too many nested" in (error.msg or ""):
-        reason = "too-deep"
-    elif any(may_be_newer(one, sys.version_info[:2]) for one in here) or (_GROUPS and "except*" in text):
+    if any(may_be_newer(one, sys.version_info[:2]) for one in here) or (_GROUPS and "except*" in text):
         reason = "newer-python"
     return Problem(shown(path), reason, error.msg or "", Span.at(line))

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from npulint.lazy_regex import lazy_compile
 from npulint.running.project_files import ProjectFiles
 
 PROBES: Final = frozenset(("reveal_value", "reveal_runs"))
@@ -18,6 +19,8 @@ _EXECUTES: Final = frozenset(
     __builtins__ spec_from_file_location SourceFileLoader load_module load_source import_string locate resolve_name
     find_spec zipimport code codeop""".split()
 )
+
+_WORD = lazy_compile(r"[^\W\d]\w*")
 
 
 class Probe(NamedTuple):
@@ -57,6 +60,12 @@ def names_of(tree: ast.Module, path: str) -> FileNames:
     return FileNames(frozenset(imported), is_open, tuple(sorted(probes)))
 
 
+def names_in_text(text: str | None) -> FileNames:
+    """All names in a source that cannot be parsed (None: it cannot be read either)."""
+    words = frozenset(_WORD.findall(text or ""))
+    return FileNames(words, text is None or bool(words & _EXECUTES), ())
+
+
 class ReachableFiles:
     """The files of a project that its starts may execute, and the probes in them."""
 
@@ -75,7 +84,11 @@ class ReachableFiles:
 
     def _add(self, path: str) -> None:
         tree = self._files.parsed(path)
-        self._names[path] = names_of(tree, path) if tree is not None else FileNames(frozenset(), False, ())
+        if tree is not None:
+            self._names[path] = names_of(tree, path)
+        else:
+            text = self._files.content(path) if self._files.is_unknown(path) else ""
+            self._names[path] = names_in_text(text)
         folder, name = posixpath.split(path)
         stem = name.removesuffix(".py")
         self._by_stem[posixpath.basename(folder) if stem == "__init__" else stem].add(path)
@@ -97,7 +110,7 @@ class ReachableFiles:
                 continue
             found.add(path)
             names = self._names[path]
-            if names.executes_any or self._files.is_unknown(path):
+            if names.executes_any:
                 return None
             pending += self._packages(path)
             for name in names.imported:

@@ -14,7 +14,7 @@ from npulint.running.deep_stack import in_deep_stack
 from npulint.running.engine import Engine
 from npulint.running.launchers import launcher_starts
 from npulint.running.machine import Exhausted, Unbounded
-from npulint.running.project_files import ProjectFiles
+from npulint.running.project_files import NotRead, ProjectFiles
 from npulint.running.reachable_files import Probe, ReachableFiles, names_of
 from npulint.running.sources import Sources
 from npulint.running.starts import Start, start_of
@@ -138,6 +138,8 @@ def executed(sources: Sources, start: Start) -> tuple[Engine, str]:
             recursive.add(error.node)
             if len(recursive) > _MOST_RECURSIVE:
                 return engine, "limit"
+        except NotRead:
+            return engine, "unread"
         except Exhausted:
             return engine, "limit"
         except BudgetError as error:
