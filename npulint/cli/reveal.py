@@ -36,11 +36,14 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         text = say(lang, "short.missing") if not os.path.lexists(root) else ""
         raise NpulintError(f"{root}: {text}" if text else say(lang, "reveal.no-folder", path=root))
     given = options.get("start")
-    found = _revealed(root, given[-1] if isinstance(given, list) else None, lang)
+    start = given[-1] if isinstance(given, list) else None
+    found = _revealed(root, start, lang)
     for problem in found.problems:
         host.warn(_problem(problem, lang))
     for line in _not_followed(found.unfollowed, lang):
         host.warn(line)
+    if found.unfollowed and start is None:
+        host.warn(say(lang, "reveal.unfollowed.name-one"))
     if not found.answers:
         text = say(lang, "reveal.none", path=escape_control_chars(root))
         host.warn(text) if shape == "json" else host.write(f"{text}\n")

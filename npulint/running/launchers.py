@@ -49,6 +49,8 @@ def launcher_starts(text: str, path: str, kind: str, files: ScriptFiles) -> list
             found = [start._replace(words=(), is_open=True) for start in found]
     else:
         found = _Launcher(text, path, files, 1).starts()
+    if "\r" in text:  # which is a part of words to the shell
+        found = [start._replace(words=(), environment=(), named=None, is_open=True) for start in found]
     return list(dict.fromkeys(found))
 
 
@@ -90,7 +92,10 @@ class _Launcher:
             found += started_here
             if started_here or self._is_quiet(command):
                 understood.append((begin, end))
-        return found + list(self._mentioned(understood))
+        found += self._mentioned(understood)
+        if any(command.words[0].literal == "alias" for command in self._shell.commands):
+            found = [start._replace(unfollowed="alias") for start in found]
+        return found
 
     def _of_command(self, command: ParsedCommand) -> Iterator[Start]:
         yield from starts_of(self._shell, command, self._files)

@@ -97,12 +97,12 @@ class ProjectFiles(Sources):
         return self._contents[path]
 
     def launcher_text(self, path: str) -> str | None:
-        """The text of a launcher; None if it cannot be read."""
+        """The text of a launcher, carriage returns included; None if it cannot be read."""
         data = read_bytes(os.path.join(self.root, path), shown(path), _MOST_DATA)
         source = data if isinstance(data, Problem) else decode(data, shown(path), python=False)
         if isinstance(source, Problem):
             return self._not_read(source)
-        return source.text
+        return source.text if source.newline == "\n" else source.text.replace("\n", "\r\n")
 
     def _location(self, path: str) -> str | None:
         """Where a regular file of the project is; None if there is none, or if a link leads out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -193,21 +194,30 @@ class ShellText:
         """The variables that programs of a command surely see as the launcher sets them; a mark where one is set that
         is not known."""
         found: dict[str, str] = {}
+        doubtful: dict[str, str] = {}
         start = command.words[0].start
-        for other in self.commands:
-            rest = other.words[leading_assignments(other.words) :]
-            if not rest or rest[0].literal not in ("export", "declare", "typeset", "ENV"):
-                continue
-            if rest[0].literal in ("declare", "typeset") and "x" not in (rest[1].literal or "" if rest[1:] else ""):
-                continue
-            for word in rest[1:]:
+        for other, words in self._exports:
+            flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
+            for word in words:
                 name = word.to.name if word.to is not None else word.literal or ""
-                if name.startswith("-") or not name:
-                    continue
                 surely = other.words[0].start < start and other.path == command.path[: len(other.path)]
                 surely = surely and other.function in ("", command.function) and self._is_visible(word.start, start)
-                value = self.value(name, start, command) if surely else HOLE
+                if not surely or set(flags) - set("-xrg"):
+                    doubtful[name] = HOLE
+                value = self.value(name, start, command)
                 found[name] = HOLE if value is None else value
+        return {**found, **doubtful}
+
+    @cached_property
+    def _exports(self) -> list[tuple[ParsedCommand, Sequence[Word]]]:
+        """The commands that export variables, with what follows their name."""
+        found = []
+        for command in self.commands:
+            words = command.words[leading_assignments(command.words) :]
+            head = words[0].literal if words else ""
+            declares = head in ("declare", "typeset", "local") and "x" in (words[1].literal or "" if words[1:] else "")
+            if head in ("export", "ENV") or declares:
+                found.append((command, words[1:]))
         return found
 
     # -- words

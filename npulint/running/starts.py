@@ -22,6 +22,7 @@ _ADDS_RANK: Final = {  # launchers that pass the rank of a process as the first 
     "torch.distributed.launch": frozenset(("use_env", "use-env")),
 }
 _OTHER_ENVIRONMENT: Final = frozenset("sudo su runuser ssh docker singularity apptainer nerdctl podman sbatch".split())
+_LONGEST: Final = 200  # characters of a command line that is shown
 _ASSIGNMENT = lazy_compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
@@ -51,7 +52,8 @@ class Start(NamedTuple):
     def command(self) -> str:
         """The command line, ``…`` for what is not known of it."""
         words = ["…" if word is None else word for word in self.words] + ["…"] * self.is_open
-        return " ".join(["python", *(("-m", self.module) if self.module else (self.script,)), *words])
+        text = " ".join(["python", *(("-m", self.module) if self.module else (self.script,)), *words])
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 class ScriptFiles(Protocol):
