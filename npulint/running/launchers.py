@@ -23,7 +23,7 @@ _MENTION = lazy_compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.py\b")
 _BLANK = lazy_compile(r"\s")
 _EXECUTES = lazy_compile(r"exec|run")
 _ELSEWHERE = lazy_compile(r"\b(?:cd|pushd|chdir|WORKDIR|PYTHONPATH|PYTHONOPTIMIZE)\b")
-_TEXT_EXECUTED = lazy_compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|\b(?:xargs|parallel|eval)\b|<<")
+_TEXT_EXECUTED = lazy_compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?<![\w./-])(?:xargs|parallel|eval)(?![\w.])|<<")
 _MODULE = lazy_compile(r"(?<![\w-])(?:-m|--module)[ \t=\"',]+([A-Za-z_][\w.]*)")
 _IMPORT = lazy_compile(r"\b(?:import|from)\s+([A-Za-z_][\w.]*)")
 _FILE_COMMANDS: Final = frozenset(
@@ -135,7 +135,7 @@ class _Launcher:
         """The starts of scripts that the text names at other places."""
         text = list(self._text)
         for begin, end in understood:
-            text[begin:end] = " " * (end - begin)
+            text[begin:end] = ["\n" if char == "\n" else " " for char in text[begin:end]]
         rest = "".join(text)
         # Where the launcher changes the folder or the search path, it is not known with which of them this is executed.
         unfollowed = "launcher" if _ELSEWHERE.search(self._text) else ""
