@@ -169,3 +169,20 @@ def test_a_dockerfile_starts_its_command(files: ProjectFiles) -> None:
 def test_an_entry_point_of_a_dockerfile_may_get_further_arguments(files: ProjectFiles) -> None:
     starts = launcher_starts('FROM python\nENTRYPOINT ["python", "eval.py"]\n', "Dockerfile", "dockerfile", files)
     assert [shown(start) for start in starts] == ["python eval.py …"]
+
+
+def test_the_working_folder_of_a_container_may_be_any(files: ProjectFiles) -> None:
+    text = "FROM python\nWORKDIR /app/sub\nCMD python train.py\n"
+    starts = launcher_starts(text, "Dockerfile", "dockerfile", files)
+    assert [shown(start) for start in starts] == ["sub> python sub/train.py", "python train.py"]
+
+
+def test_a_makefile_below_the_root_may_be_used_from_anywhere(files: ProjectFiles) -> None:
+    starts = launcher_starts("all:\n\tpython train.py\n", "sub/Makefile", "makefile", files)
+    assert [shown(start) for start in starts] == ["sub> python sub/train.py", "python train.py"]
+
+
+@pytest.mark.parametrize("line", [".ONESHELL:", "export PYTHONPATH := sub"])
+def test_what_changes_a_makefile_as_a_whole_is_not_followed(line: str, files: ProjectFiles) -> None:
+    starts = launcher_starts(f"{line}\nall:\n\tpython train.py\n", "Makefile", "makefile", files)
+    assert [(start.script, bool(start.unfollowed)) for start in starts] == [("train.py", True)]

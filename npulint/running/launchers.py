@@ -19,6 +19,7 @@ KINDS: Final = ("shell", "makefile", "dockerfile")
 
 _COMMENT = lazy_compile(r"(?m)^[ \t]*#.*$")
 _ENTRY = lazy_compile(r"(?im)^[ \t]*ENTRYPOINT\b")
+_WORKING_FOLDER = lazy_compile(r"(?im)^[ \t]*WORKDIR\b")
 _MENTION = lazy_compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.py\b")
 _BLANK = lazy_compile(r"\s")
 _EXECUTES = lazy_compile(r"exec|run")
@@ -37,21 +38,34 @@ _NESTING: Final = 5
 def launcher_starts(text: str, path: str, kind: str, files: ScriptFiles) -> list[Start]:
     """The starts of Python programs of the project by a launcher. A script that is named in a way that is not
     understood is started with any arguments."""
-    found: list[Start] = []
     if kind == "makefile":
-        script = makefile.shell_of(text)
-        for number, line in _recipe_lines(script):
-            found += _Launcher(line, path, files, number, has_variables=False).starts()
+        found = _of_makefile(text, path, files)
     elif kind == "dockerfile":
-        script = dockerfile.shell_of(text)[0]
-        found = _Launcher(script, path, files, 1, has_variables=False).starts()
-        if _ENTRY.search(text):  # its arguments may be those of `docker run`
-            found = [start._replace(words=(), is_open=True) for start in found]
+        found = _of_dockerfile(text, path, files)
     else:
-        found = _Launcher(text, path, files, 1).starts()
+        found = _Launcher(ShellText(text, posixpath.dirname(path)), text, path, files).starts()
     if "\r" in text:  # which is a part of words to the shell
         found = [start._replace(words=(), environment=(), named=None, is_open=True) for start in found]
     return list(dict.fromkeys(found))
+
+
+def _of_makefile(text: str, path: str, files: ScriptFiles) -> list[Start]:
+    folder = posixpath.dirname(path)
+    unfollowed = "PYTHONPATH" if "PYTHONPATH" in text else "launcher" if ".ONESHELL" in text else ""
+    found: list[Start] = []
+    for number, line in _recipe_lines(makefile.shell_of(text)):
+        shell = ShellText(line, folder, has_variables=False, is_folder_known=not folder)
+        found += _Launcher(shell, line, path, files, number).starts()
+    return [start._replace(unfollowed=start.unfollowed or unfollowed) for start in found]
+
+
+def _of_dockerfile(text: str, path: str, files: ScriptFiles) -> list[Start]:
+    script = dockerfile.shell_of(text)[0]
+    shell = ShellText(script, "", has_variables=False, is_folder_known=not _WORKING_FOLDER.search(text))
+    found = _Launcher(shell, script, path, files).starts()
+    if _ENTRY.search(text):  # its arguments may be those of `docker run`
+        return [start._replace(words=(), is_open=True) for start in found]
+    return found
 
 
 def _recipe_lines(script: str) -> Iterator[tuple[int, str]]:
@@ -76,11 +90,10 @@ class _Launcher:
     """The text of a launcher that begins at a line."""
 
     def __init__(
-        self, text: str, path: str, files: ScriptFiles, line: int, has_variables: bool = True, level: int = 0
+        self, shell: ShellText, text: str, path: str, files: ScriptFiles, line: int = 1, level: int = 0
     ) -> None:
-        self._text, self._path, self._files, self._line, self._level = text, path, files, line, level
-        self._has_variables = has_variables
-        self._shell = ShellText(text, posixpath.dirname(path), has_variables)
+        self._shell, self._text, self._path, self._files = shell, text, path, files
+        self._line, self._level = line, level
 
     def starts(self) -> list[Start]:
         found: list[Start] = []
@@ -103,7 +116,7 @@ class _Launcher:
         fields = self._shell.fields(command.words[count:], command)
         inline = started([field.argument for field in fields]).inline
         if inline is not None and fields[inline[0]].known is not None and self._level < _NESTING:
-            inner = _Launcher(inline[1], self._path, self._files, 1, self._has_variables, self._level + 1)
+            inner = _Launcher(self._shell.of_text(inline[1]), inline[1], self._path, self._files, 1, self._level + 1)
             around = "" if self._shell.folder(command) == "" and "PYTHONPATH" not in self._text else "-c"
             for start in inner.starts():
                 yield start._replace(unfollowed=start.unfollowed or around)

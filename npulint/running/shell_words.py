@@ -67,10 +67,12 @@ class ShellText:
     """A script of the shell: its commands, and what their words expand to.
 
     `folder` is that of the script below the project's root. Without `has_variables` no variable has a known value, and
-    quotes do not keep a word together, as in a Makefile, whose variables are pasted into the text."""
+    quotes do not keep a word together, as in a Makefile, whose variables are pasted into the text. With
+    `is_folder_known` it is executed in the root."""
 
-    def __init__(self, text: str, folder: str, has_variables: bool = True) -> None:
+    def __init__(self, text: str, folder: str, has_variables: bool = True, is_folder_known: bool = True) -> None:
         self._text, self._folder, self._has_variables = text, folder, has_variables
+        self._is_folder_known = is_folder_known
         lexer = Lexer(text)
         tokens = list(_flat(lexer.tokens()))
         self.is_broken = lexer.broken is not None
@@ -87,6 +89,10 @@ class ShellText:
         for command in self.commands if self._has_variables else ():
             for change in self._changes_of(command):
                 self._changes.setdefault(change.name, []).append(change)
+
+    def of_text(self, text: str) -> ShellText:
+        """A script that this one executes as a text."""
+        return ShellText(text, self._folder, self._has_variables, self._is_folder_known)
 
     # -- what changes variables
 
@@ -300,7 +306,7 @@ class ShellText:
 
     def folder(self, command: ParsedCommand) -> str | None:
         """The working folder below the project's root in which a command is executed; None if it is not known."""
-        if len(self._folders) > _MOST_FOLDERS:
+        if len(self._folders) > _MOST_FOLDERS or not self._is_folder_known:
             return None
         here: str | None = ""
         start = command.words[0].start
