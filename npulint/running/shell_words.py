@@ -217,7 +217,7 @@ class ShellText:
     @cached_property
     def _exports(self) -> list[tuple[ParsedCommand, Sequence[Word]]]:
         """The commands that export variables, with what follows their name."""
-        found = []
+        found: list[tuple[ParsedCommand, Sequence[Word]]] = []
         for command in self.commands:
             words = command.words[leading_assignments(command.words) :]
             head = words[0].literal if words else ""
