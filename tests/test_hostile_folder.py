@@ -116,6 +116,7 @@ OTHERS = (
     "compare a b --no-cache --jobs 2 --exit-zero",
     "port a --no-cache --diff",
     "effort . --no-cache",
+    "reveal a",
     "versions torch==2.1.0",
     "doctor",
     "doctor --python {bare}",

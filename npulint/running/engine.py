@@ -530,17 +530,24 @@ class Engine(Machine):
 
     # -- the start
 
-    def start(self, script: str, words: Sequence[str | None], module_name: str = "") -> None:
-        """Execute a script, or a module by its name, with these command line arguments (None: any text)."""
+    def start(
+        self,
+        script: str,
+        words: Sequence[str | None] | None,
+        module_name: str = "",
+        named: str | None = "",
+        search: Sequence[str] = (),
+    ) -> None:
+        """Execute a script, or a module by its name, with these command line arguments (None: any; of one: any text).
+        `named` is the script as the command line has it (empty: as from the working folder; None: not known), `search`
+        are the folders of PYTHONPATH below the project's root."""
         folder = self.working_folder if module_name else posixpath.dirname(script)
-        relative = posixpath.relpath(folder or ".", self.working_folder or ".")
+        here = self.working_folder or "."
+        relative = [posixpath.relpath(one or ".", here) for one in dict.fromkeys((folder, *search))]
         symbol = self.heap.symbol("sys")
-        self.heap.set(symbol, "path", self.heap.sequence("list", [const("" if relative == "." else relative)]))
-        values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
-        first = (
-            unknown("__file__", "str") if module_name else const(posixpath.relpath(script, self.working_folder or "."))
-        )
-        self.heap.set(symbol, "argv", self.heap.sequence("list", [first, *values]))
+        paths = [const("" if one == "." else one) for one in relative]
+        self.heap.set(symbol, "path", self.heap.sequence("list", paths))
+        self.heap.set(symbol, "argv", self._argv(script, words, None if module_name else named))
         module = Obj("module", self.store.new_serial(), "__main__", data=ModuleData(script, "__main__", False))
         self.heap.set(module, "__package__", const(module_name.rpartition(".")[0]) if module_name else NONE)
         try:
@@ -554,6 +561,14 @@ class Engine(Machine):
             self.end(True)
         except Dead:
             pass
+
+    def _argv(self, script: str, words: Sequence[str | None] | None, named: str | None) -> Value:
+        if words is None:
+            return self.heap.sequence_of_any("list", unknown("sys.argv", "str"))
+        values = [unknown("sys.argv", "str") if word is None else const(word) for word in words]
+        written = posixpath.relpath(script, self.working_folder or ".") if named == "" else named
+        first = unknown("__file__", "str") if written is None else const(written)
+        return self.heap.sequence("list", [first, *values])
 
     def _execute_main(self, module: Obj, script: str) -> None:
         tree = self.sources.tree(script) if script in self.sources.texts else None

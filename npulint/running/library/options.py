@@ -92,6 +92,8 @@ def _parse(m: Machine, parser: Obj, arguments: Arguments, name: str, site: ast.A
         m.heap.fill(made, [])
     if attributes is None:
         m.may_throw("SystemExit")
+        if words is None or GIVEN in words:  # one of them may be --help, which ends the program normally
+            m.end(True)
         m.heap.set_any(target, unknown("--"))
         for key in m.option_names(parser):
             m.heap.set(target, key, unknown(f"--{key}"))
