@@ -6,8 +6,7 @@ from typing import Final
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""

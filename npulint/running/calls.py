@@ -19,8 +19,7 @@ from npulint.running.machine import (
     Unbounded,
 )
 from npulint.running.scopes import FunctionNode, Scope, function_scope
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, joined, unknown
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, joined, unknown
 
 
 class FunctionData(NamedTuple):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Final, NamedTuple
+from typing import Final
 
 from npulint.running import attributes, records
 from npulint.running.expressions import arguments_of
 from npulint.running.machine import Arguments, Frame, Machine
+from npulint.running.record_types import ClassData
 from npulint.running.scopes import class_scope
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.library_names import is_known_base
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Const, Value, const, unknown
+from npulint.values.value import ABSENT, Const, Obj, Value, const, unknown
 
 BUILT_IN_BASES: Final = {
     "builtins.dict": "dict",
@@ -23,14 +23,6 @@ BUILT_IN_BASES: Final = {
     "collections.defaultdict": "dict",
 }
 _CONSTANT_BASES: Final = frozenset(("builtins.str", "builtins.int", "builtins.float", "builtins.bytes"))
-
-
-class ClassData(NamedTuple):
-    """The bases of a class in the order in which attributes are looked up (itself first); with `is_open` there are
-    others that are not known."""
-
-    mro: tuple[Obj, ...]
-    is_open: bool
 
 
 def make_class(m: Machine, node: ast.ClassDef) -> Value:

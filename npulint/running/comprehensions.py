@@ -11,8 +11,7 @@ from npulint.running.machine import Frame, Machine
 from npulint.running.narrowing import assume
 from npulint.running.scopes import ComprehensionNode, comprehension_scope
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
-from npulint.values.value import UNKNOWN, Value
+from npulint.values.value import UNKNOWN, Obj, Value
 
 
 def of_list(m: Machine, node: ast.ListComp) -> Value:

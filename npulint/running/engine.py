@@ -23,18 +23,16 @@ from npulint.running import (
 )
 from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
-from npulint.running.library import options, path_objects, process, standard
+from npulint.running.library import options, path_objects, process, standard, texts
 from npulint.running.library.containers import METHODS, fromkeys
 from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Machine, Outcome
 from npulint.running.probes import Shown
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData, Sources
-from npulint.values import texts
 from npulint.values.heap import Key, value_of_key
 from npulint.values.library_names import is_class_name, is_known_base
-from npulint.values.objects import Obj
 from npulint.values.paths import path_value, relative_path
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 _KINDS = {
     "list": "list",

@@ -14,9 +14,8 @@ from npulint.running.loops import leave
 from npulint.running.machine import NO_KIND, Arguments, Dead, Frame, Guard, Machine, Outcome
 from npulint.running.names import bind, look_up_own, unbind
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
 from npulint.values.store import Layer, Region
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Value
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Absent, Const, Obj, Value
 
 
 def raise_(m: Machine, node: ast.Raise) -> NoReturn:

@@ -7,19 +7,20 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, calls, comprehensions, items
-from npulint.running.library import path_objects
+from npulint.running.library import path_objects, texts
 from npulint.running.machine import Arguments, Machine
 from npulint.running.names import bind, look_up
 from npulint.running.narrowing import assume
 from npulint.running.truth import is_equal, same, truth
-from npulint.values import operators, texts
+from npulint.values import operators
 from npulint.values.hosted import Unhosted, hosted
-from npulint.values.objects import Items, Obj
+from npulint.values.objects import Items
 from npulint.values.value import (
     EITHER,
     NONE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,

@@ -11,13 +11,14 @@ from npulint.running.machine import NO_KIND, Arguments, Machine
 from npulint.running.truth import is_equal
 from npulint.values.heap import Key, key_of, value_of_key
 from npulint.values.hosted import Unhosted, adopted, hosted_alternative
-from npulint.values.objects import ITEMS, LAYOUT, Items, Layout, Obj
+from npulint.values.objects import ITEMS, LAYOUT, Items, Layout
 from npulint.values.value import (
     ABSENT,
     EITHER,
     TRUE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,

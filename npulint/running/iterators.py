@@ -10,9 +10,9 @@ from npulint.running import items, unsure
 from npulint.running.loops import repeat
 from npulint.running.machine import Frame, Guard, Machine
 from npulint.running.names import home_of
-from npulint.values.objects import HAPPENED, ITEMS, Items, Mark, Obj
+from npulint.values.objects import HAPPENED, ITEMS, Items, Mark
 from npulint.values.store import Region
-from npulint.values.value import UNKNOWN, Const, Value, const, joined
+from npulint.values.value import UNKNOWN, Const, Obj, Value, const, joined
 
 _BEGUN: Final = "<begun>"
 _FINISHED: Final = "<finished>"

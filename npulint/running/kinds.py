@@ -10,13 +10,11 @@ from typing import Final
 
 from npulint.running import attributes, calls, classes, items, records
 from npulint.running.exceptions import caught_by, guarded, rethrow, with_object
-from npulint.running.library import files, functions, options, path_objects, process, standard
+from npulint.running.library import files, functions, options, path_objects, process, standard, texts
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Exhausted, Kind, Machine
-from npulint.values import texts
-from npulint.values.objects import Obj
 from npulint.values.store import Layer
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Obj, Value, const, unknown
 
 
 def _iterate_symbol(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npulint.running.machine import Dead, Exhausted, Machine
-from npulint.values.objects import Items, Layout, Obj
+from npulint.values.objects import Items, Layout
 from npulint.values.store import Cell, Layer
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 _PASSES = 3  # before what still changes is given up
 _PASSES_WITH_NEW_OBJECTS = 6  # before what each pass makes anew is given up

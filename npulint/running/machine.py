@@ -13,9 +13,9 @@ from npulint.running.record_types import Record
 from npulint.running.scopes import MODULE, Scope
 from npulint.running.sources import Sources
 from npulint.values.heap import Heap, Key
-from npulint.values.objects import HAPPENED, Items, Mark, Obj
+from npulint.values.objects import HAPPENED, Items, Mark
 from npulint.values.store import Layer, Region
-from npulint.values.value import Const, Value, const, joined, unknown
+from npulint.values.value import Const, Obj, Value, const, joined, unknown
 
 T = TypeVar("T")
 

@@ -11,8 +11,7 @@ from npulint.running.machine import Dead, Exhausted, Frame, Machine
 from npulint.running.names import bind
 from npulint.running.scopes import MODULE
 from npulint.running.sources import ModuleData
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Value, const, unknown
+from npulint.values.value import ABSENT, TRUE, UNKNOWN, Const, Obj, Value, const, unknown
 
 _BUILT_IN_MODULES: Final = frozenset(sys.builtin_module_names)
 _STANDARD: Final = frozenset(sys.stdlib_module_names)

@@ -7,8 +7,7 @@ from typing import Final
 
 from npulint.running.machine import Dead, Exhausted, Machine
 from npulint.running.truth import truth
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, FALSE, TRUE, Value
+from npulint.values.value import ABSENT, FALSE, TRUE, Obj, Value
 
 _PURE: Final = (
     ast.Name,

@@ -9,8 +9,7 @@ from npulint.running.machine import Machine
 from npulint.running.names import bind
 from npulint.running.truth import truth
 from npulint.values.heap import key_of
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const
 
 
 def matches(m: Machine, pattern: ast.pattern, subject: Value) -> bool | None:

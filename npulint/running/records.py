@@ -7,11 +7,10 @@ from typing import Final
 
 from npulint.running import attributes, items
 from npulint.running.machine import Arguments, Machine
-from npulint.running.record_types import Field, Record
+from npulint.running.record_types import ClassData, Field, Record
 from npulint.running.truth import is_equal
 from npulint.values.heap import key_of
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, FALSE, UNKNOWN, Const, Value, const, joined, truth_value, unknown
+from npulint.values.value import ABSENT, FALSE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 _ENUMS: Final = {
     "enum.Enum": "",
@@ -260,8 +259,6 @@ def named_tuple(m: Machine, cls: Obj, record: Record, values: list[Value], site:
 
 def named_tuple_class(m: Machine, name: str, names: list[str], defaults: list[Value]) -> Obj:
     """The class that ``collections.namedtuple`` gives."""
-    from npulint.running.classes import ClassData
-
     cls = m.heap.make("class", name)
     cls.data = ClassData((cls, m.heap.symbol("builtins.tuple"), m.heap.symbol("builtins.object")), False)
     padded: list[Value | None] = [None] * (len(names) - len(defaults)) + list(defaults)

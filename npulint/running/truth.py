@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from npulint.running.machine import Arguments, Machine
 from npulint.values.hosted import Unhosted, hosted_alternative
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Absent, Const, Value, truth_value
+from npulint.values.value import ABSENT, Absent, Const, Obj, Value, truth_value
 
 
 def truth(m: Machine, value: Value) -> bool | None:

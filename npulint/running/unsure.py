@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 
 from npulint.running.machine import Arguments, Dead, Guard, Machine
-from npulint.values.objects import Items, Layout, Obj
+from npulint.values.objects import Items, Layout
 from npulint.values.store import Region
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 
 def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> None:

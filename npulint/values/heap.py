@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout, Obj
+from npulint.values.objects import EMPTY, ESCAPED, HAPPENED, ITEMS, LAYOUT, Items, Layout
 from npulint.values.store import Content, Store
-from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Value, const, joined
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Const, Obj, Value, const, joined
 
 Key = object
 """A key of a dict: what Python itself compares (a constant, a tuple of keys), or an `Obj` by identity."""

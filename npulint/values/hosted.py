@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from npulint.values.heap import Heap, Key, KeyNone, key_of, value_of_key
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, Const, Value, const
+from npulint.values.value import ABSENT, Const, Obj, Value, const
 
 _MOST = 4_000  # items of one structure
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from npulint.values.value import UNKNOWN, Value, joined
 
@@ -12,30 +12,6 @@ ITEMS: Final = "<items>"
 """The key of the cell with the `Items` of a list or tuple."""
 ESCAPED: Final = "<escaped>"
 """The key of the cell that is set when code that is not seen has got hold of an object."""
-
-
-class Obj:
-    """An object by identity. Kinds: symbol (of a library, by name), module, class, function, method, instance, list,
-    tuple, dict, set, frame (left: one that nothing reads any more), property, partial, generator, iterator, view,
-    slice, super, and what a library makes that is modelled.
-
-    `cls` is the class of an instance (an object of kind class, or the symbol of a library's class); `data` is what
-    belongs to the kind and never changes; `items` is the list, dict or constant within an instance of a class that
-    extends a built-in one. `store` is the object whose cells hold the contents (another one for views of attributes).
-    With `many` it stands for several objects that were made at one line."""
-
-    __slots__ = ("cls", "data", "items", "kind", "leaked", "many", "name", "serial", "store")
-
-    def __init__(
-        self, kind: str, serial: int, name: str = "", cls: Obj | None = None, data: Any = None, many: bool = False
-    ) -> None:
-        self.kind, self.serial, self.name, self.cls, self.data, self.many = kind, serial, name, cls, data, many
-        self.leaked = False  # whether it has escaped in some execution
-        self.items: Value | None = None
-        self.store: Obj = self
-
-    def __repr__(self) -> str:
-        return f"<{self.kind} {self.name} {self.serial}>"
 
 
 class Items:

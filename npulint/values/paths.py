@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from npulint.values.objects import Obj
-from npulint.values.value import Const, Value, const, unknown
+from npulint.values.value import Const, Obj, Value, const, unknown
 
 if TYPE_CHECKING:
     from npulint.values.heap import Heap

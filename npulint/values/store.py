@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from npulint.values.objects import Obj
-from npulint.values.value import UNKNOWN
+from npulint.values.value import UNKNOWN, Obj
 
 Cell = tuple[Obj, object]
 

@@ -12,8 +12,8 @@ from npulint.running.machine import Arguments, Machine
 from npulint.running.truth import is_equal, truth
 from npulint.values.heap import key_of, value_of_key
 from npulint.values.hosted import Unhosted, hosted
-from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items, Obj
-from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Value, const, joined, truth_value, unknown
+from npulint.values.objects import EMPTY, ITEMS, LAYOUT, Items
+from npulint.values.value import ABSENT, NONE, UNKNOWN, Const, Obj, Value, const, joined, truth_value, unknown
 
 Method = Callable[[Machine, Obj, Arguments, ast.AST | None], Value]
 

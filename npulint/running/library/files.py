@@ -8,12 +8,13 @@ from collections.abc import Callable
 from typing import Final
 
 from npulint.running.iterators import read_once
+from npulint.running.library import texts
+from npulint.running.loops import repeat
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
 from npulint.values.hosted import Unhosted, adopted
-from npulint.values.objects import Obj
+from npulint.values.objects import HAPPENED
 from npulint.values.paths import relative_path
-from npulint.values.value import ABSENT, EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, TRUE, UNKNOWN, Obj, Value, const, unknown
 
 _WRITTEN: Final = "<written>"
 
@@ -40,8 +41,6 @@ def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     text = texts.known_text(mode)
     path = project_path(m, name)
     if text is None or set(text) & set("wax+"):
-        from npulint.values.objects import HAPPENED
-
         m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
         return Value((m.heap.make("file", "", data=None),))
     if path is None or path not in m.sources.texts:
@@ -83,8 +82,6 @@ def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AS
 
 def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
     """The lines of an open file."""
-    from npulint.running.loops import repeat
-
     if m.heap.get(one, "<moved>").single is not ABSENT:
         repeat(m, lambda: consume(unknown("", "str")))
         return

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, iterators
-from npulint.running.library import containers
+from npulint.running.library import containers, texts
 from npulint.running.loops import leave, repeat
 from npulint.running.machine import Arguments, Dead, Frame, Loop, Machine
 from npulint.running.scopes import MODULE
 from npulint.running.truth import truth
-from npulint.values import operators, texts
+from npulint.values import operators
 from npulint.values.hosted import Unhosted, adopted, hosted, hosted_alternative
-from npulint.values.objects import Items, Obj
+from npulint.values.objects import Items
 from npulint.values.value import (
     ABSENT,
     EITHER,
@@ -24,6 +24,7 @@ from npulint.values.value import (
     TRUE,
     UNKNOWN,
     Const,
+    Obj,
     Value,
     const,
     joined,

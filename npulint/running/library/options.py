@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from npulint.running import items
-from npulint.running.machine import Arguments, Dead, Machine
-from npulint.values import texts
+from npulint.running.library import texts
+from npulint.running.machine import Arguments, Dead, Guard, Machine
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Items, Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const, unknown
+from npulint.values.objects import Items
+from npulint.values.store import Region
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unknown
 
 GIVEN: Final = "\x00given"
 """The word of a command line that is not known."""
@@ -311,8 +312,6 @@ class _Build:
                 hint = one.name.rpartition(".")[2] if one.name in _SIMPLE else ""
                 return _Kept(unknown("--", hint))
             guards, regions, ends = m.guards, m.store.regions, len(m.ends)
-            from npulint.running.machine import Guard
-            from npulint.values.store import Region
 
             m.guards = [*guards, Guard(Region(m.store.serial))]
             try:

@@ -7,12 +7,10 @@ import posixpath
 from pathlib import PurePosixPath
 from typing import Final
 
-from npulint.running.library import files
+from npulint.running.library import files, texts
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
-from npulint.values.objects import Obj
 from npulint.values.paths import joined_path, parent_path, path_value, relative_path
-from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Value, const, unknown
+from npulint.values.value import EITHER, NONE, TRUE, UNKNOWN, Obj, Value, const, unknown
 
 _METHODS: Final = frozenset(
     "exists is_file is_dir read_text open joinpath resolve absolute as_posix with_suffix with_name mkdir is_absolute"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from npulint.running.library import texts
 from npulint.running.machine import Arguments, Machine
-from npulint.values import texts
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Const, Value, const, unknown
+from npulint.values.value import ABSENT, EITHER, NONE, UNKNOWN, Const, Obj, Value, const, unknown
 
 ENVIRONMENT = "os.environ"
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, records
-from npulint.running.library import containers, files, path_objects
+from npulint.running.library import containers, files, path_objects, texts
 from npulint.running.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.running.machine import Arguments, Machine
-from npulint.values import paths, texts
+from npulint.values import paths
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Items, Obj
-from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Value, const, joined, unknown
+from npulint.values.objects import Items
+from npulint.values.value import ABSENT, NONE, TRUE, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 
 def _first(arguments: Arguments) -> Value:
@@ -592,9 +592,7 @@ def _register_exit(m: Machine, arguments: Arguments, site: ast.AST | None) -> Va
 
 
 def _run_coroutine(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    from npulint.running.calls import awaited
-
-    return awaited(m, _first(arguments))
+    return m.await_value(_first(arguments))
 
 
 def _abstract_method(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:

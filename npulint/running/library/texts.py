@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from npulint.running.machine import Arguments, Machine
 from npulint.values.hosted import Unhosted, adopted, hosted
-from npulint.values.objects import Obj
-from npulint.values.value import ABSENT, UNKNOWN, Const, Value, const, unknown
-
-if TYPE_CHECKING:
-    from npulint.running.machine import Machine
+from npulint.values.value import ABSENT, EITHER, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 _MOST = 10_000  # characters
 _WIDE = re.compile(r"\d{5}")
@@ -60,8 +57,6 @@ def shown(m: Machine, value: Value, function: str = "str") -> Value:
         for name in ("__str__", "__repr__") if function == "str" else ("__repr__",):
             method = m.class_attribute(one, name)
             if method is not None:
-                from npulint.running.machine import Arguments
-
                 return m.call(method, Arguments())
         if m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
             return _of_exception(m, one, function)
@@ -98,8 +93,6 @@ def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
     if not spec:
         alternatives = [one for one in value.alternatives if one is not ABSENT]
         if len(alternatives) > 1 and not value.is_open:
-            from npulint.values.value import joined
-
             return joined([shown(m, Value((one,))) for one in alternatives])
         return shown(m, value)
     try:
@@ -167,8 +160,6 @@ def _open_result(m: Machine, receiver: Value, result: str) -> Value:
     if result == "list":
         return m.heap.sequence_of_any("list", unknown(receiver.reason, "str"))
     if result == "bool":
-        from npulint.values.value import EITHER
-
         return EITHER
     return unknown(receiver.reason, "" if result == "tuple" else result)
 
