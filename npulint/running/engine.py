@@ -569,7 +569,7 @@ class Engine(Machine):
         return self.heap.sequence("list", [first, *values])
 
     def _execute_main(self, module: Obj, script: str) -> None:
-        tree = self.sources.tree(script) if script in self.sources.texts else None
+        tree = self.sources.tree(script) if self.sources.exists(script) else None
         if tree is None:
             raise Exhausted
         self.store.write(module, "<loaded>", const(True))

@@ -171,6 +171,7 @@ class Machine(ABC):
         self.sources = sources
         self.environment = environment
         self.working_folder = working_folder
+        self.read_texts: dict[str, str] = {}  # the paths of files that the program has read, by their content
         self.modules: dict[tuple[str, str], Obj] = {}
         self.scopes: dict[ast.AST, Scope] = {}
         self.records: dict[Obj, Record] = {}

@@ -28,7 +28,7 @@ def _find(m: Machine, name: str) -> str | None:
         return None
     for folder in m.search_path():
         for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
-            if path in m.sources.texts:
+            if m.sources.exists(path):
                 return path
     if name in _STANDARD:
         return None
@@ -42,7 +42,7 @@ def _find(m: Machine, name: str) -> str | None:
 def _file_in(m: Machine, package: Obj, name: str) -> str | None:
     folder = package.data.path.rstrip("/") if package.data.path.endswith("/") else posixpath.dirname(package.data.path)
     for path in (posixpath.join(folder, name, "__init__.py"), posixpath.join(folder, f"{name}.py")):
-        if path in m.sources.texts:
+        if m.sources.exists(path):
             return path
     inner = posixpath.join(folder, name)
     return f"{inner}/" if m.sources.has_folder(inner) else None
@@ -75,8 +75,7 @@ def load(m: Machine, dotted: str) -> Value | None:
 
 def _is_ambiguous(m: Machine, name: str, path: str | None) -> bool:
     """Whether the project has other modules of this name than the one that is found."""
-    ends = (f"/{name}.py", f"/{name}/__init__.py")
-    return any(f"/{one}".endswith(ends) and one != path for one in m.sources.texts)
+    return any(other != path for other in m.sources.ending_with((f"{name}.py", f"{name}/__init__.py")))
 
 
 def _module(m: Machine, name: str, path: str) -> Obj:

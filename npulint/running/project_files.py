@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final
 
 from npulint.budget import GENEROUS, BudgetError, reserve, within
 from npulint.discover import DiscoverOptions, discover
@@ -46,7 +46,6 @@ class ProjectFiles(Sources):
         super().__init__({})
         self.root = os.path.abspath(root)
         self.problems: dict[str, Problem] = {}
-        self.texts = _Texts(self)
         self._left = _MOST_TOTAL
         self._contents: dict[str, str | None] = {}
         self._unparsed: dict[str, bool] = {}
@@ -75,7 +74,7 @@ class ProjectFiles(Sources):
 
     def has_script(self, path: str) -> bool:
         """Whether there is such a file below the project's root."""
-        return path in self._known or (bool(path) and path in self.texts)
+        return path in self._known or (bool(path) and self.exists(path))
 
     def below_root(self, path: str) -> str | None:
         """The path below the project's root that an absolute one is; None outside."""
@@ -202,20 +201,6 @@ class ProjectFiles(Sources):
         except (OSError, ValueError):
             return False
         return any(entry.endswith(".py") for entry in entries)
-
-
-class _Texts(dict[str, str]):
-    """The contents of files by path, looked up on the disk. A file that is there but is not read has none."""
-
-    def __init__(self, files: ProjectFiles) -> None:
-        super().__init__()
-        self._files = files
-
-    def __contains__(self, path: object) -> bool:
-        return isinstance(path, str) and self._files.exists(path)
-
-    def __missing__(self, path: str) -> str:
-        return cast(str, self._files.content(path))
 
 
 def _parsed(text: str) -> ast.Module:

@@ -121,9 +121,8 @@ class ReachableFiles:
 
     def _is_left_out(self, folder: str, name: str) -> bool:
         """Whether a name may be that of a module that is on the disk, but is not read as one of the project."""
-        texts = self._files.texts
         places = [posixpath.join(one, part) for one in {folder, ""} for part in (f"{name}.py", f"{name}/__init__.py")]
-        return any(place not in self._names and place in texts for place in places)
+        return any(place not in self._names and self._files.exists(place) for place in places)
 
     def _packages(self, path: str) -> Iterable[str]:
         """The packages that a file is in, which are executed before it."""

@@ -79,7 +79,7 @@ def _reveal(root: str, command: str | None) -> Revealed:
 
 def probes_of(sources: Sources) -> list[Probe]:
     """The probes in Python files whose texts are given."""
-    trees = [(path, sources.tree(path)) for path in sorted(sources.texts) if path.endswith(".py")]
+    trees = [(path, sources.tree(path)) for path in sources.scripts]
     return [probe for path, tree in trees if tree is not None for probe in names_of(tree, path).probes]
 
 

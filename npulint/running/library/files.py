@@ -27,11 +27,14 @@ def project_path(m: Machine, value: Value) -> str | None:
     return relative_path(value, m.working_folder)
 
 
-def _text(m: Machine, path: str | None) -> str | None:
+def _text(m: Machine, path: str) -> str | None:
     """The content of a file that the program has not written before."""
-    if path is None or path not in m.sources.texts or m.store.read(m.marks, (_WRITTEN, path)) is not None:
+    if any(m.store.read(m.marks, (_WRITTEN, one)) is not None for one in (path, "")):
         return None
-    return None if m.store.read(m.marks, (_WRITTEN, "")) is not None else m.sources.texts[path]
+    text = m.sources.content(path)
+    if text is not None:
+        m.read_texts[text] = path
+    return text
 
 
 def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -43,7 +46,7 @@ def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     if text is None or set(text) & set("wax+"):
         m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
         return Value((m.heap.make("file", "", data=None),))
-    if path is None or path not in m.sources.texts:
+    if path is None or not m.sources.exists(path):
         m.may_throw()
         return Value((m.heap.make("file", "", data=None),))
     return Value((m.heap.make("file", path, data=_text(m, path)),))
@@ -96,7 +99,7 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
 def exists(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``os.path.exists(path)`` gives."""
     path = project_path(m, arguments.positional[0]) if arguments.positional else None
-    return TRUE if path is not None and path in m.sources.texts else EITHER
+    return TRUE if path is not None and m.sources.exists(path) else EITHER
 
 
 def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:

@@ -696,7 +696,8 @@ def _import(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def _exec(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     text, names = texts.known_text(_first(arguments)), arguments.get(1, "globals")
     tree = None if text is None else _parsed(text)
-    frame = m.frame if names is None and m.frame.locals is m.frame.module else _frame_of(m, names)
+    is_in_module = names is None and m.frame.locals is m.frame.module
+    frame = _frame_of(m, Value((m.namespace(m.frame.module),)) if is_in_module else names, text or "")
     if tree is None or frame is None or len(arguments.positional) > 2 or arguments.keywords:
         m.forget_all()
         return NONE
@@ -715,12 +716,13 @@ def _parsed(text: str) -> ast.Module | None:
         return None
 
 
-def _frame_of(m: Machine, names: Value | None) -> Frame | None:
-    """A module whose names are those of a dict; None where the dict is not known."""
+def _frame_of(m: Machine, names: Value | None, text: str = "") -> Frame | None:
+    """A module whose names are those of a dict, in the file with this text; None where the dict is not known."""
     one = None if names is None else names.single
     if not isinstance(one, Obj) or one.kind != "dict":
         return None
-    module = m.heap.make("module", "<text>", data=m.frame.module.data)
+    path = m.read_texts.get(text, m.path)
+    module = m.heap.make("module", "<text>", data=m.frame.module.data._replace(path=path))
     module.store = one.store
     return Frame(module, MODULE, module, None)
 
