@@ -216,8 +216,8 @@ def _maybe_better(
     if not is_itself:
         return best.joined(item), best_key.joined(item_key)
     kept = []
-    for mine, other in ((item, best), (best, item)):
-        strict = operator if mine is item else {ast.Gt: ast.GtE(), ast.Lt: ast.LtE()}[type(operator)]
+    reached: ast.cmpop = ast.GtE() if isinstance(operator, ast.Gt) else ast.LtE()
+    for mine, other, strict in ((item, best, operator), (best, item, reached)):
         alternatives = tuple(
             one
             for one in mine.alternatives
