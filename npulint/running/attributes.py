@@ -228,7 +228,7 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if name == "__mro__":
         return m.heap.sequence("tuple", [Value((base,)) for base in m.mro(cls)])
     if name == "__dict__":
-        return UNKNOWN
+        return Value((m.namespace(cls),))
     special = m.class_member(cls, name)
     if special is not None:
         return special
@@ -296,9 +296,9 @@ def _of_function(m: Machine, function: Obj, name: str) -> Value:
         return value
     if name in ("__name__", "__qualname__"):
         return const(function.name) if "." not in function.name or name == "__name__" else UNKNOWN
-    if name.startswith("__"):
-        return UNKNOWN
-    return ABSENT_VALUE
+    if name == "__dict__":
+        return Value((m.namespace(function),))
+    return UNKNOWN if name.startswith("__") else ABSENT_VALUE
 
 
 # -- setting

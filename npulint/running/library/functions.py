@@ -393,24 +393,44 @@ def _if_accepted(m: Machine, function: Value, item: Value, consume: Callable[[Va
 
 
 def _zip(m: Machine, name: str, arguments: Arguments, consume: Callable[[Value], object]) -> None:
-    start = 1 if name == "map" else 0
-    contents = [items.listed(m, given) for given in arguments.positional[start:]]
+    """The rows of ``zip``, or what ``map`` makes of them: one item of each source at a time."""
+    sources = [_iter(m, Arguments([given]), None) for given in arguments.positional[1 if name == "map" else 0 :]]
+    end = Value((m.heap.make("end"),))
 
     def row(values: list[Value]) -> None:
-        consume(
-            m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values)
-        )
+        made = m.call(arguments.positional[0], Arguments(values)) if name == "map" else m.heap.sequence("tuple", values)
+        consume(made)
 
-    lengths = {None if content.items is None else len(content.items) for content in contents}
-    if None in lengths or not contents:
-        if contents and Items(()).items in [content.items for content in contents]:
-            return
-        items.iterate(m, m.heap.sequence_of_any("list", UNKNOWN), lambda _: row([one.any_item for one in contents]))
+    if not sources:
         return
-    if len(lengths) > 1 and truth(m, arguments.keywords.get("strict", FALSE)):
-        m.throw_new("ValueError", "zip() arguments have different lengths")
-    for values in zip(*(content.items or () for content in contents), strict=False):
-        row(list(values))
+    for _ in range(_MOST_TURNS):
+        values: list[Value] = []
+        for index, source in enumerate(sources):
+            value = _next_or(m, source, end)
+            if value.single is end.single:
+                is_strict = truth(m, arguments.keywords.get("strict", FALSE))
+                rest = (
+                    [_next_or(m, other, end).single for other in sources[index + 1 :]] if is_strict is not False else []
+                )
+                if (is_strict is not False and values) or any(one is not end.single for one in rest):
+                    if is_strict:
+                        m.throw_new("ValueError", "zip() arguments have different lengths")
+                    m.may_throw("ValueError")
+                return
+            values.append(value)
+        if any(value.is_open or end.alternatives[0] in value.alternatives for value in values):
+            break
+        row(values)
+    m.may_throw()
+    repeat(m, lambda: row([UNKNOWN for _ in sources]))
+
+
+def _next_or(m: Machine, source: Value, end: Value) -> Value:
+    """The next item of an iterator, or `end`; unknown where it may be either."""
+    one = source.single
+    if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
+        return iterators.next_item(m, one, end)
+    return UNKNOWN
 
 
 def _range(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
