@@ -29,6 +29,9 @@ def get(m: Machine, holder: Value, name: str) -> Value:
         if not value.may_be_absent:
             return value
         if value.single is ABSENT:
+            if name.startswith("__") and name.endswith("__"):  # Python gives many that are not modelled
+                m.may_throw("AttributeError")
+                return UNKNOWN
             _no_attribute(m, one, name)
         m.may_throw("AttributeError")
         return value.without(ABSENT)
@@ -285,9 +288,10 @@ def _of_module(m: Machine, module: Obj, name: str) -> Value:
 
 def _of_symbol(m: Machine, symbol: Obj, name: str) -> Value:
     value = m.heap.get(symbol, name)
-    if value.single is not ABSENT:
+    if not value.may_be_absent:
         return value
-    return m.library_attribute(symbol.name, name)
+    own = m.library_attribute(symbol.name, name)
+    return own if value.single is ABSENT else joined([value.without(ABSENT), own])
 
 
 def _of_function(m: Machine, function: Obj, name: str) -> Value:

@@ -85,6 +85,8 @@ def call_one(m: Machine, one: Const | Obj, arguments: Arguments, site: ast.AST |
         return m.call_library(one.name, arguments, site)
     if kind == "partial":
         function, given = one.data
+        if not given.is_exact:
+            return m.unseen("partial()", [function, *given.all(), *arguments.all()])
         merged = Arguments(
             [*given.positional, *arguments.positional],
             {**given.keywords, **arguments.keywords},

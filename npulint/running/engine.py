@@ -63,6 +63,7 @@ class Engine(Machine):
         super().__init__(sources, environment or {}, working_folder)
         self.kinds = KINDS
         self.heap.has_own_equality = self._has_own_equality
+        self.heap.on_escape = lambda value: self.unseen("", [value])
         self.recursive = recursive
         self.handed_over: set[Obj] = set()  # classes of which unseen code has got instances
 
@@ -445,8 +446,13 @@ class Engine(Machine):
     def call_library(self, name: str, arguments: Arguments, site: ast.AST | None) -> Value:
         """What a function or class of a library gives."""
         function = process.LIBRARY.get(name) or standard.STANDARD.get(name)
+        if function is not None and not arguments.is_exact and name not in _ACCEPT_ANY:
+            return self.unseen(f"{name}()", arguments.all())
         if function is not None:
-            return function(self, arguments, site)
+            try:
+                return function(self, arguments, site)
+            except IndexError:
+                self.throw_new("TypeError", f"{name}() takes another number of arguments")
         if name == "argparse.ArgumentParser":
             return options.make_parser(self, arguments, site)
         if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
@@ -581,6 +587,8 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
+_ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))
+"""Functions that take arguments of which not all are known."""
 _EXCEPTION_ATTRIBUTES = frozenset(
     (
         "with_traceback add_note __traceback__ __cause__ __context__ __suppress_context__ __notes__ errno "

@@ -112,6 +112,8 @@ def _joined_text(m: Machine, node: ast.JoinedStr) -> Value:
 
 def _formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = evaluate(m, node.value)
+    if value.is_open and node.format_spec is not None:
+        m.may_throw()
     spec = "" if node.format_spec is None else evaluate(m, node.format_spec)
     format_spec = spec if isinstance(spec, str) else texts.known_text(spec)
     if format_spec is None:
@@ -215,9 +217,12 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value:
         answer = truth(m, value)
         return truth_value(None if answer is None else not answer)
     stem, function = operators.UNARY[node.op.__class__]
-    return items.each(
-        m, value, lambda one: _unary_of(m, stem, function, one), lambda: unknown(value.reason, value.hint)
-    )
+
+    def open_operand() -> Value:
+        m.may_throw()
+        return unknown(value.reason, "int" if value.hint == "bool" else value.hint)
+
+    return items.each(m, value, lambda one: _unary_of(m, stem, function, one), open_operand)
 
 
 def _unary_of(m: Machine, stem: str, function: Callable[[Any], object], one: Const | Obj) -> Value:
@@ -297,6 +302,8 @@ def compare(m: Machine, op: ast.cmpop, left: Value, right: Value) -> Value:
     if isinstance(op, ast.NotIn):
         return _negated(m, items.contains(m, right, left))
     stem, function = operators.COMPARISONS[op.__class__]
+    if left.is_open or right.is_open:
+        m.may_throw()
     if (left.is_open and not left.alternatives) or (right.is_open and not right.alternatives):
         return _open_comparison(left, right, stem)
     return items.each_pair(

@@ -229,6 +229,7 @@ def add(m: Machine, owner: Obj, item: Value) -> None:
     """Add an item to a set."""
     keys = [key_of(one, m.heap) for one in item.alternatives if one is not ABSENT]  # type: ignore[arg-type]
     if item.is_open or None in keys:
+        m.may_throw("TypeError")
         m.heap.set_any(owner, TRUE)
         return
     for key in keys:
@@ -373,6 +374,7 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value`` for a dict."""
     keys = [key_of(one, m.heap) for one in key.alternatives if one is not ABSENT]  # type: ignore[arg-type]
     if key.is_open or None in keys:
+        m.may_throw("TypeError")
         m.heap.set_any(holder, value)
     if len(keys) == 1 and not key.is_open and keys[0] is not None:
         m.heap.set(holder, keys[0], value)
@@ -508,6 +510,8 @@ def _delete_in(m: Machine, one: Const | Obj, key: Value) -> None:
 
 def contains(m: Machine, holder: Value, item: Value) -> Value:
     """The value of ``item in holder``."""
+    if holder.is_open or item.is_open:
+        m.may_throw()
     return each(m, holder, lambda one: _contains_one(m, one, item), lambda: EITHER)
 
 

@@ -83,11 +83,11 @@ def _module(m: Machine, name: str, path: str) -> Obj:
     module = m.modules.get((name, path))
     if module is None:
         is_package = path.endswith(("/", "/__init__.py")) or path == "__init__.py"
-        module = Obj("module", m.store.new_serial(), name, data=ModuleData(path, name, is_package))
+        module = Obj("module", 0, name, data=ModuleData(path, name, is_package))
         m.modules[name, path] = module
     if m.store.read(m.heap.symbol("sys.modules"), name) is not None:  # it was taken out
         m.heap.delete(m.heap.symbol("sys.modules"), name)
-        module = m.modules[name, path] = Obj("module", m.store.new_serial(), name, data=module.data)
+        module = m.modules[name, path] = Obj("module", 0, name, data=module.data)
     loaded = m.heap.get(module, _LOADED)
     if loaded.single is ABSENT:
         execute_module(m, module, name)

@@ -25,6 +25,8 @@ class Heap:
         self.store = Store()
         self.symbols: dict[str, Obj] = {}
         self.repetition: tuple[int, ...] = ()  # the loops of unknown length that are being executed
+        self.on_escape: Callable[[Value], object] = _nothing  # told what is put where unseen code finds it
+        self._is_escaping = False
         self.has_own_equality: Callable[[Obj], bool] = _never  # whether an instance is not compared by identity
         self.volatile: set[tuple[Obj, object]] = set()  # cells that unknown code may write at any time
         self._slices: dict[tuple[object, ...], Obj] = {}
@@ -36,7 +38,7 @@ class Heap:
         """What a library has by this dotted name."""
         found = self.symbols.get(name)
         if found is None:
-            found = self.symbols[name] = Obj("symbol", self.store.new_serial(), name)
+            found = self.symbols[name] = Obj("symbol", 0, name)
         return found
 
     def make(self, kind: str, name: str = "", cls: Obj | None = None, data: Any = None, site: object = None) -> Obj:
@@ -93,6 +95,12 @@ class Heap:
             elif self.store.read(owner, LAYOUT) is not None and isinstance(content, Value):
                 content = content.joined(ABSENT_VALUE)
         if (owner, key) in self.volatile or (owner.leaked and self.store.read(owner, ESCAPED) is not None):
+            if isinstance(content, Value) and not self._is_escaping:
+                self._is_escaping = True
+                try:
+                    self.on_escape(content)
+                finally:
+                    self._is_escaping = False
             content = _unsure(content)
         self.store.write(owner, key, content)
 
@@ -200,6 +208,8 @@ class Heap:
             if owner.kind != "tuple":
                 self.store.write(store, ITEMS, Items(None))
         layout = self.store.read(store, LAYOUT)
+        if layout is None and owner.kind in ("instance", "dict", "set"):
+            layout = EMPTY
         if isinstance(layout, Layout):
             for key in layout.keys:
                 value = self.get(owner, key)
@@ -210,6 +220,10 @@ class Heap:
         if owner.kind != "tuple":
             self.store.write(store, ESCAPED, HAPPENED)
         return [one for value in held for one in value.alternatives if isinstance(one, Obj)]
+
+
+def _nothing(value: Value) -> object:
+    return None
 
 
 def _never(one: Obj) -> bool:

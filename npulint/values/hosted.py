@@ -24,6 +24,34 @@ def hosted(value: Value, heap: Heap) -> object:
     return hosted_alternative(single, heap)  # type: ignore[arg-type]
 
 
+def plain_hosted(value: Value, heap: Heap) -> object:
+    """The same for values whose text is that of the plain value: without objects of classes, sets whose order shows,
+    and kinds of dicts. Raises `Unhosted`."""
+    plain = hosted(value, heap)
+    _check_text(value, heap, 0)
+    return plain
+
+
+def _check_text(value: Value, heap: Heap, depth: int) -> None:
+    one = value.single
+    if not isinstance(one, Obj):
+        return
+    if depth > 20 or one.kind == "instance" or one.name in KINDS_OF_DICTS or one.name == "frozenset":
+        raise Unhosted
+    if one.kind in ("list", "tuple"):
+        for item in heap.items_of(one).items or ():
+            _check_text(item, heap, depth + 1)
+    elif one.kind == "dict":
+        for _, item in heap.entries(one):
+            _check_text(item, heap, depth + 1)
+    elif one.kind == "set" and len(heap.layout_of(one).keys) > 1:
+        raise Unhosted
+
+
+KINDS_OF_DICTS: Final = frozenset(("OrderedDict", "defaultdict", "Counter"))
+"""The names of dicts that are not of the built-in type."""
+
+
 def hosted_alternative(one: Const | Obj, heap: Heap, depth: int = 0) -> object:
     """The plain value of an alternative. Raises `Unhosted`."""
     if isinstance(one, Const):

@@ -53,9 +53,9 @@ class Store:
     """The current state."""
 
     def __init__(self) -> None:
-        self.serial = 0  # of the next object
+        self.serial = 1  # of the next object; what libraries have, and modules, have 0: they were always there
         self.work = 0  # cells that were joined
-        self.layer = Layer(None, 0)
+        self.layer = Layer(None, 1)
         self.regions: list[Region] = []
 
     def new_serial(self) -> int:

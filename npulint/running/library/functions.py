@@ -71,7 +71,12 @@ def _len(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         return unknown("", "int")
 
     given = _first(arguments)
-    return items.each(m, given, of, lambda: unknown(given.reason, "int"))
+
+    def open_length() -> Value:
+        m.may_throw("TypeError")
+        return unknown(given.reason, "int")
+
+    return items.each(m, given, of, open_length)
 
 
 def _number(kind: type[int] | type[float]) -> Function:
@@ -240,26 +245,24 @@ def _sum(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return total
 
 
-def _round(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    hint = "int" if len(arguments.positional) == 1 else "number"
-    return items.each(
-        m,
-        _first(arguments),
-        lambda one: _plain("round", hint)(
-            m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
-        ),
-        lambda: unknown(_first(arguments).reason, hint),
-    )
+def _number_function(name: str) -> Function:
+    """``round`` or ``abs``, of each alternative."""
 
+    def number(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        given = _first(arguments)
 
-def _abs(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    given = _first(arguments)
-    return items.each(
-        m,
-        given,
-        lambda one: _plain("abs", "number")(m, Arguments([Value((one,))]), site),
-        lambda: unknown(given.reason, given.hint),
-    )
+        def of(one: Const | Obj) -> Value:
+            return _plain(name, "number")(
+                m, Arguments([Value((one,)), *arguments.positional[1:]], arguments.keywords), site
+            )
+
+        def open_number() -> Value:
+            m.may_throw("TypeError")
+            return unknown(given.reason, "number")
+
+        return items.each(m, given, of, open_number)
+
+    return number
 
 
 # -- iterables
@@ -567,7 +570,7 @@ def _callable(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             if m.class_attribute(one, "__call__") is not None:
                 return TRUE
             return EITHER if m.extends_unseen(one) else FALSE
-        return EITHER if one.kind == "symbol" else FALSE
+        return FALSE if one.kind in ("list", "tuple", "dict", "set", "module") else EITHER
 
     return items.each(m, _first(arguments), of, lambda: EITHER)
 
@@ -599,6 +602,8 @@ def _getattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
     def any_attribute() -> Value:
         m.may_throw("AttributeError")
+        if any(isinstance(one, Obj) and one.cls is not None and one.cls.kind == "class" for one in holder.alternatives):
+            return m.unseen("getattr()", [holder])
         return UNKNOWN
 
     return items.each(m, arguments.positional[1], of, any_attribute)
@@ -614,7 +619,7 @@ def _hasattr(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             return EITHER
         value = attributes.attribute_of(m, one, name)
         if value.single is ABSENT:
-            return FALSE
+            return EITHER if name.startswith("__") else FALSE
         return EITHER if value.may_be_absent or value.is_open else TRUE
 
     return items.each(m, arguments.positional[0], of, lambda: EITHER)
@@ -777,8 +782,8 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "repr": _repr,
     "ascii": _plain("ascii", "str"),
     "format": _format,
-    "abs": _abs,
-    "round": _round,
+    "abs": _number_function("abs"),
+    "round": _number_function("round"),
     "pow": _pow,
     "divmod": _plain("divmod"),
     "bin": _plain("bin", "str"),

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from npulint.running.machine import Arguments, Machine
-from npulint.values.hosted import Unhosted, adopted, hosted
+from npulint.values.hosted import Unhosted, adopted, hosted, plain_hosted
 from npulint.values.value import ABSENT, EITHER, UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 _MOST = 10_000  # characters
@@ -58,16 +58,16 @@ def shown(m: Machine, value: Value, function: str = "str") -> Value:
             method = m.class_attribute(one, name)
             if method is not None:
                 return m.call(method, Arguments())
+        if one.cls in m.enums:
+            return unknown("", "str")
         if m.is_subclass(one.cls, m.heap.symbol("builtins.BaseException")):
             return _of_exception(m, one, function)
         if m.plain_text(one) is None:
             return unknown(value.reason, "str")
     try:
-        plain = hosted(value, m.heap)
+        plain = plain_hosted(value, m.heap)
     except Unhosted:
         return unknown(value.reason, "str")
-    if isinstance(plain, set) and len(plain) > 1:
-        return unknown("", "str")
     try:
         text = repr(plain) if function == "repr" else ascii(plain) if function == "ascii" else str(plain)
     except ValueError:  # an integer of thousands of digits
@@ -88,6 +88,11 @@ def _of_exception(m: Machine, one: Obj, function: str) -> Value:
 
 def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
     """What ``format(value, spec)`` gives, the value first converted by `convert`."""
+    own = value.single
+    if isinstance(own, Obj) and own.kind == "instance" and not convert:
+        method = m.class_attribute(own, "__format__")
+        if method is not None:
+            return m.call(method, Arguments([const(spec)]))
     if convert:
         value = shown(m, value, convert)
     if not spec:
@@ -96,7 +101,7 @@ def formatted(m: Machine, value: Value, spec: str, convert: str = "") -> Value:
             return joined([shown(m, Value((one,))) for one in alternatives])
         return shown(m, value)
     try:
-        plain = hosted(value, m.heap)
+        plain = plain_hosted(value, m.heap)
     except Unhosted:
         return unknown(value.reason, "str")
     if _WIDE.search(spec):
@@ -111,7 +116,7 @@ def percent(m: Machine, template: Value, given: Value) -> Value:
     """What ``template % given`` gives."""
     text = known_text(template)
     try:
-        plain = hosted(given, m.heap)
+        plain = plain_hosted(given, m.heap)
     except Unhosted:
         _show_instances(m, given)
         m.may_throw()
@@ -143,11 +148,14 @@ def call_method(
     try:
         if not isinstance(one, Const):
             raise Unhosted
-        args = [hosted(value, m.heap) for value in given]
+        shows = name in ("format", "format_map", "__format__")
+        args = [plain_hosted(value, m.heap) if shows else hosted(value, m.heap) for value in given]
         options = {key: hosted(value, m.heap) for key, value in keywords.items()}
         _check_size(one.value, name, args)
         return adopted(getattr(one.value, name)(*args, **options), m.heap)
     except Unhosted:
+        for value in (*given, *keywords.values()):
+            _show_instances(m, value)
         return _open_result(m, receiver, result)
     except (MemoryError, OverflowError, RecursionError):
         return UNKNOWN
