@@ -57,6 +57,8 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
         return _of_module(m, one, name)
     if kind == "symbol":
         return _of_symbol(m, one, name)
+    if kind in BUILT_IN and one.name:
+        return _of_named_container(m, one, name)
     if kind in BUILT_IN:
         return _method_of(m, BUILT_IN[kind], one, name)
     if kind == "function":
@@ -65,6 +67,24 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
         return _of_super(m, one, name)
     handler = m.kinds.get(kind, NO_KIND).attribute
     return UNKNOWN if handler is None else handler(m, one, name)
+
+
+_OF_FROZEN: Final = frozenset(
+    "union intersection difference symmetric_difference issubset issuperset isdisjoint copy __contains__ __len__".split()
+)
+
+
+def _of_named_container(m: Machine, one: Obj, name: str) -> Value:
+    """An attribute of a frozenset, OrderedDict or defaultdict."""
+    if one.name == "<namespace>" or (one.name == "frozenset" and name in _OF_FROZEN):
+        return _method_of(m, BUILT_IN[one.kind], one, name)
+    if one.name == "frozenset":
+        return ABSENT_VALUE if m.has_method("builtins.set", name) and not name.startswith("__") else UNKNOWN
+    is_own = one.name == "OrderedDict" and name in ("popitem", "move_to_end")
+    if m.has_method("builtins.dict", name) and not is_own:
+        return _method_of(m, BUILT_IN[one.kind], one, name)
+    symbol = m.heap.symbol(f"collections.{one.name}.{name}")
+    return Value((m.heap.make("method", symbol.name, data=(symbol, Value((one,)))),), True)
 
 
 def _method_of(m: Machine, type_name: str, one: Const | Obj, name: str) -> Value:
@@ -114,11 +134,21 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if isinstance(first, Obj) and first.kind == "property" and first.name != "cached":
         return _property_or_fallback(m, first, one, name)
     own = m.heap.get(one, name)
+    is_descriptor = any(isinstance(part, Obj) and part.kind == "instance" for part in shared.alternatives)
+    if is_descriptor and own.single is not ABSENT and _has_setter(m, shared):
+        through = bind(m, shared.without(ABSENT), one, home)
+        return through if own.may_be_absent and not own.alternatives[1:] else joined([through, own.without(ABSENT)])
     if not own.may_be_absent:
         return own
     bound = ABSENT_VALUE if shared.single is ABSENT else bind(m, shared, one, home)
     result = joined([own.without(ABSENT), bound]) if own.single is not ABSENT else bound
     return _or_fallback(m, one, name, result) if result.may_be_absent else result
+
+
+def _has_setter(m: Machine, value: Value) -> bool:
+    """Whether what a class has by a name decides about it before the instance does."""
+    parts = [part for part in value.alternatives if isinstance(part, Obj) and part.kind == "instance"]
+    return any(m.class_attribute(part, "__set__") is not None for part in parts)  # perhaps only where a condition held
 
 
 def _property_or_fallback(m: Machine, part: Obj, one: Obj, name: str) -> Value:
@@ -183,7 +213,7 @@ def bind(m: Machine, value: Value, one: Obj, home: Obj | None) -> Value:
 
 
 def _bound(m: Machine, part: Obj, one: Obj) -> Obj | Value:
-    if part.kind == "function":
+    if part.kind in ("function", "cached", "contextmanager", "dispatch"):
         return Value((m.heap.make("method", part.name, data=(part, Value((one,)))),))
     if part.kind == "property":
         return _of_property(m, part, one)

@@ -193,13 +193,16 @@ def _refuse_abstract(m: Machine, cls: Obj) -> None:
 def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | None) -> Obj:
     """A new instance before its initialization."""
     one = m.heap.make("instance", cls.name, cls, site=site)
+    if m.is_exception_class(cls):
+        m.heap.fill(one, [("args", m.heap.sequence("tuple", arguments.positional))])
     for base in m.mro(cls):
         kind = BUILT_IN_BASES.get(base.name) if base.kind == "symbol" else None
         if kind == "tuple":
             one.items = m.call_library("builtins.tuple", arguments, site)
             break
-        if kind is not None and one.items is None:
-            one.items = m.heap.sequence("list", ()) if kind == "list" else m.heap.mapping((), kind)
+        if kind is not None and (one.items is None or one.many):
+            inner = m.heap.sequence("list", (), site) if kind == "list" else m.heap.mapping((), kind, site)
+            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
             break
         if base.kind == "symbol" and base.name in _CONSTANT_BASES:
             one.items = m.call_library(base.name, arguments, site)

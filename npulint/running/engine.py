@@ -23,7 +23,7 @@ from npulint.running import (
 )
 from npulint.running.exceptions import is_exception
 from npulint.running.kinds import KINDS
-from npulint.running.library import options, path_objects, process, standard, texts
+from npulint.running.library import files, options, path_objects, process, standard, texts
 from npulint.running.library.containers import METHODS, fromkeys
 from npulint.running.machine import Arguments, Dead, Exhausted, Frame, Machine, Outcome
 from npulint.running.probes import Shown
@@ -153,6 +153,10 @@ class Engine(Machine):
 
     def mro(self, cls: Obj) -> tuple[Obj, ...]:
         """A class and its bases in the order in which attributes are looked up."""
+        bases = _LIBRARY_BASES.get(cls.name) if cls.kind == "symbol" else None
+        if bases is not None:
+            inner = [cls, *(base for name in bases for base in self.mro(self.heap.symbol(name)))]
+            return tuple(dict.fromkeys(inner))
         found = classes.mro(self, cls)
         if len(found) == 1 and cls.kind == "symbol" and cls.name.startswith("builtins."):
             kind = getattr(builtins, cls.name.removeprefix("builtins."), None)
@@ -222,6 +226,10 @@ class Engine(Machine):
             return None
         if cls is kind or kind.name == "builtins.object":
             return True
+        if kind.kind == "class" and any(base.name in ("typing.Protocol", "abc.ABC") for base in self.mro(kind)):
+            return True if kind in self.mro(cls) else None  # classes may be registered, or have what it takes
+        if cls.name.startswith("<") or kind in self.abstract_classes:
+            return True if kind in self.mro(cls) else None
         bases = self.mro(cls)
         if kind in bases:
             return True
@@ -245,6 +253,10 @@ class Engine(Machine):
             return self.heap.symbol(f"builtins.{type(one.value).__name__}")
         if one.kind == "instance" and one.cls is not None:
             return one.cls
+        if one.kind in ("dict", "set") and one.name and not one.name.startswith("<"):
+            return self.heap.symbol("builtins.frozenset" if one.kind == "set" else f"collections.{one.name}")
+        if one.kind == "class" and one.data.is_open:
+            return self.heap.symbol("<class>")
         return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
 
     def is_frozen(self, one: Obj) -> bool:
@@ -408,8 +420,8 @@ class Engine(Machine):
 
     def star_of_library(self, name: str) -> None:
         """``from library import *`` binds names that are not known."""
-        if name not in ("typing", "math", "os.path", "dataclasses", "enum", "abc"):
-            self.may_throw("ImportError")
+        self.may_throw("ImportError")
+        self.heap.set_any(self.frame.module, UNKNOWN)
 
     # -- libraries
 
@@ -421,7 +433,7 @@ class Engine(Machine):
         if full == "sys.modules" or full == process.ENVIRONMENT:
             return Value((self.heap.symbol(full),))
         if member in ("__name__", "__qualname__"):
-            return const(name.rpartition(".")[2])
+            return UNKNOWN if name.startswith("<") or not is_class_name(name) else const(name.rpartition(".")[2])
         if name.startswith("builtins.") and not is_class_name(name):
             return ABSENT_VALUE
         return Value((self.heap.symbol(full),))
@@ -457,18 +469,31 @@ class Engine(Machine):
             return options.make_parser(self, arguments, site)
         if name in ("pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath", "pathlib.PurePosixPath"):
             return path_objects.make_path(self, arguments, site)
+        self._note_effects(name)
         if name in standard.QUIET:
+            self.may_throw()
             return unknown(f"{name}()", standard.HINTS.get(name, ""))
         if self.is_function_symbol(name):
             _, kind, method = name.split(".")
             return self._unbound_method(kind, method, arguments, site)
         if name.startswith("builtins.") and is_exception(name):
+            if arguments.keywords:
+                return self.unseen(f"{name}()", arguments.all())
             return self.exception(name.removeprefix("builtins."), arguments.positional)
         if name == "object.__setattr__" or name == "builtins.object.__setattr__":
             return _object_setattr(self, arguments)
         if name == "builtins.object.__new__":
             return self._object_new(arguments)
         return self.unseen(f"{name}()", arguments.all())
+
+    def _note_effects(self, name: str) -> None:
+        """Note what a function that is not modelled may do beside what it is given."""
+        if name.startswith(_CHANGE_FILES):
+            files.note_changes(self)
+        if name in _LOSE_TRACK or name.startswith(
+            ("unittest.", "pytest.", "runpy.", "mock.", "signal.", "sys.modules.")
+        ):
+            self.lost = True
 
     def _object_new(self, arguments: Arguments) -> Value:
         cls = arguments.positional[0].single if arguments.positional else None
@@ -587,6 +612,27 @@ class Engine(Machine):
         self.execute(tree.body)
 
 
+_LIBRARY_BASES = {
+    "enum.Enum": ("builtins.object",),
+    "enum.IntEnum": ("builtins.int", "enum.Enum"),
+    "enum.StrEnum": ("builtins.str", "enum.Enum"),
+    "enum.Flag": ("enum.Enum",),
+    "enum.IntFlag": ("builtins.int", "enum.Flag"),
+    "typing.NamedTuple": ("builtins.tuple",),
+    "collections.OrderedDict": ("builtins.dict",),
+    "collections.defaultdict": ("builtins.dict",),
+    "json.JSONDecodeError": ("builtins.ValueError",),
+    "dataclasses.FrozenInstanceError": ("builtins.AttributeError",),
+}
+"""The bases of classes of libraries of which instances are made here."""
+_CHANGE_FILES = ("os.", "shutil.", "subprocess.", "codecs.", "io.", "tempfile.", "zipfile.", "tarfile.")
+_LOSE_TRACK = frozenset(
+    (
+        "os.abort os.kill os.execv os.execve os.execvp os.execvpe os.execl os.execle os.execlp os.fork"
+        " gc.get_objects gc.get_referrers sys._getframe inspect.stack inspect.currentframe sys.settrace sys.setprofile"
+    ).split()
+)
+"""Functions after which nothing is certain: the program may end, or its objects may be changed from anywhere."""
 _ACCEPT_ANY = frozenset(("builtins.dict", "collections.OrderedDict", "types.SimpleNamespace", "argparse.Namespace"))
 """Functions that take arguments of which not all are known."""
 _EXCEPTION_ATTRIBUTES = frozenset(
@@ -621,8 +667,7 @@ def _abstract(name: str, bases: Sequence[Obj]) -> bool | None:
         return None
     if any(base.name in accepted for base in bases):
         return True
-    plain = all(base.kind == "symbol" and base.name.startswith("builtins.") for base in bases)
-    return False if plain else None
+    return None
 
 
 def _object_setattr(m: Machine, arguments: Arguments) -> Value:

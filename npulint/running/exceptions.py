@@ -125,24 +125,23 @@ class Paths:
 
     def through(self, m: Machine, work: Callable[[], object]) -> None:
         """Do something on each of the new ways out."""
-        for listed, count in zip(self._lists(), self._counts, strict=True):
-            new = listed[count:]
-            del listed[count:]
-            for way in new:
-                layer = way.layer if isinstance(way, Outcome) else way
-                assert isinstance(layer, Layer)
-                m.store.release([layer])
-                m.store.layer = Layer(layer, m.store.serial)
-                try:
-                    work()
-                except Dead:
-                    continue
-                end = m.store.captured()
-                listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
+        for listed, way in self.taken():
+            layer = way.layer if isinstance(way, Outcome) else way
+            assert isinstance(layer, Layer)
+            m.store.release([layer])
+            m.store.layer = Layer(layer, m.store.serial)
+            try:
+                work()
+            except Dead:
+                continue
+            end = m.store.captured()
+            listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
 
 
 def try_(m: Machine, node: ast.Try) -> None:
     """Execute ``try`` with its handlers, ``else`` and ``finally``."""
+    if type(node).__name__ == "TryStar":  # groups of exceptions are not followed
+        m.lost = True
     if not node.finalbody:
         _try_except(m, node)
         return
@@ -265,7 +264,8 @@ def _classes(m: Machine, value: Value) -> list[Obj] | None:
         singles = None if content is None else [one.single for one in content]
         if singles is None or not all(isinstance(one, Obj) for one in singles):
             return None
-        return [one for one in singles if isinstance(one, Obj)]
+        kinds = [one for one in singles if isinstance(one, Obj)]
+        return None if any(kind.kind == "tuple" for kind in kinds) else kinds
     return [single] if isinstance(single, Obj) else None
 
 
@@ -360,13 +360,20 @@ def _with_generator(m: Machine, generator: Obj, body: Callable[[Value], None]) -
         leave(m, states, False)
 
     calls.iterate_generator(m, generator, block, thrown_in=True)
+    may_swallow = _catches(generator)
     for listed, way in ways:
         end = m.store.captured()
         listed.append(Outcome(end, way.value) if isinstance(way, Outcome) else end)
-    if not ends_normally:
+    if not ends_normally and not may_swallow:
         raise Dead
     if ways:
         m.store.layer = Layer(m.store.layer, m.store.serial)
+
+
+def _catches(generator: Obj) -> bool:
+    """Whether a generator may catch an exception of the block that it is around."""
+    node = generator.data.node
+    return any(isinstance(part, (ast.ExceptHandler, ast.With, ast.AsyncWith)) for part in ast.walk(node))
 
 
 def _with_instance(m: Machine, enter: Value, exit_: Value, body: Callable[[Value], None]) -> None:

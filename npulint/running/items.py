@@ -633,7 +633,7 @@ def copy_of(m: Machine, owner: Obj, site: object = None) -> Value:
     made = m.heap.mapping((), owner.kind, site)
     target = made.single
     assert isinstance(target, Obj)
-    target.data = owner.data
+    target.data, target.name = owner.data, owner.name
     _update_from(m, target, owner)
     return made
 
@@ -705,6 +705,8 @@ def change_in_place(m: Machine, stem: str, owner: Obj, right: Value) -> bool:
     if owner.kind == "dict" and stem == "or":
         update(m, owner, right)
         return True
+    if owner.name == "frozenset":
+        return False
     if owner.kind == "set" and stem == "or":
         for item in listed(m, right).items or ():
             add(m, owner, item)

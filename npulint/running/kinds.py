@@ -284,6 +284,11 @@ def _clear_cache(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
     return NONE
 
 
+def _call_unseen(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
+    """A context manager as a decorator is not followed."""
+    return m.unseen("", [one.data if isinstance(one.data, Value) else Value((one.data,)), *arguments.all()])
+
+
 def _call_wrapped(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     return m.call(one.data, arguments, site)
 
@@ -305,6 +310,7 @@ KINDS: Final[dict[str, Kind]] = {
     "lazy": Kind(iterate=functions.iterate_lazy),
     "instance": Kind(iterate=_iterate_instance),
     "class": Kind(iterate=_iterate_class, item=_class_item),
+    "generator_context": Kind(call=_call_unseen),
     "file": Kind(iterate=files.iterate_file, attribute=files.file_attribute, enter=files.enter_file),
     "pathlib": Kind(attribute=path_objects.path_attribute),
     "pathlib_method": Kind(call=path_objects.call_path_method),

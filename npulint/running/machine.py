@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from npulint.running.sources import Sources
 from npulint.values.heap import Heap, Key
 from npulint.values.objects import HAPPENED, Items, Mark
 from npulint.values.store import Layer, Region
-from npulint.values.value import Const, Obj, Value, const, joined, unknown
+from npulint.values.value import UNKNOWN, Const, Obj, Value, const, joined, unknown
 
 T = TypeVar("T")
 
@@ -258,12 +259,18 @@ class Machine(ABC):
         raise Dead
 
     def throw_new(self, name: str, *args: object) -> NoReturn:
-        """Raise an exception of Python itself with constant arguments."""
-        self.throw(self.exception(name, [const(one) for one in args]))
+        """Raise an exception of Python itself; its message is not that of Python word by word."""
+        error = self.exception(name, [const(one) for one in args])
+        made = error.single
+        assert isinstance(made, Obj)
+        self.heap.put(made, "args", UNKNOWN)
+        self.throw(error)
 
     def exception(self, name: str, args: Sequence[Value] = ()) -> Value:
         """A new exception of Python itself."""
-        made = self.heap.make("instance", cls=self.heap.symbol(f"builtins.{name}"))
+        kind = getattr(builtins, name, None)  # some have two names
+        symbol = f"builtins.{kind.__name__}" if isinstance(kind, type) else name
+        made = self.heap.make("instance", cls=self.heap.symbol(symbol))
         self.heap.fill(made, [("args", self.heap.sequence("tuple", args))])
         return Value((made,))
 
@@ -306,7 +313,8 @@ class Machine(ABC):
 
     def _is_normal(self, error: Value) -> bool:
         for one in error.alternatives:
-            if isinstance(one, Obj) and one.cls is not None and one.cls.name == "builtins.SystemExit":
+            exit_class = self.heap.symbol("builtins.SystemExit")
+            if isinstance(one, Obj) and one.cls is not None and self.is_subclass(one.cls, exit_class):
                 args = self.heap.get(one, "args").single
                 items = self.heap.items_of(args).items if isinstance(args, Obj) else None
                 code = items[0].single if items else Const(None)

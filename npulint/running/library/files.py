@@ -37,13 +37,26 @@ def _text(m: Machine, path: str) -> str | None:
     return text
 
 
+def note_changes(m: Machine) -> None:
+    """Note that any file may have been changed."""
+    m.store.write(m.marks, (_WRITTEN, ""), HAPPENED)
+
+
 def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``open(path)`` gives."""
     name = arguments.get(0, "file") or UNKNOWN
     mode = arguments.get(1, "mode") or const("r")
     text = texts.known_text(mode)
     path = project_path(m, name)
-    if text is None or set(text) & set("wax+"):
+    if set(arguments.keywords) - {"file", "mode"} and not _is_utf8(arguments):
+        return m.unseen("open()", arguments.all())
+    if text is None or "b" in text:
+        m.may_throw()
+        if text is None or set(text) & set("wax+"):
+            m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
+        return unknown("open()")
+    if set(text) & set("wax+"):
+        m.may_throw()
         m.store.write(m.marks, (_WRITTEN, path or ""), HAPPENED)
         return Value((m.heap.make("file", "", data=None),))
     if path is None or not m.sources.exists(path):
@@ -52,9 +65,16 @@ def open_file(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return Value((m.heap.make("file", path, data=_text(m, path)),))
 
 
+def _is_utf8(arguments: Arguments) -> bool:
+    """Whether only the encoding is named, and it is that of the texts."""
+    encoding = texts.known_text(arguments.keywords.get("encoding", UNKNOWN))
+    return set(arguments.keywords) <= {"file", "mode", "encoding"} and (encoding or "").lower() in ("utf-8", "utf8")
+
+
 def enter_file(m: Machine, one: Obj, body: Callable[[Value], None]) -> None:
     """Execute a block with an open file."""
     body(Value((one,)))
+    m.heap.put(one, "<moved>", TRUE)
 
 
 def file_attribute(m: Machine, one: Obj, name: str) -> Value:
@@ -72,7 +92,10 @@ def call_file_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AS
     ):
         m.heap.put(one, "<moved>", TRUE)
     if m.heap.get(one, "<moved>").single is not ABSENT:
+        m.may_throw()
         return unknown("", "str" if method.name != "readlines" else "")
+    if method.name == "close":
+        m.heap.put(one, "<moved>", TRUE)
     if method.name == "read" and not arguments.positional and isinstance(one.data, str):
         return const(one.data) if read_once(m, one) else const("")
     if method.name == "readlines" and isinstance(one.data, str):
@@ -99,6 +122,8 @@ def iterate_file(m: Machine, one: Obj, consume: Callable[[Value], object]) -> No
 def exists(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``os.path.exists(path)`` gives."""
     path = project_path(m, arguments.positional[0]) if arguments.positional else None
+    if m.store.read(m.marks, (_WRITTEN, "")) is not None:
+        return EITHER
     return TRUE if path is not None and m.sources.exists(path) else EITHER
 
 
@@ -111,7 +136,7 @@ def parsed_json(m: Machine, text: str, site: ast.AST | None) -> Value:
     except RecursionError:
         return UNKNOWN
     except ValueError as error:
-        m.throw_new("ValueError", str(error))
+        m.throw_new("json.JSONDecodeError", str(error))
 
 
 def _content(m: Machine, value: Value) -> str | None:

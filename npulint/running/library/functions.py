@@ -282,6 +282,14 @@ def _set(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return items.set_of(m, content, site)
 
 
+def _frozenset(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    made = _set(m, arguments, site)
+    owner = made.single
+    assert isinstance(owner, Obj)
+    owner.name = "frozenset"
+    return made
+
+
 def _dict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     made = m.heap.mapping((), "dict", site)
     owner = made.single
@@ -801,7 +809,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "list": _sequence("list"),
     "tuple": _sequence("tuple"),
     "set": _set,
-    "frozenset": _set,
+    "frozenset": _frozenset,
     "dict": _dict,
     "sorted": _sorted,
     "range": _range,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from npulint.running import attributes, expressions, items, records
-from npulint.running.library import containers, files, path_objects, texts
+from npulint.running.library import files, path_objects, texts
 from npulint.running.library.functions import FUNCTIONS, Function, known_or_open
 from npulint.running.machine import Arguments, Machine
 from npulint.values import paths
@@ -258,16 +258,22 @@ def _cached(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     one = function.single
     if isinstance(one, Obj) and one.kind == "function":
         return Value((m.heap.make("cached", one.name, data=function),))
-    return Value((m.heap.make("cacher"),))
+    size = arguments.get(0, "maxsize")
+    is_plain = size is None or size.single == Const(None)
+    return Value((m.heap.make("cacher"),)) if is_plain else unknown("functools.lru_cache()")
+
+
+def _plain_number(value: object) -> object:
+    """A number as all that are equal to it: 1, 1.0 and True are one key."""
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 2**53 else value
 
 
 def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """What a function gives that keeps its results by its arguments."""
     try:
-        key = repr(
-            [hosted(value, m.heap) for value in arguments.positional]
-            + sorted((k, repr(hosted(v, m.heap))) for k, v in arguments.keywords.items())
-        )
+        plain = [_plain_number(hosted(value, m.heap)) for value in arguments.positional]
+        named = sorted((k, repr(_plain_number(hosted(v, m.heap)))) for k, v in arguments.keywords.items())
+        key = repr(plain + named)
     except Unhosted:
         key = (
             repr([value.alternatives for value in arguments.all()])
@@ -404,6 +410,8 @@ def _replace(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _asdict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if arguments.keywords or len(arguments.positional) > 1:
+        return m.unseen("dataclasses.asdict()", arguments.all())
     return records.as_dict(m, _first(arguments))
 
 
@@ -426,6 +434,8 @@ def _namedtuple(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value
         name = str(hosted(arguments.positional[0], m.heap))
         given = hosted(arguments.positional[1], m.heap)
     except (Unhosted, IndexError):
+        return UNKNOWN
+    if arguments.keywords.keys() - {"defaults"}:
         return UNKNOWN
     names = given.replace(",", " ").split() if isinstance(given, str) else [str(one) for one in given]  # type: ignore[attr-defined]
     defaults = arguments.keywords.get("defaults")
@@ -461,30 +471,27 @@ def _defaultdict(m: Machine, arguments: Arguments, site: ast.AST | None) -> Valu
     made = FUNCTIONS["dict"](m, Arguments(arguments.positional[1:], arguments.keywords), site)
     owner = made.single
     assert isinstance(owner, Obj)
+    owner.name = "defaultdict"
     if factory.single != Const(None):
         owner.data = factory
     return made
 
 
-def _counter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
-    made = m.heap.mapping((), "dict", site)
+def _ordered(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    made = FUNCTIONS["dict"](m, arguments, site)
     owner = made.single
     assert isinstance(owner, Obj)
-    owner.data = Value((m.heap.make("zero"),))
-
-    def count(item: Value) -> None:
-        before = containers.METHODS["dict"]["get"](m, owner, Arguments([item, const(0)]), None)
-        items.set_item(m, owner, item, expressions.binary(m, ast.Add(), before, const(1), ast.Pass()))
-
-    for given in arguments.positional:
-        one = given.single
-        if isinstance(one, Obj) and one.kind == "dict":
-            items.update(m, owner, given)
-        else:
-            items.iterate(m, given, count)
-    for key, value in arguments.keywords.items():
-        m.heap.set(owner, key, value)
+    owner.name = "OrderedDict"
     return made
+
+
+def _opaque(name: str) -> Function:
+    """A class whose instances are not followed: what they are given may be changed through them."""
+
+    def make(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+        return m.unseen(name, arguments.all())
+
+    return make
 
 
 def _product(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -533,6 +540,8 @@ def _loads(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _dumps(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    if arguments.keywords.keys() - {"indent", "sort_keys", "ensure_ascii"}:
+        return m.unseen("json.dumps()", arguments.all())
     return _hosted_function(json.dumps, "str")(m, arguments, site)
 
 
@@ -661,15 +670,15 @@ STANDARD: Final[dict[str, Function]] = {
     "attr.field": _field("attrs"),
     "attrs.field": _field("attrs"),
     "collections.namedtuple": _namedtuple,
-    "collections.OrderedDict": FUNCTIONS["dict"],
+    "collections.OrderedDict": _ordered,
     "collections.defaultdict": _defaultdict,
-    "collections.Counter": _counter,
-    "collections.deque": FUNCTIONS["list"],
+    "collections.Counter": _opaque("collections.Counter()"),
+    "collections.deque": _opaque("collections.deque()"),
     "enum.auto": _auto,
     "enum.unique": _identity,
     "types.SimpleNamespace": _namespace,
     "argparse.Namespace": _namespace,
-    "types.MappingProxyType": _identity,
+    "types.MappingProxyType": _opaque("types.MappingProxyType()"),
     "typing.cast": _second,
     "typing.overload": _identity,
     "typing.final": _identity,
