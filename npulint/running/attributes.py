@@ -6,7 +6,7 @@ from typing import Final
 
 from npulint.running import items
 from npulint.running.machine import NO_KIND, Arguments, Machine
-from npulint.values.value import ABSENT, ABSENT_VALUE, NONE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
+from npulint.values.value import ABSENT, ABSENT_VALUE, UNKNOWN, Absent, Const, Obj, Value, const, joined, unknown
 
 BUILT_IN: Final = {"list": "builtins.list", "tuple": "builtins.tuple", "dict": "builtins.dict", "set": "builtins.set"}
 """The built-in types of objects that have their own kind."""
@@ -124,7 +124,9 @@ def _of_instance(m: Machine, one: Obj, name: str) -> Value:
     if name == "__class__":
         return Value((one.cls,))
     if name == "__dict__":
-        return Value((m.namespace(one),))
+        return UNKNOWN if one.cls in m.slots else Value((m.namespace(one),))
+    if name in ("__class__", "__doc__"):
+        return UNKNOWN
     custom = _own_method(m, one.cls, "__getattribute__")
     if custom is not None:
         m.may_throw()
@@ -269,7 +271,7 @@ def _of_class(m: Machine, cls: Obj, name: str) -> Value:
     if value.single is ABSENT:
         if m.class_extends_unseen(cls):
             return unknown(f"{cls.name}.{name}")
-        return NONE if name == "__doc__" else ABSENT_VALUE
+        return ABSENT_VALUE
     parts: list[Value] = []
     for one in value.alternatives:
         if isinstance(one, Obj) and one.kind == "classmethod":
@@ -387,6 +389,10 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
     if name == "__dict__":
         _replace_attributes(m, one, value)
         return
+    if name == "__class__":
+        m.lost = True
+    if one.cls.name == "builtins.object":
+        m.throw_new("AttributeError", f"'object' object has no attribute '{name}'")
     shared, _ = class_attribute(m, one.cls, name)
     descriptor = shared.single
     if isinstance(descriptor, Obj) and descriptor.kind == "property":
@@ -406,7 +412,7 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
                 m.call(method, given)
             return
     if m.is_frozen(one):
-        m.throw_new("AttributeError", f"cannot assign to field '{name}'")
+        m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
     _refuse_name(m, one, name)
     m.heap.set(one, name, value)
 

@@ -270,10 +270,16 @@ def _produce(m: Machine, frame: Frame, consume: Callable[[Value], object], throw
         own_guards = m.guards
         if not thrown_in:  # what the consumer raises does not go through the generator
             m.guards = own_guards[:guards]
+        left = _early_ends(consumer)
         try:
             consume(value)
+        except Dead:
+            _note_left(m, frame, thrown_in)
+            raise
         finally:
             m.frame, m.guards = producer, own_guards
+        if _early_ends(consumer) != left:
+            _note_left(m, frame, thrown_in)
         return NONE
 
     frame.consume = take
@@ -281,6 +287,18 @@ def _produce(m: Machine, frame: Frame, consume: Callable[[Value], object], throw
         run_generator(m, frame)
     finally:
         frame.consume = None
+
+
+def _early_ends(frame: Frame) -> tuple[int, int]:
+    """How often a frame, or the loop in it, was left."""
+    return len(frame.returns), len(frame.loops[-1].breaks) if frame.loops else 0
+
+
+def _note_left(m: Machine, frame: Frame, thrown_in: bool) -> None:
+    """A generator that is left early runs what stands in its ``finally`` and ``with``, which is not followed."""
+    node = frame.node
+    if not thrown_in and node is not None and any(isinstance(part, (ast.Try, ast.With)) for part in ast.walk(node)):
+        m.lost = True
 
 
 def run_generator(m: Machine, frame: Frame) -> None:

@@ -12,7 +12,7 @@ from npulint.running.record_types import ClassData
 from npulint.running.scopes import class_scope
 from npulint.values.hosted import Unhosted, hosted
 from npulint.values.library_names import is_known_base
-from npulint.values.value import ABSENT, Const, Obj, Value, const, unknown
+from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unknown
 
 BUILT_IN_BASES: Final = {
     "builtins.dict": "dict",
@@ -31,6 +31,8 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
     bases = [_base(m, one) for one in arguments.positional]
     is_open = arguments.rest is not None or None in bases or _has_unseen_metaclass(arguments)
     known = [one for one in bases if one is not None]
+    if any(m.enums.get(one, ("", {}))[1] for one in known):
+        m.throw_new("TypeError", "cannot extend an enumeration with members")
     cls = m.heap.make("class", node.name)
     ancestors = _linearized(m, known)
     if ancestors is None:
@@ -54,8 +56,18 @@ def make_class(m: Machine, node: ast.ClassDef) -> Value:
         m.abstract_classes.add(cls)
     _note_slots(m, cls)
     _after_body(m, cls, arguments)
-    made = Value((cls,))
-    return unknown(node.name).of((cls,)) if _has_unseen_metaclass(arguments) else made
+    if _has_unseen_metaclass(arguments) or any(base in m.open_classes for base in m.mro(cls)[1:]):
+        m.open_classes.add(cls)
+    if _has_unseen_metaclass(arguments) or _inherits_metaclass(m, cls):
+        m.made_by_metaclass.add(cls)
+        for name in m.heap.layout_of(cls).keys:
+            m.heap.set(cls, name, UNKNOWN.joined(m.heap.get(cls, name)))
+        return unknown(node.name).of((cls,))
+    return Value((cls,))
+
+
+def _inherits_metaclass(m: Machine, cls: Obj) -> bool:
+    return any(base in m.made_by_metaclass for base in m.mro(cls)[1:])
 
 
 def _note_slots(m: Machine, cls: Obj) -> None:
@@ -205,7 +217,8 @@ def new_instance(m: Machine, cls: Obj, arguments: Arguments, site: ast.AST | Non
             one.items = inner if one.items is None or not one.many else one.items.joined(inner)
             break
         if base.kind == "symbol" and base.name in _CONSTANT_BASES:
-            one.items = m.call_library(base.name, arguments, site)
+            inner = m.call_library(base.name, arguments, site)
+            one.items = inner if one.items is None or not one.many else one.items.joined(inner)
             break
     return one
 

@@ -171,7 +171,13 @@ class Engine(Machine):
         if name == "__eq__" and one.cls not in self.enums and records.fields_of(self, one) is not None:
             record = records.fields_of(self, one)
             own = attributes.class_attribute(self, one.cls, name)
-            if record is not None and record.kind == "dataclass" and (own[1] is None or own[1].kind == "symbol"):
+            is_generated = next((b for b in self.mro(one.cls) if b in self.compared_by_fields), None)
+            home_of_own = own[1] if own[1] is not None and own[1].kind == "class" else None
+            bases = self.mro(one.cls)
+            comes_first = home_of_own is None or (
+                is_generated is not None and bases.index(is_generated) < bases.index(home_of_own)
+            )
+            if record is not None and record.kind == "dataclass" and is_generated is not None and comes_first:
                 return Value((self.heap.make("equality", data=one),))
         value, home = attributes.class_attribute(self, one.cls, name)
         if home is None or home.kind == "symbol":
@@ -204,11 +210,11 @@ class Engine(Machine):
 
     def extends_unseen(self, one: Obj) -> bool:
         """Whether an instance may have attributes that are not seen."""
-        return one.cls is None or classes.extends_unseen(self, one.cls)
+        return one.cls is None or self.class_extends_unseen(one.cls)
 
     def class_extends_unseen(self, cls: Obj) -> bool:
         """Whether a class may have attributes that are not seen."""
-        return classes.extends_unseen(self, cls)
+        return any(base in self.open_classes for base in self.mro(cls)) or classes.extends_unseen(self, cls)
 
     def unseen_base(self, one: Obj) -> str:
         """The name of the first base of an instance's class that is not seen."""
@@ -355,6 +361,10 @@ class Engine(Machine):
 
     def class_setter(self, cls: Obj, name: str, value: Value) -> bool:
         """Whether setting an attribute of a class was done otherwise."""
+        if cls in self.enums:
+            if name in self.enums[cls][1]:
+                self.throw_new("AttributeError", f"cannot reassign member '{name}'")
+            self.open_classes.add(cls)
         return False
 
     def namespace(self, one: Obj) -> Obj:

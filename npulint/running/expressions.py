@@ -173,7 +173,9 @@ def _binary_of(
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, name)
             if method is not None:
-                return m.call(method, Arguments([Value((argument,))]))
+                result = m.call(method, Arguments([Value((argument,))]))
+                declines = any(isinstance(o, Obj) and o.name == "builtins.NotImplemented" for o in result.alternatives)
+                return UNKNOWN if declines else result
     left, right = m.number_or_text(one), m.number_or_text(other)
     if isinstance(left, Const) and isinstance(right, Const):
         return _of_constants(m, stem, function, left, right)
@@ -324,6 +326,12 @@ def _negated(m: Machine, value: Value) -> Value:
     return truth_value(None if answer is None else not answer)
 
 
+def _or_either(value: Value) -> Value:
+    """What a comparison gives; where a method declines, Python asks others."""
+    declines = any(isinstance(one, Obj) and one.name == "builtins.NotImplemented" for one in value.alternatives)
+    return EITHER if declines else value
+
+
 def _compare_of(
     m: Machine, stem: str, function: Callable[[Any, Any], bool], one: Const | Obj, other: Const | Obj
 ) -> Value:
@@ -336,7 +344,11 @@ def _compare_of(
         if isinstance(owner, Obj) and owner.kind == "instance":
             method = m.class_attribute(owner, f"__{name}__")
             if method is not None:
-                return m.call(method, Arguments([Value((argument,))]))
+                return _or_either(m.call(method, Arguments([Value((argument,))])))
+        if isinstance(owner, Obj) and owner.kind == "instance" and name == "ne":
+            method = m.class_attribute(owner, "__eq__")
+            if method is not None:
+                return _negated(m, _or_either(m.call(method, Arguments([Value((argument,))]))))
     if stem in ("eq", "ne"):
         answer = is_equal(m, one, other)
         return truth_value(answer if answer is None or stem == "eq" else not answer)

@@ -227,6 +227,7 @@ def set_of(m: Machine, content: Items, site: object = None) -> Value:
 
 def add(m: Machine, owner: Obj, item: Value) -> None:
     """Add an item to a set."""
+    refuse_unhashable(m, item)
     keys = [key_of(one, m.heap) for one in item.alternatives if one is not ABSENT]  # type: ignore[arg-type]
     if item.is_open or None in keys:
         m.may_throw("TypeError")
@@ -325,6 +326,8 @@ def _list_item(m: Machine, owner: Obj, index: Const | Obj, site: ast.AST | None)
 
 
 def _dict_item(m: Machine, instance: Obj, owner: Obj, key: Value, site: ast.AST | None) -> Value:
+    refuse_unhashable(m, key)
+
     def of(one: Const | Obj) -> Value:
         name = key_of(one, m.heap)
         if name is None:
@@ -373,6 +376,7 @@ def _missing(m: Machine, instance: Obj, owner: Obj, key: Key, site: ast.AST | No
 def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     """Execute ``holder[key] = value`` for a dict."""
     keys = [key_of(one, m.heap) for one in key.alternatives if one is not ABSENT]  # type: ignore[arg-type]
+    refuse_unhashable(m, key)
     if key.is_open or None in keys:
         m.may_throw("TypeError")
         m.heap.set_any(holder, value)
@@ -382,6 +386,13 @@ def set_item(m: Machine, holder: Obj, key: Value, value: Value) -> None:
     for one in keys:
         if one is not None:
             m.heap.maybe_set(holder, one, value)
+
+
+def refuse_unhashable(m: Machine, key: Value) -> None:
+    """Raise TypeError for a key that is a list, dict or set."""
+    one = key.single
+    if isinstance(one, Obj) and one.kind in ("list", "dict", "set") and one.name != "frozenset":
+        m.throw_new("TypeError", f"unhashable type: '{one.kind}'")
 
 
 def store_item(m: Machine, holder: Value, key: Value, value: Value) -> None:
@@ -532,6 +543,8 @@ def _contains_one(m: Machine, one: Const | Obj, item: Value) -> Value:
         m.may_throw()
         return EITHER
     content = listed(m, Value((held,)))
+    if held.kind in ("generator", "lazy"):  # it stops at the first that is equal
+        m.store.write(held, "<rest>", Items(None))
     return _among(m, content, item)
 
 
@@ -568,8 +581,10 @@ def _constant_contains(m: Machine, value: Any, part: Const | Obj) -> Value:
 
 
 def _has_key(m: Machine, owner: Obj, part: Const | Obj) -> Value:
+    refuse_unhashable(m, Value((part,)))
     key = key_of(part, m.heap)
     if key is None:
+        m.may_throw("TypeError")
         return EITHER
     value = m.heap.get(owner, key)
     if value.single is ABSENT:

@@ -315,7 +315,7 @@ KINDS: Final[dict[str, Kind]] = {
     "pathlib": Kind(attribute=path_objects.path_attribute),
     "pathlib_method": Kind(call=path_objects.call_path_method),
     "file_method": Kind(call=files.call_file_method),
-    "options": Kind(attribute=options.parser_attribute),
+    "options": Kind(attribute=options.parser_attribute, set_attribute=options.set_parser_attribute),
     "options_method": Kind(call=options.call_method),
     "context": Kind(enter=_enter_context),
     "wraps": Kind(call=standard.call_wraps),

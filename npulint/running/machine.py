@@ -190,6 +190,9 @@ class Machine(ABC):
         self.ends: list[tuple[frozenset[tuple[str, int]], bool]] = []
         self.probes = Probes()
         self.steps = 0
+        self.open_classes: set[Obj] = set()  # those of which Python makes more than is modelled
+        self.compared_by_fields: set[Obj] = set()  # dataclasses with a generated ``__eq__``
+        self.made_by_metaclass: set[Obj] = set()
         self.abstract_methods: set[Obj] = set()
         self.abstract_classes: set[Obj] = set()  # those with ABCMeta
         self.slots: dict[Obj, frozenset[str]] = {}  # the names in ``__slots__`` of classes

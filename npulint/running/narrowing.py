@@ -33,7 +33,10 @@ _MOST = 6  # alternatives that are tried
 
 def assume(m: Machine, test: ast.expr, holds: bool) -> None:
     """Exclude the alternatives of names and attributes with which a condition would not be `holds`."""
-    for part, value in _conjuncts(test, holds):
+    parts = _conjuncts(test, holds)
+    if len(parts) > 1 and not _is_pure(test):
+        return  # what a later part calls may change what an earlier one has seen
+    for part, value in parts:
         _narrow(m, part, value)
 
 

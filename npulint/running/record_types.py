@@ -16,6 +16,7 @@ class Field(NamedTuple):
     is_argument: bool = True
     keyword_only: bool = False
     is_stored: bool = True
+    is_compared: bool = True
 
 
 class Record(NamedTuple):

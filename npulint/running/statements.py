@@ -104,12 +104,14 @@ def _match_from(m: Machine, node: ast.Match, subject: Value, index: int) -> None
     if index == len(node.cases):
         return
     case = node.cases[index]
-    answer = patterns.matches(m, case.pattern, subject)
+    captures: patterns.Captures = {}
+    answer = patterns.matches(m, case.pattern, subject, captures)
     if answer is False:
         _match_from(m, node, subject, index + 1)
         return
 
     def guarded(matched: bool | None) -> None:
+        patterns.bind_all(m, captures)
         held = matched if case.guard is None else truth(m, m.evaluate(case.guard))
         if case.guard is None or held:
             execute(m, case.body)

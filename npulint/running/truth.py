@@ -29,6 +29,8 @@ def _truth(m: Machine, one: Const | Obj) -> bool | None:
         return None if layout.rest is not None or any(value.single is not ABSENT for value in values) else False
     if one.kind == "instance":
         return _instance_truth(m, one)
+    if one.kind == "symbol" and one.name == "builtins.NotImplemented":
+        return None
     if one.kind == "symbol":
         return True if one.name.startswith("builtins.") or one.name[:1].isupper() else None
     return None if one.kind in ("native", "view", "iterator", "generator") else True
@@ -91,6 +93,8 @@ def is_equal(m: Machine, left: Const | Obj, right: Const | Obj) -> bool | None:
     path = _path_equality(left, right)
     if path is not None:
         return path
+    if "OrderedDict" in (getattr(left, "name", ""), getattr(right, "name", "")):
+        return None  # the order counts
     try:
         return bool(hosted_alternative(left, m.heap) == hosted_alternative(right, m.heap))
     except Unhosted:

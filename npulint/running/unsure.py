@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from npulint.running.machine import Arguments, Dead, Guard, Machine
-from npulint.values.objects import Items, Layout
-from npulint.values.store import Region
+from npulint.values.objects import Items, Layout, Mark
+from npulint.values.store import Content, Layer, Region
 from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value
 
 
@@ -16,37 +16,38 @@ def execute(m: Machine, work: Callable[[], object], is_kept: bool = False) -> No
     `is_kept`: it may run again at any time, so what it writes stays unknown."""
     guards, m.guards = m.guards, [Guard(Region(m.store.serial))]
     probes, ends, frame = m.probes.seen_again(), len(m.ends), m.frame
+    region = Region(m.store.serial)
+    m.store.regions.append(region)
     base = m.store.fork()
     try:
         work()
-        ends_normally = True
     except Dead:
-        ends_normally = False
+        pass
     finally:
         m.guards, m.frame = guards, frame
+        m.store.regions.remove(region)
         del m.ends[ends:]
     m.probes.forget_since(probes)
-    if not ends_normally:
-        base.pins -= 1
-        m.store.layer = base
-        return
-    for owner, key in m.store.changed(base, m.store.layer):
+    base.pins -= 1
+    m.store.layer = Layer(base, m.store.serial)
+    for (owner, key), content in region.cells.items():
         if owner is m.marks:
+            if isinstance(content, Mark):
+                m.store.write(owner, key, content.joined(m.store.read(owner, key)))
             continue
-        content = m.store.read(owner, key)
-        if isinstance(content, Value):
-            m.store.write(
-                owner, key, UNKNOWN.joined(content.of(tuple(one for one in content.alternatives if _stays(one))))
-            )
-        elif isinstance(content, Items):
-            m.store.write(owner, key, Items(None))
-        elif isinstance(content, Layout):
-            m.store.write(owner, key, Layout(content.keys, False, UNKNOWN))
+        m.store.write(owner, key, _unknown_content(content))
         if is_kept:
             m.heap.volatile.add((owner, key))
-    end = m.store.layer
-    m.store.other_branch(base)
-    m.store.meet(base, [m.store.layer, end])
+
+
+def _unknown_content(content: Content) -> Content:
+    if isinstance(content, Value):
+        return UNKNOWN.joined(content.of(tuple(one for one in content.alternatives if _stays(one))))
+    if isinstance(content, Items):
+        return Items(None)
+    if isinstance(content, Layout):
+        return Layout(content.keys, False, UNKNOWN)
+    return content
 
 
 def _stays(one: object) -> bool:
@@ -67,7 +68,7 @@ def call_back(m: Machine, function: Obj) -> None:
 
 def run(m: Machine, function: Obj) -> None:
     """Call a function with arguments that are not known, or execute a generator or coroutine."""
-    if function.kind == "generator":
+    if function.kind in ("generator", "lazy"):
         m.iterate(Value((function,)), lambda item: None)
     elif function.kind == "coroutine":
         m.await_value(Value((function,)))

@@ -14,7 +14,7 @@ Key = object
 
 
 _CALLED: Final = frozenset(
-    ("function", "method", "class", "partial", "generator", "coroutine", "cached", "contextmanager")
+    ("function", "method", "class", "partial", "generator", "coroutine", "cached", "contextmanager", "lazy", "dispatch")
 )
 
 
@@ -255,8 +255,7 @@ def key_of(value: Const | Obj, heap: Heap) -> Key | None:
     if value.kind in ("list", "dict", "set"):
         return None
     if value.kind == "instance" and value.items is not None:
-        inner = value.items.single
-        return key_of(inner, heap) if isinstance(inner, Const) else None
+        return None  # it equals the constant, and is another object
     return (
         None
         if value.kind in ("path", "pathlib", "method") or (value.kind == "instance" and heap.has_own_equality(value))

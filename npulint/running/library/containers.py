@@ -143,6 +143,13 @@ def sorted_items(m: Machine, content: Items, arguments: Arguments) -> Items:
         order = sorted(range(len(plain)), key=lambda index: plain[index], reverse=reverse)  # type: ignore[arg-type,return-value]
     except Unhosted:
         m.may_throw("TypeError")
+        compared = [
+            value
+            for value in keys
+            if any(isinstance(one, Obj) and one.kind == "instance" for one in value.alternatives)
+        ]
+        if compared:
+            m.unseen("", compared)
         return Items(None, content.any_item) if len(content.items) > 1 else content
     except TypeError as error:
         m.throw_new("TypeError", str(error))

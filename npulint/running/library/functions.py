@@ -152,6 +152,9 @@ def _plain(name: str, hint: str = "") -> Function:
     return plain
 
 
+_CALLABLE: Final = frozenset(("function", "method", "class", "partial", "instance", "generator", "lazy", "cached"))
+
+
 def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Arguments, hint: str) -> Value:
     """What a function of Python gives where everything is known, an exception of its own included."""
     try:
@@ -160,6 +163,13 @@ def known_or_open(m: Machine, of_known: Callable[[], Value], arguments: Argument
         return of_known()
     except Unhosted:
         m.may_throw()
+        called = [
+            value
+            for value in arguments.all()
+            if any(isinstance(one, Obj) and one.kind in _CALLABLE for one in value.alternatives)
+        ]
+        if called:
+            m.unseen("", called)
         reason = next((value.reason for value in arguments.all() if value.reason), "")
         return EITHER if hint == "bool" else unknown(reason, hint)
     except (MemoryError, RecursionError):
@@ -506,6 +516,8 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 def _iter(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     given = _first(arguments)
     one = given.single
+    if given.is_open:
+        m.may_throw("TypeError")
     if len(arguments.positional) > 1:
         return m.unseen("iter()", arguments.all())
     if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
@@ -777,6 +789,11 @@ def _eval(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
         m.frame = caller
 
 
+def _hash(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
+    m.may_throw("TypeError")
+    return unknown("hash()", "int")
+
+
 def _input(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     return unknown("input()", "str")
 
@@ -837,7 +854,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "exec": _exec,
     "eval": _eval,
     "input": _input,
+    "hash": _hash,
     "id": lambda m, arguments, site: unknown("id()", "int"),
-    "hash": lambda m, arguments, site: unknown("hash()", "int"),
 }
 """By name what the built-in functions and types give."""

@@ -25,6 +25,11 @@ _ADDING: Final = frozenset(
 )
 
 
+_METHODS: Final = _ADDING | frozenset(
+    "parse_args parse_known_args get_default error exit print_help format_help print_usage format_usage".split()
+)
+
+
 class _NotKnown(Exception):
     """The options cannot be worked out."""
 
@@ -44,9 +49,20 @@ def _made(m: Machine, kind: str, name: str, arguments: Arguments) -> Obj:
     return made
 
 
+def set_parser_attribute(m: Machine, one: Obj, name: str, value: Value) -> None:
+    """Setting an attribute of a parser or option may change what it does."""
+    m.lost = m.lost or name not in ("description", "epilog", "help", "usage", "prog")
+
+
 def parser_attribute(m: Machine, one: Obj, name: str) -> Value:
     """The methods of a parser, a group of options or of subparsers."""
+    if name not in _METHODS:
+        m.lost = m.lost or name not in ("prog", "description", "dest")
+        return UNKNOWN
     return Value((m.heap.make("options_method", name, data=one),))
+
+
+_FOLLOWED: Final = frozenset(("add_argument", "set_defaults", "add_subparsers"))
 
 
 def call_method(m: Machine, method: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
@@ -233,7 +249,10 @@ class _Build:
                 options["action"] = self._action(value)
             else:
                 options[key] = self._plain(value)
-        real.add_argument(*names, **options)
+        try:
+            real.add_argument(*names, **options)
+        except (argparse.ArgumentError, TypeError, ValueError):
+            raise _NotKnown from None
 
     def _plain_items(self, value: Value) -> list[object]:
         content = items.listed(self._m, value)

@@ -97,10 +97,13 @@ _PATHS: Final = {
         ("commonprefix", "str"),
     )
 }
+_MATH_HINTS: Final = {
+    **dict.fromkeys(("ceil", "floor", "trunc", "gcd"), "int"),
+    **dict.fromkeys(("isclose", "isnan", "isinf", "isfinite"), "bool"),
+    "prod": "number",
+}
 _MATH: Final = {
-    f"math.{name}": _hosted_function(
-        getattr(math, name), "int" if name in ("ceil", "floor", "trunc", "gcd") else "float"
-    )
+    f"math.{name}": _hosted_function(getattr(math, name), _MATH_HINTS.get(name, "float"))
     for name in (
         "ceil floor trunc sqrt log log2 log10 exp pow sin cos tan tanh fabs fmod hypot degrees radians gcd isclose"
         " isnan isinf isfinite prod atan atan2 copysign fsum"
