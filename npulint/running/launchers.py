@@ -11,7 +11,8 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read import dockerfile, makefile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.started_programs import IDLE, basename, started
-from npulint.running.shell_words import ShellText, leading_assignments
+from npulint.running.shell_variables import leading_assignments
+from npulint.running.shell_words import ShellText, inside_project
 from npulint.running.starts import ScriptFiles, Start, starts_of
 
 KINDS: Final = ("shell", "makefile", "dockerfile")
@@ -23,7 +24,7 @@ _WORKING_FOLDER = lazy_compile(r"(?im)^[ \t]*WORKDIR\b")
 _MENTION = lazy_compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.py\b")
 _BLANK = lazy_compile(r"\s")
 _EXECUTES = lazy_compile(r"exec|run")
-_ELSEWHERE = lazy_compile(r"\b(?:cd|pushd|chdir|WORKDIR|PYTHONPATH|PYTHONOPTIMIZE)\b")
+_ELSEWHERE = lazy_compile(r"\b(?:cd|pushd|chdir|WORKDIR|PYTHONPATH|PYTHONOPTIMIZE|alias)\b")
 _TEXT_EXECUTED = lazy_compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?<![\w./-])(?:xargs|parallel|eval)(?![\w.])|<<")
 _MODULE = lazy_compile(r"(?<![\w-])(?:-m|--module)[ \t=\"',]+([A-Za-z_][\w.]*)")
 _IMPORT = lazy_compile(r"\b(?:import|from)\s+([A-Za-z_][\w.]*)")
@@ -106,9 +107,22 @@ class _Launcher:
             if started_here or self._is_quiet(command):
                 understood.append((begin, end))
         found += self._mentioned(understood)
-        if any(command.words[0].literal == "alias" for command in self._shell.commands):
-            found = [start._replace(unfollowed="alias") for start in found]
-        return found
+        reason = self._changed_as_a_whole()
+        return [start._replace(unfollowed=reason or start.unfollowed) for start in found]
+
+    def _changed_as_a_whole(self) -> str:
+        """What makes that no command of the launcher is what it seems to be; empty if nothing does."""
+        for command in self._shell.commands:
+            head = command.words[0].literal
+            if head == "alias":
+                return head
+            if head in ("source", ".") and len(command.words) > 1:
+                fields = self._shell.fields(command.words[1:2], command)
+                path = inside_project(fields[0].argument.text, self._shell.folder(command) or "") if fields else None
+                text = self._files.text_to_source(path) if path else None
+                if text is not None and _ELSEWHERE.search(text):
+                    return "launcher"
+        return ""
 
     def _of_command(self, command: ParsedCommand) -> Iterator[Start]:
         yield from starts_of(self._shell, command, self._files)

@@ -95,6 +95,10 @@ class ProjectFiles(Sources):
             self._contents[path] = self._code(path) if path.endswith(".py") else self._data(path)
         return self._contents[path]
 
+    def text_to_source(self, path: str) -> str | None:
+        """The text of a file that a launcher executes in its own shell; None if there is none."""
+        return self.content(path)
+
     def launcher_text(self, path: str) -> str | None:
         """The text of a launcher, carriage returns included; None if it cannot be read."""
         data = read_bytes(os.path.join(self.root, path), shown(path), _MOST_DATA)

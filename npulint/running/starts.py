@@ -11,7 +11,8 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.started_programs import ScriptStart, basename, started
 from npulint.read.shell.values import HOLE
-from npulint.running.shell_words import OUTER_PATH, ROOT, Field, ShellText, inside_project, leading_assignments
+from npulint.running.shell_variables import leading_assignments
+from npulint.running.shell_words import OUTER_PATH, ROOT, Field, ShellText, inside_project
 
 _PYTHON = lazy_compile(r"python(?:3(?:\.\d+)?)?|")
 _PLAIN_FLAGS = lazy_compile(r"-[uBdqsSvi]+")
@@ -64,6 +65,9 @@ class ScriptFiles(Protocol):
 
     def below_root(self, path: str) -> str | None:
         """The path below the project's root that an absolute one is; None outside."""
+
+    def text_to_source(self, path: str) -> str | None:
+        """The text of a file that a launcher executes in its own shell; None if there is none."""
 
     def ending_with(self, tails: Sequence[str]) -> list[str]:
         """The scripts whose paths end with one of these, part by part."""
