@@ -72,6 +72,7 @@ def project(tmp_path: Path) -> Path:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text("", encoding="utf-8")
     (root / "settings.env").write_text("LR=0.9\n", encoding="utf-8")
+    (root / "go.env").write_text("cd sub\n", encoding="utf-8")
     (root / "other.sh").write_text('python train.py "$1"\n', encoding="utf-8")
     (root / "scripts").mkdir()
     return root

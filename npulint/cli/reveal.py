@@ -37,19 +37,19 @@ def run(words: list[str], options: dict[str, list[str] | bool], host: Host, lang
         raise NpulintError(f"{root}: {text}" if text else say(lang, "reveal.no-folder", path=root))
     given = options.get("start")
     start = given[-1] if isinstance(given, list) else None
-    found = _revealed(root, start, lang)
-    for problem in found.problems:
+    result = _revealed(root, start, lang)
+    for problem in result.problems:
         host.warn(_problem(problem, lang))
-    for line in _not_followed(found.unfollowed, lang):
+    for line in _not_followed(result.unfollowed, lang):
         host.warn(line)
-    if found.unfollowed and start is None:
+    if result.unfollowed and start is None:
         host.warn(say(lang, "reveal.unfollowed.name-one"))
-    if not found.answers:
+    if not result.answers:
         text = say(lang, "reveal.none", path=escape_control_chars(root))
         host.warn(text) if shape == "json" else host.write(f"{text}\n")
     else:
         write = _json if shape == "json" else _text
-        host.write("".join(write(answer, lang) for answer in found.answers))
+        host.write("".join(write(answer, lang) for answer in result.answers))
     return 0
 
 

@@ -24,7 +24,7 @@ Steps = tuple[tuple[str, int], ...]
 
 
 class Seen(NamedTuple):
-    """What one start sees at a probe: whether it may reach it, the values that are possible there (None: not known),
+    """What one start sees at a probe: whether it may reach it, the values that are possible there (None: unknown),
     and whether the line is executed (``yes``, ``no`` or ``maybe``)."""
 
     is_reached: bool
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
 
 class Answer(NamedTuple):
     """The answer to a probe: `values` has all possible ones where `is_certain`; `runs` is ``yes``, ``no`` or ``maybe``.
-    `reason` says what decides about a value that is not known, `steps` are the places through which it came."""
+    `reason` says what decides about an unknown value, `steps` are the places through which it came."""
 
     probe: Probe
     is_certain: bool
@@ -76,8 +76,8 @@ def seen_by(engine: Engine, probe: Probe) -> Seen:
 
 
 def merged(probe: Probe, each: Sequence[Seen]) -> Answer:
-    """What holds for all starts: a value is certain if it is in every start that may reach the probe, and it is known
-    whether the line is executed if all starts agree."""
+    """What holds for all starts: a value is certain if it is in every start that may reach the probe, and whether
+    the line is executed is answered if all starts agree."""
     if probe.kind == "runs":
         answers = {seen.runs for seen in each}
         reason = next((seen.reason for seen in each if seen.runs == "maybe"), "") if answers != {"yes"} else ""

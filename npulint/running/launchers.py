@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
@@ -11,7 +12,8 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read import dockerfile, makefile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.started_programs import IDLE, basename, started
-from npulint.running.shell_words import ShellText, leading_assignments
+from npulint.running.shell_variables import leading_assignments
+from npulint.running.shell_words import ShellText, inside_project
 from npulint.running.starts import ScriptFiles, Start, starts_of
 
 KINDS: Final = ("shell", "makefile", "dockerfile")
@@ -21,9 +23,10 @@ _COMMENT = lazy_compile(r"(?m)^[ \t]*#.*$")
 _ENTRY = lazy_compile(r"(?im)^[ \t]*ENTRYPOINT\b")
 _WORKING_FOLDER = lazy_compile(r"(?im)^[ \t]*WORKDIR\b")
 _MENTION = lazy_compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.py\b")
+_LINE_END = lazy_compile(r"\n")
 _BLANK = lazy_compile(r"\s")
 _EXECUTES = lazy_compile(r"exec|run")
-_ELSEWHERE = lazy_compile(r"\b(?:cd|pushd|chdir|WORKDIR|PYTHONPATH|PYTHONOPTIMIZE)\b")
+_ELSEWHERE = lazy_compile(r"\b(?:cd|pushd|chdir|WORKDIR|PYTHONPATH|PYTHONOPTIMIZE|alias)\b")
 _TEXT_EXECUTED = lazy_compile(r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?<![\w./-])(?:xargs|parallel|eval)(?![\w.])|<<")
 _MODULE = lazy_compile(r"(?<![\w-])(?:-m|--module)[ \t=\"',]+([A-Za-z_][\w.]*)")
 _IMPORT = lazy_compile(r"\b(?:import|from)\s+([A-Za-z_][\w.]*)")
@@ -39,33 +42,33 @@ def launcher_starts(text: str, path: str, kind: str, files: ScriptFiles) -> list
     """The starts of Python programs of the project by a launcher. A script that is named in a way that is not
     understood is started with any arguments."""
     if kind == "makefile":
-        found = _of_makefile(text, path, files)
+        starts = _of_makefile(text, path, files)
     elif kind == "dockerfile":
-        found = _of_dockerfile(text, path, files)
+        starts = _of_dockerfile(text, path, files)
     else:
-        found = _Launcher(ShellText(text, posixpath.dirname(path)), text, path, files).starts()
+        starts = _Launcher(ShellText(text, posixpath.dirname(path)), text, path, files).starts()
     if "\r" in text:  # which is a part of words to the shell
-        found = [start._replace(words=(), environment=(), named=None, is_open=True) for start in found]
-    return list(dict.fromkeys(found))
+        starts = [start._replace(words=(), environment=(), named=None, is_open=True) for start in starts]
+    return list(dict.fromkeys(starts))
 
 
 def _of_makefile(text: str, path: str, files: ScriptFiles) -> list[Start]:
     folder = posixpath.dirname(path)
     unfollowed = "PYTHONPATH" if "PYTHONPATH" in text else "launcher" if ".ONESHELL" in text else ""
-    found: list[Start] = []
+    starts: list[Start] = []
     for number, line in _recipe_lines(makefile.shell_of(text)):
         shell = ShellText(line, folder, has_variables=False, is_folder_known=not folder)
-        found += _Launcher(shell, line, path, files, number).starts()
-    return [start._replace(unfollowed=start.unfollowed or unfollowed) for start in found]
+        starts += _Launcher(shell, line, path, files, number).starts()
+    return [start._replace(unfollowed=start.unfollowed or unfollowed) for start in starts]
 
 
 def _of_dockerfile(text: str, path: str, files: ScriptFiles) -> list[Start]:
     script = dockerfile.shell_of(text)[0]
     shell = ShellText(script, "", has_variables=False, is_folder_known=not _WORKING_FOLDER.search(text))
-    found = _Launcher(shell, script, path, files).starts()
+    starts = _Launcher(shell, script, path, files).starts()
     if _ENTRY.search(text):  # its arguments may be those of `docker run`
-        return [start._replace(words=(), is_open=True) for start in found]
-    return found
+        return [start._replace(words=(), is_open=True) for start in starts]
+    return starts
 
 
 def _recipe_lines(script: str) -> Iterator[tuple[int, str]]:
@@ -94,21 +97,38 @@ class _Launcher:
     ) -> None:
         self._shell, self._text, self._path, self._files = shell, text, path, files
         self._line, self._level = line, level
+        self._line_ends = [match.start() for match in _LINE_END.finditer(text)]
 
     def starts(self) -> list[Start]:
-        found: list[Start] = []
+        """The starts by its commands, and of scripts that its text names in another way."""
+        starts: list[Start] = []
         understood: list[tuple[int, int]] = [match.span() for match in _COMMENT.finditer(self._text)]
         for command in self._shell.commands:
             begin, end = command.words[0].start, command.words[-1].end
-            line = self._line + self._text.count("\n", 0, begin)
-            started_here = [start._replace(path=self._path, line=line) for start in self._of_command(command)]
-            found += started_here
-            if started_here or self._is_quiet(command):
+            by_command = list(self._of_command(command))
+            starts += [start._replace(path=self._path, line=self._line_of(begin)) for start in by_command]
+            if by_command or self._is_quiet(command):
                 understood.append((begin, end))
-        found += self._mentioned(understood)
-        if any(command.words[0].literal == "alias" for command in self._shell.commands):
-            found = [start._replace(unfollowed="alias") for start in found]
-        return found
+        starts += self._mentioned(understood)
+        reason = self._changed_as_a_whole()
+        return [start._replace(unfollowed=reason or start.unfollowed) for start in starts]
+
+    def _line_of(self, offset: int) -> int:
+        return self._line + bisect_left(self._line_ends, offset)
+
+    def _changed_as_a_whole(self) -> str:
+        """What makes that no command of the launcher is what it seems to be; empty if nothing does."""
+        for command in self._shell.commands:
+            head = command.words[0].literal
+            if head == "alias":
+                return head
+            if head in ("source", ".") and len(command.words) > 1:
+                fields = self._shell.fields(command.words[1:2], command)
+                path = inside_project(fields[0].argument.text, self._shell.folder(command) or "") if fields else None
+                text = self._files.text_to_source(path) if path else None
+                if text is not None and _ELSEWHERE.search(text):
+                    return "launcher"
+        return ""
 
     def _of_command(self, command: ParsedCommand) -> Iterator[Start]:
         yield from starts_of(self._shell, command, self._files)
@@ -150,15 +170,15 @@ class _Launcher:
         for begin, end in understood:
             text[begin:end] = ["\n" if char == "\n" else " " for char in text[begin:end]]
         rest = "".join(text)
-        # Where the launcher changes the folder or the search path, it is not known with which of them this is executed.
+        # Where the launcher changes the folder or the search path, what is executed with which of them is unknown.
         unfollowed = "launcher" if _ELSEWHERE.search(self._text) else ""
         mentions = [(match.start(), [match[0]]) for match in _MENTION.finditer(rest)]
         mentions += [(match.start(), _files_of(match[1])) for match in _MODULE.finditer(rest)]
         for begin, names in mentions:
-            line = self._line + rest.count("\n", 0, begin)
             for path in self._files.ending_with(names):
-                here = unfollowed or ("" if path in names else "launcher")
-                yield Start(path, named=None, is_open=True, unfollowed=here, path=self._path, line=line)
+                reason = unfollowed or ("" if path in names else "launcher")
+                line = self._line_of(begin)
+                yield Start(path, named=None, is_open=True, unfollowed=reason, path=self._path, line=line)
 
 
 def _files_of(module: str) -> list[str]:

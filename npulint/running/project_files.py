@@ -17,7 +17,7 @@ from npulint.discover.files import EXCLUDED
 from npulint.discover.kinds import kinds_of
 from npulint.discover.paths import shown
 from npulint.facts.model import Problem, Span
-from npulint.links import leads_out
+from npulint.links import below
 from npulint.read.python.parse import may_be_newer
 from npulint.read.python.size import memory_of_tree
 from npulint.read.source import decode, read_bytes
@@ -49,8 +49,8 @@ class ProjectFiles(Sources):
         self._left = _MOST_TOTAL
         self._contents: dict[str, str | None] = {}
         self._unparsed: dict[str, bool] = {}
-        found = discover([root], DiscoverOptions())
-        listed = [(self._below(file.location), file.kind) for file in found.files if file.kind in _READ]
+        discovery = discover([root], DiscoverOptions())
+        listed = [(self._below(file.location), file.kind) for file in discovery.files if file.kind in _READ]
         self._scripts = sorted(path for path, kind in listed if kind == "python")
         self.launchers = [(path, kind) for path, kind in listed if kind in KINDS]
         self._known = frozenset(self._scripts)
@@ -58,7 +58,7 @@ class ProjectFiles(Sources):
         self._by_name: dict[str, list[str]] = defaultdict(list)
         for path in self._scripts:
             self._by_name[posixpath.basename(path)].append(path)
-        for problem in found.problems:
+        for problem in discovery.problems:
             if set(kinds_of(problem.path)) & set(_READ) or problem.reason == "too-many-files":
                 self.problems.setdefault(problem.path, problem)
 
@@ -95,6 +95,10 @@ class ProjectFiles(Sources):
             self._contents[path] = self._code(path) if path.endswith(".py") else self._data(path)
         return self._contents[path]
 
+    def text_to_source(self, path: str) -> str | None:
+        """The text of a file that a launcher executes in its own shell; None if there is none."""
+        return self.content(path)
+
     def launcher_text(self, path: str) -> str | None:
         """The text of a launcher, carriage returns included; None if it cannot be read."""
         data = read_bytes(os.path.join(self.root, path), shown(path), _MOST_DATA)
@@ -112,9 +116,7 @@ class ProjectFiles(Sources):
             real = os.path.isfile(location)
         except ValueError:
             return None
-        folder = os.path.dirname(location)
-        is_inside = not leads_out(location, self.root) and not leads_out(folder, self.root)
-        return location if real and is_inside else None
+        return location if real and below(location, self.root) else None
 
     def exists(self, path: str) -> bool:
         """Whether a program finds such a file: one of code, or of data that can be read."""
@@ -212,8 +214,8 @@ def _parsed(text: str) -> ast.Module:
 
 def _of_syntax(error: SyntaxError, path: str, text: str) -> Problem:
     line = max(1, error.lineno or 1)
-    here = text.split("\n")[line - 1 : line]
+    written = text.split("\n")[line - 1 : line]
     reason = "syntax-error"
-    if any(may_be_newer(one, sys.version_info[:2]) for one in here) or (_GROUPS and "except*" in text):
+    if any(may_be_newer(line_text, sys.version_info[:2]) for line_text in written) or (_GROUPS and "except*" in text):
         reason = "newer-python"
     return Problem(shown(path), reason, error.msg or "", Span.at(line))

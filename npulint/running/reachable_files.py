@@ -102,13 +102,13 @@ class ReachableFiles:
     def _closure(self, script: str) -> frozenset[str] | None:
         if script not in self._names:
             return None
-        found: set[str] = set()
+        reached: set[str] = set()
         pending = [script]
         while pending:
             path = pending.pop()
-            if path in found:
+            if path in reached:
                 continue
-            found.add(path)
+            reached.add(path)
             names = self._names[path]
             if names.executes_any:
                 return None
@@ -117,12 +117,13 @@ class ReachableFiles:
                 if self._is_left_out(posixpath.dirname(path), name):
                     return None
                 pending += self._by_stem.get(name, ())
-        return frozenset(found)
+        return frozenset(reached)
 
     def _is_left_out(self, folder: str, name: str) -> bool:
         """Whether a name may be that of a module that is on the disk, but is not read as one of the project."""
-        places = [posixpath.join(one, part) for one in {folder, ""} for part in (f"{name}.py", f"{name}/__init__.py")]
-        return any(place not in self._names and self._files.exists(place) for place in places)
+        files = (f"{name}.py", f"{name}/__init__.py")
+        paths = [posixpath.join(start, file) for start in {folder, ""} for file in files]
+        return any(path not in self._names and self._files.exists(path) for path in paths)
 
     def _packages(self, path: str) -> Iterable[str]:
         """The packages that a file is in, which are executed before it."""

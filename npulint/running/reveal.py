@@ -48,7 +48,7 @@ class Reach(Protocol):
 
 
 class _Anything:
-    """What is known of files whose names were not looked at."""
+    """Answers for files whose names were not examined."""
 
     def of(self, script: str) -> None:
         return None
@@ -105,7 +105,10 @@ class _Run:
 
     def follow(self, starts: Sequence[Start]) -> None:
         """Follow starts, until none can change an answer."""
-        for start in dict.fromkeys(starts):
+        distinct: dict[Start, Start] = {}
+        for start in starts:
+            distinct.setdefault(start.essence, start)
+        for start in distinct.values():
             if all(is_settled(probe, each) for probe, each in zip(self._probes, self._seen, strict=True)):
                 return
             for each, seen in zip(self._seen, self._of(start), strict=True):

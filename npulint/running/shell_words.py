@@ -1,4 +1,4 @@
-"""What the words of a launcher surely expand to: a variable counts only where one plain assignment decides about it."""
+"""What the words of a launcher expand to, and in which folder its commands are executed, as far as that is sure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.commands import ParsedCommand, Parser
-from npulint.read.shell.facts import DECLARES
 from npulint.read.shell.lex import Lexer
 from npulint.read.shell.tokens import ShellLine, ShellOperator, Token, Word, WordPart
 from npulint.read.shell.values import HOLE, ExpandedArgument
+from npulint.running.shell_variables import (
+    Changes,
+    Subshells,
+    flags_of,
+    is_before_all,
+    leading_assignments,
+    sets_plainly,
+)
 
 ROOT: Final = "\x01"
 """Stands in texts for the absolute path of the project's root."""
@@ -22,11 +28,7 @@ OUTER_PATH: Final = "\x02"
 """Stands in texts for what PYTHONPATH is before the launcher sets it."""
 _MARKS: Final = (HOLE, ROOT, OUTER_PATH)
 
-_ANYTHING: Final = frozenset(("source", ".", "eval", "alias"))  # commands that may set any variable
-_SETS_NAMES: Final = frozenset("read mapfile readarray getopts let unset printf".split())
-_CHANGES_FOLDER: Final = frozenset(("cd", "pushd", "popd"))
-_NAME = lazy_compile(r"[A-Za-z_]\w*")
-_CHANGES = lazy_compile(r"\+\+|--|(?<![=!<>])=(?!=)")
+_MOVES: Final = frozenset(("cd", "pushd", "popd"))
 _SCRIPT = r"\"?\$(?:0|\{0\}|\{?BASH_SOURCE(?:\[0\]\})?)\"?"
 _FOLDER = lazy_compile(rf"\s*dirname\s+(?:--\s+)?{_SCRIPT}\s*")
 _WHOLE_FOLDER = lazy_compile(
@@ -37,8 +39,8 @@ _BRACES = lazy_compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
 _PATTERN = lazy_compile(r"[*?\[]")
 _DEPTH: Final = 12  # variables within the values of variables
 _LONGEST: Final = 4_000  # characters of a value; doubling assignments would grow without limit
-_MOST: Final = 5_000  # commands of a script whose variables are followed
-_MOST_FOLDERS: Final = 60  # changes of the working folder that are followed
+_MOST_MOVES: Final = 60  # changes of the working folder that are followed
+_MOST_EXPORTS: Final = 100
 
 
 class Field(NamedTuple):
@@ -49,18 +51,9 @@ class Field(NamedTuple):
 
     @property
     def known(self) -> str | None:
-        """Its text; None if any part of it is not known."""
+        """Its text; None if any part of it is unknown."""
         text = self.argument.text
         return None if self.is_several or any(mark in text for mark in _MARKS) else text
-
-
-class _Change(NamedTuple):
-    """Something that sets a variable (any, if `name` is empty): to the text of a word, or to what is not known."""
-
-    name: str
-    start: int
-    command: ParsedCommand
-    value: Word | None
 
 
 class ShellText:
@@ -72,159 +65,82 @@ class ShellText:
 
     def __init__(self, text: str, folder: str, has_variables: bool = True, is_folder_known: bool = True) -> None:
         self._text, self._folder, self._has_variables = text, folder, has_variables
-        self._is_folder_known = is_folder_known
         lexer = Lexer(text)
         tokens = list(_flat(lexer.tokens()))
         self.is_broken = lexer.broken is not None
         parser = Parser()
         self.commands = parser.parse(tokens)
         self.functions = parser.functions
-        self._subshells = list(_subshells(tokens))
-        self._texts: dict[int, str] = {}  # of assignments, by their place
-        self._changes: dict[str, list[_Change]] = {}
-        self._folders = [one for one in self.commands if one.words[0].literal in _CHANGES_FOLDER]
-        literals = (token.literal for token in tokens if isinstance(token, Word))
-        if (self._subshells and "case" in literals) or _assigns_in_pipe(tokens) or len(self.commands) > _MOST:
-            self._has_variables = False
-        for command in self.commands if self._has_variables else ():
-            for change in self._changes_of(command):
-                self._changes.setdefault(change.name, []).append(change)
+        self._subshells = Subshells(tokens)
+        self._changes = Changes(self.commands, self.functions, self._subshells, tokens)
+        self._assigned: dict[int, str] = {}  # texts of assignments by their offset
+        self._moves = [command for command in self.commands if _changes_folder(command)]
+        self._is_folder_known = is_folder_known and self._subshells.are_clear and len(self._moves) <= _MOST_MOVES
 
     def of_text(self, text: str) -> ShellText:
         """A script that this one executes as a text."""
         return ShellText(text, self._folder, self._has_variables, self._is_folder_known)
 
-    # -- what changes variables
-
-    def _changes_of(self, command: ParsedCommand) -> Iterator[_Change]:
-        words = command.words
-        count = leading_assignments(words)
-        for word in words:
-            yield from self._changes_within(word, command)
-        rest = words[count:]
-        head = rest[0].literal if rest else ""
-        if not rest or head in self.functions:
-            for word in words[:count]:
-                yield self._assigned(word, command, is_plain=not rest)
-        elif head in DECLARES:
-            flags = "".join(word.literal or "" for word in rest if (word.literal or "").startswith("-"))
-            for word in rest[1:]:
-                if word.to is not None:
-                    yield self._assigned(word, command, is_plain=not set(flags) - set("-xrg"))
-                elif head != "export" and word.literal:
-                    yield _Change(word.literal, word.start, command, None)
-        elif head in _SETS_NAMES or head in ("for", "select") or rest[0].parts[0].text.startswith("(("):
-            for word in rest[1:2] if head in ("for", "select") else rest:
-                for name in _NAME.findall("".join(part.text for part in word.parts)):
-                    yield _Change(name, word.start, command, None)
-        if _ANYTHING & {word.literal for word in rest[:3]} or self._is_any_command(rest):
-            yield _Change("", words[0].start, command, None)
-
-    def _is_any_command(self, words: Sequence[Word]) -> bool:
-        """Whether the command itself is the value of a variable, and may be one that sets others."""
-        if not words or words[0].literal is not None or words[0].parts[0].kind not in ("var", "code", "unknown"):
-            return False
-        return len(words) < 2 or not any(".py" in part.text for part in words[1].parts)
-
-    def _assigned(self, word: Word, command: ParsedCommand, is_plain: bool) -> _Change:
-        assert word.to is not None
-        is_plain = is_plain and not word.to.index and not word.to.plus and word.to.name != "IFS"
-        return _Change("" if word.to.name == "IFS" else word.to.name, word.start, command, word if is_plain else None)
-
-    def _changes_within(self, word: Word, command: ParsedCommand) -> Iterator[_Change]:
-        """What the expansion of a word itself sets: ``${NAME:=text}``, ``$((NAME++))``."""
-        for part in word.parts:
-            if part.kind == "var" and part.default is not None and word.to is None:
-                yield _Change(part.text, word.start, command, None)
-            elif part.kind == "unknown" and part.text.startswith("(") and _CHANGES.search(part.text):
-                for name in _NAME.findall(part.text):
-                    yield _Change(name, word.start, command, None)
-
     # -- values
-
-    def _deciding(self, name: str, start: int, command: ParsedCommand) -> tuple[bool, _Change | None]:
-        """Whether it is known what a variable is at a place, and the assignment (None: none sets it)."""
-        changes = sorted([*self._changes.get(name, ()), *self._changes.get("", ())], key=lambda one: one.start)
-        relevant = [one for one in changes if self._is_visible(one.start, start)]
-        function = command.function
-        before = [one for one in relevant if one.start < start]
-        after = [one for one in relevant if one.start >= start]
-        if any(one.command.function not in ("", function) for one in relevant):
-            return False, None
-        if after and (function or any(one.command.loop and one.command.loop == command.loop for one in after)):
-            return False, None
-        if not before:
-            return True, None
-        last = before[-1]
-        holds = last.command.path == command.path[: len(last.command.path)] and last.value is not None
-        if function and not last.command.function and len(before) > 1:
-            return False, None
-        return holds, last
-
-    def _is_visible(self, change: int, use: int) -> bool:
-        """Whether what is set at one place is set at another: a subshell keeps it to itself."""
-        return all(begin <= use < end for begin, end in self._subshells if begin <= change < end)
 
     def value(self, name: str, start: int, command: ParsedCommand, depth: int = 0) -> str | None:
         """The text of a variable where it is used; None if the launcher surely does not set it before."""
-        if not self._has_variables or depth > _DEPTH:
+        if not self._has_variables or not self._changes.are_clear or depth > _DEPTH:
             return HOLE
-        is_known, change = self._deciding(name, start, command)
+        is_known, change = self._changes.deciding(name, start, command)
         if not is_known:
             return HOLE
         if change is None:
             return None
-        word = change.value
-        assert word is not None and word.to is not None
-        return self._assigned_text(word, change.command, depth)
+        assert change.value is not None
+        return self._text_assigned(change.value, change.command, depth)
 
-    def _assigned_text(self, word: Word, command: ParsedCommand, depth: int) -> str:
-        """What an assignment sets, marks for what is not known."""
+    def _text_assigned(self, word: Word, command: ParsedCommand, depth: int) -> str:
+        """What an assignment sets, marks for what is unknown."""
         assert word.to is not None
-        if word.start not in self._texts:
+        if word.start not in self._assigned:
             texts = [word.to.rest, *(self._part(part, word, command, depth + 1) for part in word.parts[1:])]
             is_known = not word.to.rest.startswith("~") and not self._has_escapes(word)
-            self._texts[word.start] = _capped("".join(texts)) if is_known else HOLE
-        return self._texts[word.start]
+            self._assigned[word.start] = _capped("".join(texts)) if is_known else HOLE
+        return self._assigned[word.start]
 
     def assignments(self, command: ParsedCommand) -> dict[str, str]:
-        """The variables that are set for a command alone, marks for what is not known."""
+        """The variables that are set for a command alone, marks for what is unknown."""
         words = command.words[: leading_assignments(command.words)]
         return {
-            word.to.name: HOLE if word.to.plus or word.to.index else self._assigned_text(word, command, 0)
+            word.to.name: HOLE if word.to.plus or word.to.index else self._text_assigned(word, command, 0)
             for word in words
             if word.to is not None
         }
 
     def exported(self, command: ParsedCommand) -> dict[str, str]:
-        """The variables that programs of a command surely see as the launcher sets them; a mark where one is set that
-        is not known."""
-        found: dict[str, str] = {}
-        doubtful: dict[str, str] = {}
+        """The variables that programs of a command see as the launcher sets them, marks for what is unknown."""
         start = command.words[0].start
-        for other, words in self._exports:
-            flags = "".join(word.literal or "" for word in words if (word.literal or "").startswith("-"))
+        sure: dict[str, str] = {}
+        doubtful: dict[str, str] = {}
+        for export, words in self._exports:
+            is_sure = export.words[0].start < start and is_before_all(export, command)
+            is_sure = is_sure and sets_plainly(flags_of(words)) and len(self._exports) <= _MOST_EXPORTS
             for word in words:
                 name = word.to.name if word.to is not None else word.literal or ""
-                surely = other.words[0].start < start and other.path == command.path[: len(other.path)]
-                surely = surely and other.function in ("", command.function) and self._is_visible(word.start, start)
-                if not surely or set(flags) - set("-xrg"):
+                if is_sure and self._subshells.share(word.start, start):
+                    value = self.value(name, start, command)
+                    sure[name] = HOLE if value is None else value
+                else:
                     doubtful[name] = HOLE
-                value = self.value(name, start, command)
-                found[name] = HOLE if value is None else value
-        return {**found, **doubtful}
+        return {**sure, **doubtful}
 
     @cached_property
     def _exports(self) -> list[tuple[ParsedCommand, Sequence[Word]]]:
         """The commands that export variables, with what follows their name."""
-        found: list[tuple[ParsedCommand, Sequence[Word]]] = []
+        exports: list[tuple[ParsedCommand, Sequence[Word]]] = []
         for command in self.commands:
             words = command.words[leading_assignments(command.words) :]
             head = words[0].literal if words else ""
-            declares = head in ("declare", "typeset", "local") and "x" in (words[1].literal or "" if words[1:] else "")
+            declares = head in ("declare", "typeset", "local") and "x" in flags_of(words[1:2])
             if head in ("export", "ENV") or declares:
-                found.append((command, words[1:]))
-        return found
+                exports.append((command, words[1:]))
+        return exports
 
     # -- words
 
@@ -271,7 +187,7 @@ class ShellText:
         return not part.quoted and (HOLE in text or _PATTERN.search(text) is not None)
 
     def _part(self, part: WordPart, word: Word, command: ParsedCommand, depth: int = 0) -> str:
-        """The text of a piece of a word, marks for what is not known."""
+        """The text of a piece of a word, marks for what is unknown."""
         if part.kind == "text":
             return part.text
         if part.kind == "code":
@@ -305,39 +221,34 @@ class ShellText:
         return HOLE if folder is None else posixpath.join(ROOT, folder)
 
     def folder(self, command: ParsedCommand) -> str | None:
-        """The working folder below the project's root in which a command is executed; None if it is not known."""
-        if len(self._folders) > _MOST_FOLDERS or not self._is_folder_known:
+        """The working folder below the project's root in which a command is executed; None if it is unknown."""
+        if not self._is_folder_known:
             return None
         here: str | None = ""
         start = command.words[0].start
-        for other in self._folders:
-            at = other.words[0].start
-            if at == start or not self._is_visible(at, start):
+        for move in self._moves:
+            offset = move.words[0].start
+            if offset == start or not self._subshells.share(offset, start):
                 continue
-            if at >= start:
-                if other.function or command.function or (other.loop and other.loop == command.loop):
+            if offset > start:
+                if move.function or command.function or (move.loop and move.loop == command.loop):
                     return None
                 continue
-            surely = other.path == command.path[: len(other.path)] and other.function in ("", command.function)
-            if not surely or here is None or (other.loop and not self._is_absolute(other)):
+            if here is None or move.loop or not is_before_all(move, command):
                 return None
-            here = self._entered(other, here)
+            here = self._entered(move, here)
         return here
 
-    def _is_absolute(self, command: ParsedCommand) -> bool:
-        return len(command.words) == 2 and "/" in (command.words[1].literal or "")[:1]
-
-    def _entered(self, command: ParsedCommand, here: str) -> str | None:
-        if command.words[0].literal == "popd" or len(command.words) != 2:
+    def _entered(self, move: ParsedCommand, here: str) -> str | None:
+        """The folder after a change of it; None if it is unknown."""
+        if move.words[0].literal not in ("cd", "pushd") or len(move.words) != 2:
             return None
-        fields = self._fields_of(command.words[1], command)
-        if len(fields) != 1:
-            return None
-        return inside_project(fields[0].argument.text, here)
+        fields = self._fields_of(move.words[1], move)
+        return inside_project(fields[0].argument.text, here) if len(fields) == 1 else None
 
 
 def inside_project(text: str, here: str) -> str | None:
-    """The path below the project's root that a text of the shell means in a working folder; None if it is not known
+    """The path below the project's root that a text of the shell means in a working folder; None if it is unknown
     or outside."""
     if text.startswith(ROOT):
         here, text = "", text[1:].lstrip("/")
@@ -347,9 +258,8 @@ def inside_project(text: str, here: str) -> str | None:
     return None if path == ".." or path.startswith("../") else "" if path == "." else path
 
 
-def leading_assignments(words: Sequence[Word]) -> int:
-    """The number of assignments that a command begins with."""
-    return next((count for count, word in enumerate(words) if word.to is None), len(words))
+def _changes_folder(command: ParsedCommand) -> bool:
+    return bool(_MOVES & {word.literal for word in command.words[:2]})
 
 
 def _capped(text: str) -> str:
@@ -379,23 +289,3 @@ def _flat(tokens: Sequence[Token]) -> Iterator[Word | ShellOperator]:
             yield token.end
         else:
             yield token
-
-
-def _subshells(tokens: Sequence[Word | ShellOperator]) -> Iterator[tuple[int, int]]:
-    """Where subshells begin and end."""
-    opened: list[int] = []
-    for token in tokens:
-        if isinstance(token, ShellOperator):
-            if token.text == "(":
-                opened.append(token.start)
-            elif token.text == ")" and opened:
-                yield opened.pop(), token.start
-
-
-def _assigns_in_pipe(tokens: Sequence[Word | ShellOperator]) -> bool:
-    """Whether a block or an assignment is a part of a pipe or in the background, where what it sets is lost."""
-    for token, following in pairwise(tokens):
-        is_piped = isinstance(following, ShellOperator) and following.text in ("|", "|&", "&")
-        if is_piped and isinstance(token, Word) and token.literal in ("}", "done", "fi", "esac"):
-            return True
-    return False

@@ -11,7 +11,8 @@ from npulint.lazy_regex import lazy_compile
 from npulint.read.shell.commands import ParsedCommand
 from npulint.read.shell.started_programs import ScriptStart, basename, started
 from npulint.read.shell.values import HOLE
-from npulint.running.shell_words import OUTER_PATH, ROOT, Field, ShellText, inside_project, leading_assignments
+from npulint.running.shell_variables import leading_assignments
+from npulint.running.shell_words import OUTER_PATH, ROOT, Field, ShellText, inside_project
 
 _PYTHON = lazy_compile(r"python(?:3(?:\.\d+)?)?|")
 _PLAIN_FLAGS = lazy_compile(r"-[uBdqsSvi]+")
@@ -31,7 +32,7 @@ class Start(NamedTuple):
 
     `script` is its file below the project's root, `words` are its arguments (None: any text), `environment` the
     variables that the start sets, `module` is the dotted name of a start with ``-m``. `named` is the script as the
-    command line writes it (empty: as its path from the working folder; None: not known), `folder` the working folder
+    command line writes it (empty: as its path from the working folder; None: unknown), `folder` the working folder
     and `search` the folders of PYTHONPATH, all below the root. With `is_open` it may have any other arguments.
     `unfollowed` says what prevents that it is executed here (empty: nothing), `path` and `line` are those of its
     launcher."""
@@ -49,8 +50,14 @@ class Start(NamedTuple):
     line: int = 0
 
     @property
+    def essence(self) -> Start:
+        """What decides about its execution: the start without the place of its launcher."""
+        named = "" if self.named == posixpath.relpath(self.script or ".", self.folder or ".") else self.named
+        return self._replace(named=named, path="", line=0)
+
+    @property
     def command(self) -> str:
-        """The command line, ``…`` for what is not known of it."""
+        """The command line, ``…`` for what is unknown."""
         words = ["…" if word is None else word for word in self.words] + ["…"] * self.is_open
         text = " ".join(["python", *(("-m", self.module) if self.module else (self.script,)), *words])
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
@@ -64,6 +71,9 @@ class ScriptFiles(Protocol):
 
     def below_root(self, path: str) -> str | None:
         """The path below the project's root that an absolute one is; None outside."""
+
+    def text_to_source(self, path: str) -> str | None:
+        """The text of a file that a launcher executes in its own shell; None if there is none."""
 
     def ending_with(self, tails: Sequence[str]) -> list[str]:
         """The scripts whose paths end with one of these, part by part."""
@@ -114,7 +124,7 @@ def starts_of(shell: ShellText, command: ParsedCommand, files: ScriptFiles) -> I
 
 
 def _is_python(launch: ScriptStart, fields: Sequence[Field]) -> bool:
-    """Whether a command starts a program of Python, as far as can be told."""
+    """Whether a command starts a program of Python, as far as the command shows."""
     text = fields[launch.script].argument.text
     if launch.interpreter in ("bash", "sh", "zsh", "ksh", "dash"):
         return False
@@ -160,10 +170,10 @@ class _Command:
     # -- what it starts
 
     def _scripts(self, field: Field, search: Sequence[str]) -> Iterator[tuple[str, str | None, str]]:
-        """The files that may be meant, each with its working folder (None: not known) and the name of the module."""
+        """The files that may be meant, each with its working folder (None: unknown) and the name of the module."""
         written = field.argument.text
         if field.is_several:
-            rest = (one.known for one in self._fields[self._launch.script + 1 :])
+            rest = (argument.known for argument in self._fields[self._launch.script + 1 :])
             named = next((text for text in rest if text is not None and text.endswith(".py")), "")
             for path in _ending_with(named, self._files.scripts, whole=bool(named)):
                 yield path, self._folder, ""
@@ -213,19 +223,19 @@ class _Command:
         """The variables that the program sees as this command line and the launcher set them."""
         before = self._fields[: self._launch.first]
         programs = {basename(field.argument) for field in before}
-        found = {**self._shell.exported(self._command), **self._shell.assignments(self._command)}
+        variables = {**self._shell.exported(self._command), **self._shell.assignments(self._command)}
         removes = any(field.argument.text.startswith(("-u", "-i", "--unset", "--ignore")) for field in before)
         exports = any(field.argument.text.startswith("--export") for field in before)
         if _OTHER_ENVIRONMENT & programs or ("env" in programs and removes) or exports:
-            found = {}
+            variables = {}
         for field in before:
             match = _ASSIGNMENT.fullmatch(field.argument.text)
             if match:
-                found[match[1]] = HOLE if field.is_several else match[2]
-        return found
+                variables[match[1]] = HOLE if field.is_several else match[2]
+        return variables
 
     def _search(self) -> tuple[tuple[str, ...], str]:
-        """The folders of PYTHONPATH within the project, and what is not known of them."""
+        """The folders of PYTHONPATH within the project, and what is unknown of them."""
         folders: list[str] = []
         for text in self._environment.get("PYTHONPATH", OUTER_PATH).split(":"):
             if text == OUTER_PATH:
@@ -271,9 +281,9 @@ def _longest_ending(path: str, scripts: Sequence[str], is_whole: bool) -> list[s
     end."""
     parts = path.split("/")
     for count in range(len(parts)):
-        found = list(_ending_with("/".join(parts[count:]), scripts, is_whole or count > 0))
-        if found or not path.startswith("/"):
-            return found
+        matching = list(_ending_with("/".join(parts[count:]), scripts, is_whole or count > 0))
+        if matching or not path.startswith("/"):
+            return matching
     return []
 
 
