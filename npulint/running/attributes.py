@@ -70,7 +70,7 @@ def attribute_of(m: Machine, one: Const | Obj, name: str) -> Value:
 
 
 _OF_FROZEN: Final = frozenset(
-    "union intersection difference symmetric_difference issubset issuperset isdisjoint copy __contains__ __len__".split()
+    "union intersection difference symmetric_difference issubset issuperset isdisjoint copy __len__".split()
 )
 
 
@@ -334,6 +334,8 @@ def _of_function(m: Machine, function: Obj, name: str) -> Value:
         return const(function.name) if "." not in function.name or name == "__name__" else UNKNOWN
     if name == "__dict__":
         return Value((m.namespace(function),))
+    if name in ("__globals__", "__closure__"):
+        m.lost = True
     return UNKNOWN if name.startswith("__") else ABSENT_VALUE
 
 
@@ -377,6 +379,8 @@ def _set_on(m: Machine, one: Const | Obj, name: str, value: Value) -> None:
         if one.kind == "class" and m.class_setter(one, name, value):
             return
         m.heap.set(one, name, value)
+    elif one.kind in BUILT_IN and one.name:
+        m.lost = True  # the factory of a defaultdict, for instance
     elif (set_on_kind := m.kinds.get(one.kind, NO_KIND).set_attribute) is not None:
         set_on_kind(m, one, name, value)
     else:
@@ -411,7 +415,9 @@ def set_own(m: Machine, one: Obj, name: str, value: Value) -> None:
             else:
                 m.call(method, given)
             return
-    if m.is_frozen(one):
+    if one.cls in m.enums and name in ("name", "value"):
+        m.throw_new("AttributeError", f"cannot set attribute '{name}'")
+    if m.is_frozen(one, name):
         m.throw_new("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
     _refuse_name(m, one, name)
     m.heap.set(one, name, value)

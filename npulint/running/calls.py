@@ -139,6 +139,7 @@ def _call_recursive(m: Machine, function: Obj, arguments: Arguments) -> Value:
     """A function that calls itself without a bound that is followed: once with what is given, and any number of times
     with what is not known."""
     results: list[Value] = []
+    m.may_not_return = True
     unsure.execute(m, lambda: results.append(_enter(m, function, arguments)))
     unsure.execute(m, lambda: _enter(m, function, Arguments(rest=UNKNOWN, options=UNKNOWN)))
     return UNKNOWN if not results else results[0].joined(UNKNOWN)

@@ -265,10 +265,12 @@ class Engine(Machine):
             return self.heap.symbol("<class>")
         return self.heap.symbol(f"builtins.{_KINDS[one.kind]}" if one.kind in _KINDS else f"<{one.kind}>")
 
-    def is_frozen(self, one: Obj) -> bool:
-        """Whether the attributes of an instance cannot be set."""
+    def is_frozen(self, one: Obj, name: str) -> bool:
+        """Whether an attribute of an instance cannot be set."""
         record = records.fields_of(self, one)
-        return record is not None and (record.is_frozen or (record.kind == "namedtuple"))
+        if record is None or record.kind != "namedtuple":
+            return record is not None and record.is_frozen
+        return any(field.name == name for field in record.fields) or (one.cls in self.records and one.cls is not None)
 
     def enum_members(self, cls: Obj) -> list[Value]:
         """The members of an enumeration."""

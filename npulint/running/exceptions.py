@@ -313,11 +313,24 @@ def _with_from(m: Machine, node: ast.With | ast.AsyncWith, index: int) -> None:
         return UNKNOWN
 
     def unseen() -> Value:
-        m.may_throw()
-        body(UNKNOWN)
+        _with_unseen(m, body)
         return UNKNOWN
 
     items.each(m, context, of, unseen)
+
+
+def _with_unseen(m: Machine, body: Callable[[Value], None]) -> None:
+    """Execute a block within a context manager that is not seen: what the block surely raises may go no further."""
+    m.may_throw()
+    goes_on, outcomes = guarded(m, lambda: body(UNKNOWN))
+    ends = [m.store.captured()] if goes_on else []
+    for outcome in outcomes:
+        if not outcome.value.is_open:
+            ends.append(outcome.layer)
+        m.store.layer = Layer(outcome.layer, m.store.serial)
+        with contextlib.suppress(Dead):
+            rethrow(m, outcome.value)
+    leave(m, ends, False)
 
 
 def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
@@ -336,8 +349,7 @@ def _enter(m: Machine, one: Const | Obj, body: Callable[[Value], None]) -> None:
         if enter_kind is not None:
             enter_kind(m, one, body)
             return
-    m.may_throw()
-    body(UNKNOWN)
+    _with_unseen(m, body)
 
 
 def _with_generator(m: Machine, generator: Obj, body: Callable[[Value], None]) -> None:

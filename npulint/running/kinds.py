@@ -29,6 +29,7 @@ def _iterate_class(m: Machine, one: Obj, consume: Callable[[Value], object]) -> 
             consume(member)
         return
     m.may_throw()
+    repeat(m, lambda: consume(UNKNOWN))
 
 
 def _iterate_instance(m: Machine, one: Obj, consume: Callable[[Value], object]) -> None:
@@ -286,6 +287,7 @@ def _clear_cache(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | Non
 
 def _call_unseen(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
     """A context manager as a decorator is not followed."""
+    m.lost = True
     return m.unseen("", [one.data if isinstance(one.data, Value) else Value((one.data,)), *arguments.all()])
 
 

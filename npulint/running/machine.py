@@ -198,6 +198,7 @@ class Machine(ABC):
         self.slots: dict[Obj, frozenset[str]] = {}  # the names in ``__slots__`` of classes
         self.called_back: list[Obj] = []  # functions that unknown code may call
         self.recursive: frozenset[ast.AST] = frozenset()  # functions that call themselves more often than is followed
+        self.may_not_return = False  # a function may call itself for ever
         self.lost = False  # code of the project may have run that was not followed
         top = Obj("module", self.store.new_serial(), "<none>")
         self.frame = Frame(top, MODULE, top, None)
@@ -354,7 +355,7 @@ class Machine(ABC):
         """Whether a probe is reached in every execution that ends with status 0; in every one, if none does."""
         normal = [reached for reached, is_normal in self.ends if is_normal]
         ends = normal or [reached for reached, _ in self.ends]
-        return bool(ends) and all(probe in reached for reached in ends)
+        return bool(ends) and not self.may_not_return and all(probe in reached for reached in ends)
 
     # -- what the modules beside this one do
 
@@ -464,8 +465,8 @@ class Machine(ABC):
         """The class of an alternative."""
 
     @abstractmethod
-    def is_frozen(self, one: Obj) -> bool:
-        """Whether the attributes of an instance cannot be set."""
+    def is_frozen(self, one: Obj, name: str) -> bool:
+        """Whether an attribute of an instance cannot be set."""
 
     @abstractmethod
     def enum_members(self, cls: Obj) -> list[Value]:

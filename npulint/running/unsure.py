@@ -73,4 +73,6 @@ def run(m: Machine, function: Obj) -> None:
     elif function.kind == "coroutine":
         m.await_value(Value((function,)))
     else:
-        m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
+        made = m.call(Value((function,)), Arguments(rest=UNKNOWN, options=UNKNOWN))
+        if function.kind == "class":
+            m.unseen("", [made])

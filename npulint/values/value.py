@@ -112,7 +112,7 @@ class Value:
         """Whether the other value has the same alternatives."""
         if self is other:
             return True
-        if not isinstance(other, Value) or self.is_open != other.is_open:
+        if not isinstance(other, Value) or self.is_open != other.is_open or self.hint != other.hint:
             return False
         mine, others = self.alternatives, other.alternatives
         return mine == others or (len(mine) == len(others) and set(mine) == set(others))

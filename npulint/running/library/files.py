@@ -151,7 +151,9 @@ def load_json(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
     """What ``json.load(file)`` gives."""
     content = _content(m, arguments.positional[0]) if arguments.positional and not arguments.keywords else None
     if content is None:
-        m.may_throw("ValueError")
+        m.may_throw()
+        if arguments.keywords:
+            return m.unseen("json.load()", arguments.all())
         return unknown("json.load()")
     return parsed_json(m, content, site)
 

@@ -509,6 +509,8 @@ def _next(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
             return m.call(method, Arguments())
     if isinstance(one, Obj) and one.kind in ("generator", "lazy"):
         return iterators.next_item(m, one, default)
+    if isinstance(one, Obj) and one.kind == "file":
+        m.heap.put(one, "<moved>", TRUE)
     m.may_throw()
     return UNKNOWN
 

@@ -20,6 +20,7 @@ from npulint.values.value import ABSENT, UNKNOWN, Const, Obj, Value, const, unkn
 GIVEN: Final = "\x00given"
 """The word of a command line that is not known."""
 _CALLS: Final = "<calls>"
+_GROUPS: Final = frozenset(("add_argument_group", "add_mutually_exclusive_group"))
 _ADDING: Final = frozenset(
     "add_argument add_argument_group add_mutually_exclusive_group add_subparsers add_parser set_defaults".split()
 )
@@ -194,18 +195,27 @@ class _Build:
             return unknown(f"--{key}")
 
     def _fill(self, real: Any, owner: Obj) -> None:
-        m = self._m
-        content = m.heap.items_of_key(owner, _CALLS)
+        """Repeat the calls that were made for a parser and its groups, in their order."""
+        made: dict[Obj, Any] = {owner: real}
+        for call, holder in sorted(self._calls(owner), key=lambda pair: pair[0].serial):
+            name, arguments = call.data
+            self._repeat(made[holder], name, arguments, call, made)
+
+    def _calls(self, owner: Obj) -> list[tuple[Obj, Obj]]:
+        content = self._m.heap.items_of_key(owner, _CALLS)
         if content.items is None:
             raise _NotKnown
-        for call in content.items:
-            one = call.single
-            if not isinstance(one, Obj):
+        calls: list[tuple[Obj, Obj]] = []
+        for value in content.items:
+            call = value.single
+            if not isinstance(call, Obj):
                 raise _NotKnown
-            name, arguments = one.data
-            self._repeat(real, name, arguments, one)
+            calls.append((call, owner))
+            if call.name in _GROUPS:
+                calls += self._calls(call)
+        return calls
 
-    def _repeat(self, real: Any, name: str, arguments: Arguments, made: Obj) -> None:
+    def _repeat(self, real: Any, name: str, arguments: Arguments, call: Obj, made: dict[Obj, Any]) -> None:
         if name == "add_argument":
             self._add_argument(real, arguments)
         elif name == "set_defaults":
@@ -215,16 +225,16 @@ class _Build:
             if arguments.options is not None:
                 raise _NotKnown
         elif name == "add_argument_group":
-            self._fill(real.add_argument_group(), made)
+            made[call] = real.add_argument_group()
         elif name == "add_mutually_exclusive_group":
-            self._fill(real.add_mutually_exclusive_group(**self._options(arguments, {"required"})), made)
+            made[call] = real.add_mutually_exclusive_group(**self._options(arguments, {"required"}))
         elif name == "add_subparsers":
-            self._fill(real.add_subparsers(**self._options(arguments, {"dest", "required"})), made)
+            self._fill(real.add_subparsers(**self._options(arguments, {"dest", "required"})), call)
         elif name == "add_parser":
             word = self._plain(arguments.positional[0])
             options = self._options(arguments, {"aliases", "parents", *_PARSER_OPTIONS})
             options.pop("prog", None)
-            self._fill(real.add_parser(str(word), **options), made)
+            self._fill(real.add_parser(str(word), **options), call)
 
     def _add_argument(self, real: Any, arguments: Arguments) -> None:
         if not arguments.is_exact:
@@ -252,6 +262,7 @@ class _Build:
         try:
             real.add_argument(*names, **options)
         except (argparse.ArgumentError, TypeError, ValueError):
+            self._m.lost = True  # the program ends where the option is added
             raise _NotKnown from None
 
     def _plain_items(self, value: Value) -> list[object]:
@@ -266,6 +277,7 @@ class _Build:
             return one.value
         if isinstance(one, Obj) and one.name == "argparse.BooleanOptionalAction":
             return argparse.BooleanOptionalAction
+        self._m.unseen("add_argument()", [value])
         raise _NotKnown
 
     def _kept(self, value: Value) -> object:

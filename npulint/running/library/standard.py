@@ -267,8 +267,10 @@ def _cached(m: Machine, arguments: Arguments, site: ast.AST | None) -> Value:
 
 
 def _plain_number(value: object) -> object:
-    """A number as all that are equal to it: 1, 1.0 and True are one key."""
-    return float(value) if isinstance(value, (int, float)) and abs(value) < 2**53 else value
+    """The same; `Unhosted` for numbers of which it depends on the interpreter whether they count as equal ones."""
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
+        raise Unhosted
+    return value
 
 
 def call_cached(m: Machine, one: Obj, arguments: Arguments, site: ast.AST | None) -> Value:
