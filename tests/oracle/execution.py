@@ -15,8 +15,8 @@ from tests.oracle.notation import DEFAULT_START, Execution, Program
 from tests.oracle.truth import STOPPED, Seen, Truth
 
 OBSERVER = Path(__file__).parent / "observer.py"
-PROCESSOR_SECONDS = 20
-ENDLESS_SECONDS = 1  # an endless program says nothing new after its first milliseconds
+PROCESSOR_SECONDS = 20.0
+ENDLESS_SECONDS = 0.3  # an endless program says nothing new after its first milliseconds
 LIMIT = 600.0  # a program that waits for something that never comes
 
 EXTRA_MODULE = "VERSION = '9.9'\n\n\ndef available():\n    return True\n"
@@ -78,8 +78,7 @@ class _Process:
             timeout=LIMIT,
         )
         lines = self.output.read_text(encoding="utf-8").splitlines()
-        is_stopped = done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
-        status = STOPPED if is_stopped else done.returncode
+        status = STOPPED if done.returncode == -signal.SIGVTALRM else done.returncode
         return status, [json.loads(line) for line in lines], done.stderr[-400:]
 
     def _settings(self) -> dict[str, str]:

@@ -72,6 +72,6 @@ def shares(verdicts: Iterable[Verdict]) -> dict[str, int]:
 
 
 def known_share(counts: Mapping[str, int]) -> float:
-    """The share of known ones among the probes that have one right answer, or several that are all possible."""
-    decided = counts[KNOWN] + counts[LOOSE] + counts[UNKNOWN] + counts[WRONG]
-    return (counts[KNOWN] + counts[LOOSE]) / decided if decided else 1.0
+    """The share of known ones among the probes for which something certain can be said."""
+    sayable = counts[KNOWN] + counts[LOOSE] + counts[UNKNOWN] + counts[WRONG]
+    return counts[KNOWN] / sayable if sayable else 1.0

@@ -1,29 +1,28 @@
 """Executes a script or a module with the probes defined, and writes down what they see; a process of its own.
 
-It uses nothing of the project: its arguments are those of ``python``, its settings environment variables that it removes.
-Each new observation is one line of JSON. A program that does not end is stopped by the processor time that it has used.
+It uses nothing of the project: its arguments are those of ``python``, its settings are environment variables, which it
+removes. Each new observation is one line of JSON. A program that does not end is stopped by the processor time that it
+has used.
 """
 
 from __future__ import annotations
-
-import sys
-
-INITIAL = frozenset(sys.modules)
 
 import builtins
 import enum
 import json
 import os
 import random
-import resource
 import runpy
+import signal
+import sys
 import types
 
 ROOT = os.path.realpath(os.environ.pop("OBSERVER_ROOT"))
 OUTPUT = os.open(os.environ.pop("OBSERVER_OUTPUT"), os.O_WRONLY | os.O_APPEND)
 SEED = int(os.environ.pop("OBSERVER_SEED"))
 MODULES = os.environ.pop("OBSERVER_MODULES", "")
-SECONDS = int(os.environ.pop("OBSERVER_SECONDS"))
+SECONDS = float(os.environ.pop("OBSERVER_SECONDS"))
+STARTUP = frozenset((*sys.builtin_module_names, *"abc codecs encodings genericpath io os posixpath site stat".split()))
 observed: set[str] = set()
 
 
@@ -84,7 +83,7 @@ def execute(words: list[str]) -> None:
     sys.argv = words[1:] if is_module else words
     sys.path[0] = os.getcwd() if is_module else os.path.dirname(os.path.abspath(words[0]))
     for name in os.listdir(sys.path[0]):  # modules of the project must not be hidden by what this module has imported
-        if name.partition(".")[0] not in INITIAL:
+        if name.partition(".")[0] not in STARTUP:
             sys.modules.pop(name.partition(".")[0], None)
     if MODULES:
         sys.path.append(MODULES)
@@ -100,7 +99,7 @@ def execute(words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)  # its signal ends the process
     define_builtins()
     random.seed(SEED)
     execute(sys.argv[1:])

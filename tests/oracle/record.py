@@ -2,21 +2,23 @@
 
 python -m tests.oracle.record             what has changed since the last time
 python -m tests.oracle.record --all       everything again
-python -m tests.oracle.record --show dict how the engine answers forms whose titles contain this; nothing is written
+python -m tests.oracle.record --state     how the engine answers now: its faults, and the shares that it knows
+python -m tests.oracle.record --show dict forms whose titles contain this, with the verdicts; nothing is written
 """
 
 from __future__ import annotations
 
 import argparse
-import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from tests.oracle import grammars
 from tests.oracle.execution import executed
-from tests.oracle.judging import UNKNOWN, WRONG, judged, shares
-from tests.oracle.notation import Program, all_forms
-from tests.oracle.respondents import engine
-from tests.oracle.truth import DATA, Truth, as_line, digest, from_record, records
+from tests.oracle.judging import UNKNOWN, WRONG, judged
+from tests.oracle.notation import all_forms
+from tests.oracle.respondents import analysed
+from tests.oracle.state import current, write_state
+from tests.oracle.truth import DATA, as_line, digest, from_record, records
 
 
 def record_forms(again: bool) -> int:
@@ -37,7 +39,7 @@ def record_forms(again: bool) -> int:
 
 
 def record_programs(again: bool) -> int:
-    """Write the truth of the fixed generated programs, with the attempt that gave each; returns how many were executed."""
+    """Write the truth of the fixed programs, with the attempt that gave each; returns how many were executed."""
     before = _before("programs", again)
     count = 0
     lines = []
@@ -55,45 +57,44 @@ def record_programs(again: bool) -> int:
     return count
 
 
-def _before(name: str, again: bool) -> dict[str, dict[str, object]]:
-    return {} if again or not (DATA / f"{name}.jsonl").exists() else records(name)  # type: ignore[return-value]
+def _before(name: str, again: bool) -> dict[str, dict[str, Any]]:
+    return {} if again or not (DATA / f"{name}.jsonl").exists() else records(name)
 
 
 def _write(name: str, lines: Iterable[str]) -> None:
     (DATA / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def show(part: str, truth_of: Callable[[Program], Truth] = executed) -> None:
+def show(part: str) -> None:
     """Print what the probes of forms see, and the verdicts on the engine's answers."""
     for form in all_forms():
         if part not in form.title:
             continue
-        truth = truth_of(form)
+        truth = executed(form)
         print(f"#### {form.title}  {form.start}  exit {truth.statuses}")
-        for error in truth.errors:
-            if error:
-                print("     ", error.strip().splitlines()[-1])
-        try:
-            verdicts = judged(form, truth, engine(form))
-        except Exception:
-            print("      CRASH", traceback.format_exc().strip().splitlines()[-1])
-            continue
-        for verdict in verdicts:
+        for error in filter(None, truth.errors):
+            print("     ", error.strip().splitlines()[-1])
+        analysis = analysed(form)
+        for verdict in judged(form, truth, analysis.answers):
             print(f"   {'!!' if verdict.name == WRONG else '? ' if verdict.name == UNKNOWN else '  '} {verdict}")
-        print("     ", shares(verdicts))
+        if analysis.limits:
+            print("   ended by", *analysis.limits)
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="execute everything again")
-    parser.add_argument("--show", metavar="PART", help="print forms and answers instead")
+    parser.add_argument("--state", action="store_true", help="also write how the engine answers now")
+    parser.add_argument("--show", metavar="PART", help="print forms and verdicts instead")
     options = parser.parse_args()
     if options.show is not None:
         show(options.show)
         return
     print(f"{record_forms(options.all)} forms executed")
     print(f"{record_programs(options.all)} programs executed")
+    if options.state:
+        write_state(current())
 
 
 if __name__ == "__main__":

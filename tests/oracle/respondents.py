@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from npulint.running import reveal
@@ -20,15 +20,16 @@ from tests.oracle.truth import Truth
 DEPTH = 6000  # of calls within calls, so that the depth of the test itself decides nothing
 
 
-def engine(program: Program) -> list[dict[str, Any]]:
-    """The answers of the engine."""
-    with _depth(DEPTH):
-        return reveal.revealed(Sources(program.files), starts_of(program))
+class Analysis(NamedTuple):
+    """The answers of the engine, and which limits of work ended an analysis before it was complete."""
+
+    answers: list[dict[str, Any]]
+    limits: list[str]
 
 
-def limits_reached(program: Program) -> list[str]:
-    """Which limits of work end the analysis of a program; none, if it is complete."""
-    reached: list[str] = []
+def analysed(program: Program) -> Analysis:
+    """What the engine says of a program."""
+    limits: list[str] = []
 
     class Watched(Engine):
         """The engine, with a note of what ends it."""
@@ -45,12 +46,11 @@ def limits_reached(program: Program) -> list[str]:
             try:
                 super().start(script, words, module_name, named, search)
             except (Exhausted, RecursionError) as error:
-                reached.append(type(error).__name__)
+                limits.append(type(error).__name__)
                 raise
 
-    with mock.patch.object(reveal, "Engine", Watched):
-        engine(program)
-    return reached
+    with _depth(DEPTH), mock.patch.object(reveal, "Engine", Watched):
+        return Analysis(reveal.revealed(Sources(program.files), starts_of(program)), limits)
 
 
 def starts_of(program: Program) -> list[reveal.Start]:
@@ -144,4 +144,4 @@ def _slightly_other(value: Any) -> Any:
     return False
 
 
-__all__ = ["engine", "limits_reached", "lying", "silent", "starts_of", "truthful"]
+__all__ = ["Analysis", "analysed", "lying", "silent", "starts_of", "truthful"]
