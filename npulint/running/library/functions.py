@@ -202,7 +202,9 @@ def _extreme(name: str) -> Function:
             key = arguments.keywords.get("key", NONE)
             if key.single != Const(None):
                 repeat(m, lambda: m.call(key, Arguments([content.any_item])))
-            return content.any_item if content.items is None else joined([*content.items, UNKNOWN])
+            default = arguments.keywords.get("default")
+            possible = content.any_item if content.items is None else joined([*content.items, UNKNOWN])
+            return possible if default is None else joined([possible, default])
         if not content.items:
             default = arguments.keywords.get("default")
             if default is None:
